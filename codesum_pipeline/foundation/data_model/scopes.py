@@ -52,13 +52,14 @@ class CallExpression(NamedTuple):
 
 class UseExpression(NamedTuple):
     """A name of a declared language that is used and not called: a function of so many `arguments` (-1: unknown) if it
-    `may_be_function`, a class or a constant; `times` is how often."""
+    `may_be_function`, a class or a constant; `times` is how often. What `is_only` is the only function of its name."""
 
     scope: int
     path: Chain
     may_be_function: bool
     arguments: int
     times: int
+    is_only: bool = False
 
 
 class ImportRow(NamedTuple):
@@ -88,7 +89,8 @@ class Scope(Struct, eq=False):
 
     Functions can be called with `least` to `most` arguments (-1: any number). `results` are what a function gives back
     that does not say of what type that is, each with the scope that it is written in. A member is known through its
-    object alone.
+    object alone. What has a `condition` is not in every program; what `is_apart` is
+    written in an extension of an inner type.
     """
 
     file: "ScopedFile"
@@ -113,6 +115,8 @@ class Scope(Struct, eq=False):
     most: int = -1
     results: tuple[tuple["Scope", Chain | None], ...] = ()
     is_member: bool = False
+    condition: str = ""
+    is_apart: bool = False
 
     @property
     def name(self) -> str:
@@ -162,8 +166,9 @@ class ScopedFile(Struct, eq=False):
     stars: list[tuple[int, str, int]] = field(default_factory=list)
     calls: list[Any] = field(default_factory=list)
     uses: list[Any] = field(default_factory=list)
-    # Of the declared languages: names at the top that are no definitions.
+    # Of the declared languages: names at the top that are no definitions, and those that no other file sees.
     constants: frozenset[str] = frozenset()
+    private_constants: frozenset[str] = frozenset()
     extensions: list[TypeExtension] = field(default_factory=list)
     definitions: list[Scope] = field(default_factory=list)
     # Rows of kind, name, the id of a document without the path, and code that leads to what has that name; and the ids
@@ -244,10 +249,10 @@ def load_declared(path: str, references: str) -> ScopedFile:
         for (scope, receiver, name, is_new), count in zip(facts["calls"], facts["counts"], strict=True)
     ]
     file.uses = [
-        UseExpression(scope + 1, tuple(map(_step_of, path.split(" "))), bool(may_be_function), arguments, times)
-        for scope, path, may_be_function, arguments, times in facts["uses"]
+        UseExpression(scope + 1, tuple(map(_step_of, path.split(" "))), kind > 0, arguments, times, is_only=kind > 1)
+        for scope, path, kind, arguments, times in facts["uses"]
     ]
-    file.constants = frozenset(facts["constants"])
+    file.constants, file.private_constants = frozenset(facts["constants"]), frozenset(facts.get("private", ()))
     file.imports = [ImportRow(*row) for row in facts["imports"]]
     file.extensions = [
         TypeExtension(tuple(around), _type(type_), tuple(map(_type, bases)))
@@ -255,6 +260,10 @@ def load_declared(path: str, references: str) -> ScopedFile:
     ]
     for symbol, head in zip(facts["symbols"], facts["heads"], strict=True):
         _add_definition(file, symbol, head)
+    for number, condition in facts.get("conditions", ()):
+        file.definitions[number].condition = condition
+    for number in facts.get("apart", ()):
+        file.definitions[number].is_apart = True
     if file.has_blocks:
         _nest(file, facts)
     else:

@@ -8,13 +8,13 @@ it is called; operators and destructors are called as they are written (`operato
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import tree_sitter_c_sharp
 from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.possible_values import UNKNOWN, ExternalValue, ModuleValue, Value
-from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.foundation.data_model.scopes import Binding, ImportRow, Key, Scope, ScopedFile, UseExpression
 from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
 from codesum_pipeline.symbols.languages.c_sharp_parts import around_extensions, rewritten_parts
 from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
@@ -311,6 +311,34 @@ class CSharpRules(Rules):
     def value_of_root(self, scope: Scope, name: str) -> Value:
         """A whole name begins with a namespace of the platform."""
         return ExternalValue(name) if name in ("System", "Microsoft") and (name,) not in self.tree.spaces else UNKNOWN
+
+    def meant_by(self, scope: Scope, use: UseExpression, found: Scope) -> Scope | None:
+        """`Option` and `Option<T>` have one name: what one overrides is a member of the other, without code there."""
+        if "override" not in found.modifiers or any(one is found.parent for one in scope.around()):
+            return found
+        fields = self.tree.fields(found.key[:-1], found.name)
+        return None if any(holder is not found.parent for holder, _ in fields) else found
+
+    def is_type_before_member(self, scope: Scope, name: str, meant: Scope, fields: Sequence[Binding]) -> bool:
+        """Of a property with the name of its type: `Mode Mode`, with `Mode.Fast` or with static members behind it."""
+        if not meant.is_class or any(type_ is None or type_.names[-1] != name for _, type_ in fields):
+            return False
+        # What only has values: an enumeration.
+        is_plain = not (meant.names or meant.bases or self.tree.derived.get(meant.key))
+        file = scope.file
+        read = [use.path for use in file.uses if file.scopes[use.scope] is scope and use.path[0].name == name]
+        called = [
+            (*call.receiver, call)
+            for call in file.calls
+            if file.scopes[call.scope] is scope and call.receiver and call.receiver[0].name == name
+        ]
+        members = {path[1].name for path in (*read, *called) if len(path) > 1}
+        entries = [self.tree.entries.get((*meant.key, member), ()) for member in members]
+        if is_plain and not called and not any(entries):
+            return bool(members)
+        return bool(entries) and all(
+            found and all(one.is_class or "static" in one.modifiers for one in found) for found in entries
+        )
 
     def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
         parts = tuple(row.module.removeprefix("global::").split("."))

@@ -180,6 +180,8 @@ class Declaration(Struct, frozen=True, kw_only=True):
     extensions: Mapping[str, Callable[[Node, Text], Extension | None]] = field(default_factory=dict)
     # Whether a definition is reached through an object alone, so that no plain name means it. Go: a method.
     is_member: Callable[[Node], bool] = lambda node: False
+    # What has to be true for a definition to be in a program at all. Rust: `#[cfg(unix)]`.
+    condition: Callable[[Node, Text], str] | None = None
     # The names that a file gives away, where the language lists them apart. Haskell: {"export": …}.
     exports: Mapping[str, Callable[[Node, Text], Iterable[str]]] = field(default_factory=dict)
     # The same where a file makes that list step by step (Python's `__all__`); None without one. It is also what is

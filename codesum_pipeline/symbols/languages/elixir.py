@@ -6,7 +6,7 @@ import tree_sitter_elixir
 from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.possible_values import ModuleValue
-from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scope, ScopedFile, UseExpression
 from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
 from codesum_pipeline.symbols.languages import elixir_forms as forms
 from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
@@ -19,6 +19,7 @@ from codesum_pipeline.symbols.languages.spec import split_words
 
 _MODULES = split_words("defmodule defprotocol defimpl")
 _TESTS = split_words("test property")
+_PRIVATE = split_words("defp defmacrop defguardp")
 _CALLBACKS = split_words("callback macrocallback")
 # Attributes that say something about the definition after them.
 _PREAMBLES = split_words("doc spec impl deprecated since dialyzer compile tag decorate doc_since")
@@ -272,6 +273,10 @@ class ElixirRules(Rules):
         sizes = range(1, len(key) + 1)
         least = next((size for size in sizes if any(one.file is file for one in entries.get(key[:size], ()))), 1)
         return (key[:size] for size in range(len(key), least - 1, -1))
+
+    def meant_by(self, scope: Scope, use: UseExpression, found: Scope) -> Scope | None:
+        """Behind the name of a module there are public functions alone."""
+        return found if len(use.path) == 1 or _PRIVATE.isdisjoint(found.modifiers) else None
 
     def scope_of_bases(self, class_: Scope) -> Scope:
         """`use` and `@behaviour` are in the module, below its aliases."""

@@ -30,11 +30,19 @@ _TAKING_FUNCTIONS = re.compile(
 _CAPTURED = re.compile(r"&\s*((?:(?:[A-Z]\w*|__MODULE__)\.){0,10})$")
 _ARITY = re.compile(r"\s*/\s*(\d{1,3})")
 _OF_MODULE = re.compile(r"[{(]\s*((?:[A-Z]\w*\.){0,10}[A-Z]\w*|__MODULE__)\s*,\s*$")
+_LIST = re.compile(rb"\s*,\s*\[")
+# Texts, brackets, commas, bars and anything else between blanks.
+_OF_LIST = re.compile(rb"\"(?:[^\"\\]|\\.)*+\"?|\|\||\|>|[\[\](){},|]|[^\s\"\[\](){},|]+", re.DOTALL)
+_LONGEST_LIST = 1000
 _TAKING_COMMANDS = re.compile(
     r"(?:^|[\s;&|(])(?:(?:export|declare|typeset|readonly)\s+-[a-z]*f[a-z]*|complete\s[^;|&\n]{0,80}-F"
     r"|bind\s+-x|time|nohup|timeout\s+\S{1,20}|command\s+-v|type(?:\s+-\w+)?)\s+$"
 )
-_LISTS_OF_WORDS = frozenset({"array", "for_statement"})
+_ARRAY, _LOOP = "array", "for_statement"
+_LOOPED = re.compile(r"\b(?:for|select)\s+(\w+)\s+in\s(?:[^;\n]|\\\n)*$")
+_DONE = re.compile(r"(?:^|[;\s])done\b")
+_RUN = re.compile(r'(?:[;&|(){!\n]|\b(?:do|then|else|if|elif|while|until))[ \t]*+"?\$(?:(\w+)|\{(\w+)\})')
+_LONGEST_LOOP = 1000
 
 
 def _before(source: bytes, word: NamedWord, *, in_line: bool = False) -> str:
@@ -61,22 +69,58 @@ def find_text_of_php(source: bytes, word: NamedWord) -> HandedName | None:
 
 
 def find_capture_of_elixir(source: bytes, word: NamedWord) -> HandedName | None:
-    """`&name/1`, `&Module.name/2` and `{Module, :name, …}`."""
+    """`&name/1`, `&Module.name/2` and `{Module, :name, [first, second]}`."""
     before = _before(source, word)
+    end = word.start + len(word.text.encode())
     if word.text.startswith(":"):
         module, name = _OF_MODULE.search(before), word.text[1:]
-        return HandedName((*module[1].split("."), name)) if module and _NAME.fullmatch(name) else None
+        count = _length_of_list(source[end : end + _LONGEST_LIST]) if module and _NAME.fullmatch(name) else None
+        if module is None or count is None:
+            return None
+        # What is called may get other arguments before those of the list.
+        return HandedName((*module[1].split("."), name), count, is_only=True)
     captured = _CAPTURED.search(before)
-    end = word.start + len(word.text.encode())
     arity = _ARITY.match(source[end : end + _AFTER].decode("utf-8", "replace"))
     if captured is None or arity is None:
         return None
     return HandedName((*captured[1].split(".")[:-1], word.text), int(arity[1]))
 
 
+def _length_of_list(after: bytes) -> int | None:
+    """How many values the list has that is the next argument; None if that is no whole list, or has others behind."""
+    opening = _LIST.match(after)
+    depth, commas, last = int(opening is not None), 0, b"["
+    for token in _OF_LIST.finditer(after, opening.end()) if opening is not None else ():
+        written = token[0]
+        if written[-1:] in b"[{(":
+            depth += 1
+        elif written in (b"]", b"}", b")"):
+            depth -= 1
+        if depth == 0:
+            # `[]`, and a comma behind the last one.
+            return commas + (last not in (b"[", b","))
+        if (depth == 1 and written == b"|") or written in (b"fn", b"do"):
+            return None
+        commas += depth == 1 and written == b","
+        last = written
+    return None
+
+
 def find_word_of_bash(source: bytes, word: NamedWord) -> HandedName | None:
-    """`complete -F name`, `HOOKS=(name other)`, `for step in name other`."""
-    is_handed = word.around in _LISTS_OF_WORDS or _TAKING_COMMANDS.search(_before(source, word, in_line=True))
+    """`complete -F name`, `HOOKS=(name other)`, `for step in name other; do $step; done`."""
+    if word.around == _LOOP:
+        is_handed = _is_run_in_loop(source, word)
+    else:
+        is_handed = word.around == _ARRAY or bool(_TAKING_COMMANDS.search(_before(source, word, in_line=True)))
     first = next(iter(word.text.strip("'\"").split()), "")
-    is_text = word.kind != "word" and word.around in _LISTS_OF_WORDS
+    is_text = word.kind != "word" and word.around in (_ARRAY, _LOOP)
     return HandedName((first,)) if is_handed and first and not is_text else None
+
+
+def _is_run_in_loop(source: bytes, word: NamedWord) -> bool:
+    """Whether the variable of a loop, which has the word as value, is a command in it."""
+    looped = _LOOPED.search(_before(source, word))
+    if looped is None:
+        return False
+    inside = _DONE.split(source[word.start : word.start + _LONGEST_LOOP].decode("utf-8", "replace"), maxsplit=1)[0]
+    return any(looped[1] in (ran[1], ran[2]) for ran in _RUN.finditer(inside))

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
+from codesum_pipeline.foundation.data_model.ids import without_suffix
 from codesum_pipeline.foundation.data_model.possible_values import UNKNOWN, ExternalValue, ModuleValue, Value
-from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scope, ScopedFile, UseExpression
 from codesum_pipeline.symbols.languages.rules import Member, Outside, ResolvedImport, Rules
 
 _STANDARD = frozenset({"java", "javax", "kotlin", "kotlinx", "scala"})
@@ -46,6 +47,17 @@ class JvmRules(Rules):
         if name in _STANDARD:
             return ExternalValue(name)
         return ModuleValue((name,)) if (name,) in self.tree.spaces and (name,) not in self.tree.entries else UNKNOWN
+
+    def meant_by(self, scope: Scope, use: UseExpression, found: Scope) -> Scope | None:
+        """As a value, Scala's object beside a class is meant; Kotlin's private names are those of their file."""
+        if found.file.language == "kotlin":
+            return found if found.file is scope.file or "private" not in found.modifiers else None
+        entries = self.tree.entries.get(found.key, ()) if found.is_class and found.file.language == "scala" else ()
+        of_name = [one for one in entries if one.file is found.file]
+        objects = [one for one in of_name if one.id is not None and one.id != without_suffix(one.id)]
+        # Of a class and the object beside it, the object has a suffix.
+        is_pair = len(of_name) == 2 and len(objects) == 1
+        return objects[0] if is_pair and use.may_be_function else found
 
     def _whole(self, parts: Key) -> Iterator[ResolvedImport]:
         if parts in self.tree.spaces or parts in self.tree.entries:

@@ -18,7 +18,7 @@ from codesum_pipeline.foundation.data_model.possible_values import (
     Reason,
     Value,
 )
-from codesum_pipeline.foundation.data_model.scopes import Binding, ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.foundation.data_model.scopes import Binding, ImportRow, Key, Scope, ScopedFile, UseExpression
 from codesum_pipeline.foundation.language_facts.language_profiles import library_names
 from codesum_pipeline.symbols.languages.projects import Projects
 
@@ -247,6 +247,15 @@ class Rules:
     def joined_among(self, classes: Sequence[Scope]) -> Sequence[Scope]:
         """Of several classes of one name, those that stand for what the language joins to one."""
         return classes
+
+    def meant_by(self, scope: Scope, use: UseExpression, found: Scope) -> Scope | None:
+        """The definition that a use means which leads to one of its name; None for one that is not seen from there."""
+        return found
+
+    def is_type_before_member(self, scope: Scope, name: str, meant: Scope, fields: Sequence[Binding]) -> bool:
+        """Whether a name that fields of a class around have, too, is everywhere in a scope followed by what the type of
+        that name alone can have."""
+        return False
 
     def local_key(self, key: Key, name: str) -> Key:
         """The key of the definition that a module or package offers under a name."""

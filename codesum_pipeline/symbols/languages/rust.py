@@ -1,5 +1,6 @@
 """Rust."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 import tree_sitter_rust
@@ -43,6 +44,8 @@ ITEMS = split_words("""
     empty_statement
 """)
 _MODULE = definition_reader(None)
+_ABOVE_ITEMS = ("attribute_item", "line_comment", "block_comment")
+_CONDITION = re.compile(r"#\[\s*cfg\s*\((.*)\)\s*\]", re.DOTALL)
 # Types that are called by a name, which may be one of the repository's.
 _NAMED_TYPES = split_words("type_identifier scoped_type_identifier generic_type")
 
@@ -115,6 +118,20 @@ def _is_of_public_trait(node: Node) -> bool:
     if around is None or around.type != "trait_item":
         return around is not None and around.type == "impl_item" and find_field(around, "trait") is not None
     return child_of_type(around, "visibility_modifier") is not None
+
+
+def _condition(node: Node, text: Text) -> str:
+    """What has to be true for a definition to be there: its `#[cfg(…)]` and those of what is around it."""
+    conditions = []
+    around: Node | None = node
+    while around is not None:
+        for above in siblings_before(around, is_named=True) if around.type.endswith("_item") else ():
+            if above.type not in _ABOVE_ITEMS:
+                break
+            if found := _CONDITION.fullmatch(raw_text(above)):
+                conditions.append(found[1])
+        around = parent_of(around)
+    return ",".join(conditions)
 
 
 def _macro_call(node: Node, text: Text) -> CallSyntax:
@@ -192,7 +209,7 @@ def _test_modules(outside: Sequence[Mark]) -> list[Span]:
 
 def _is_of_tests(module: Node) -> bool:
     for above in siblings_before(module, is_named=True):
-        if above.type not in ("attribute_item", "line_comment", "block_comment"):
+        if above.type not in _ABOVE_ITEMS:
             break
         text = (above.text or b"").replace(b" ", b"")
         if b"cfg(test)" in text or b"cfg(all(test" in text:
@@ -232,6 +249,7 @@ DECLARATION = Declaration(
     # The traits that a trait extends; those that a type derives are attributes.
     bases=lambda node, text: (text(child) for child in field_children(node, "bounds") if child.type != "lifetime"),
     extensions={"impl_item": _extension},
+    condition=_condition,
     modifiers=_modifiers,
     is_public=lambda parts, modifiers: any(word.startswith("pub") for word in modifiers),
     reexports={"use_declaration": public_imports_reader(_use)},

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from codesum_pipeline.foundation.data_model.possible_values import UNKNOWN, ExternalValue, ModuleValue, Value
-from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scope, ScopedFile, UseExpression
 from codesum_pipeline.symbols.languages.projects import Projects, folders_above, inner_table, join_path, text_under
 from codesum_pipeline.symbols.languages.rules import Member, Outside, ResolvedImport, Rules
+from codesum_pipeline.symbols.languages.rust_conditions import can_both_hold
 
 _ROOTS = frozenset({"lib", "main"})
 # Folders whose files are each a crate of their own.
@@ -151,6 +152,12 @@ class RustRules(Rules):
         name = self._packages(file).get(name, name)
         roots = self._crates.get(name, set())
         return next(iter(roots)) if len(roots) == 1 else None
+
+    def meant_by(self, scope: Scope, use: UseExpression, found: Scope) -> Scope | None:
+        """Not what is never compiled together with its user."""
+        condition = scope.definition.condition
+        is_exclusive = condition and found.condition and not can_both_hold(condition, found.condition)
+        return None if is_exclusive else found
 
     def value_of_root(self, scope: Scope, name: str) -> Value:
         """The first name of a path may be a crate, or a word that says where the path begins."""

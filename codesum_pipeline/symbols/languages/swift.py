@@ -7,7 +7,7 @@ import tree_sitter_swift
 from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.possible_values import ModuleValue
-from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, ScopedFile
+from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scope, ScopedFile, UseExpression
 from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
 from codesum_pipeline.symbols.languages.declaration import Declaration, syntax_beside
 from codesum_pipeline.symbols.languages.hook_values import (
@@ -41,6 +41,7 @@ _OPERATORS = {shown.decode(): name.decode() for name, shown in _STAND_INS.items(
 _MEMBERS = {"init_declaration": "init", "deinit_declaration": "deinit", "subscript_declaration": "subscript"}
 
 
+_PRIVATE = split_words("private fileprivate")
 _UNKNOWN = ("condition", "foreign", "written_members")
 
 
@@ -261,3 +262,21 @@ class SwiftRules(Rules):
             yield ResolvedImport(ModuleValue(found[0]), None, (), is_star=True)
         elif not found:
             yield ResolvedImport(Outside(name, ""), None, (), is_star=True)
+
+    def meant_by(self, scope: Scope, use: UseExpression, found: Scope) -> Scope | None:
+        """Not what is private to another file, nor by a plain name what only the type around an extended one has:
+        `extension Page.Item` sees nothing of `Page`; nor a method with the name of a property beside it."""
+        if found.file is not scope.file and not _PRIVATE.isdisjoint(found.modifiers):
+            return None
+        is_method = not found.is_class and found.most != 0
+        if is_method and self.tree.fields(found.key[:-1], found.name):
+            return None
+        holder = found.key[:-1]
+        is_inner = len(use.path) == 1 and len(holder) > len(scope.file.unit)
+        return None if is_inner and any(_is_beside(one, holder) for one in scope.around()) else found
+
+
+def _is_beside(definition: Scope, holder: Key) -> bool:
+    """Whether a definition is in an extension of something that is inside of a type."""
+    extended = definition.key[:-1]
+    return definition.is_apart and len(extended) > len(holder) and extended[: len(holder)] == holder

@@ -62,6 +62,7 @@ _READERS: Mapping[str, Callable[[str], Any]] = {
     "signatures": lambda pattern: re.compile(_joined_lines(pattern)),
     "unused_behind": lambda pattern: re.compile(_joined_lines(pattern).encode()),
     "declared_before": lambda pattern: re.compile(_joined_lines(pattern).encode()),
+    "foreign": lambda pattern: re.compile(_joined_lines(pattern).encode()),
     "tag": lambda pattern: re.compile(_joined_lines(pattern).encode(), re.MULTILINE),
 }
 

@@ -4,20 +4,21 @@ The names themselves are the tokens of `LanguageSpec.words`.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from codesum_pipeline.symbols.languages.hook_values import NamedWord
-from codesum_pipeline.symbols.languages.spec import Names
+from codesum_pipeline.symbols.languages.spec import Names, split_keys
 
 
 class HandedName(Struct, frozen=True):
     """A function that is named in a way of its own, such as by a text: the names before its own, and how many arguments
-    it takes (-1: unknown)."""
+    it takes (-1: unknown). One that `is_only` is meant if no other function has its name."""
 
     names: tuple[str, ...]
     arguments: int = -1
+    is_only: bool = False
 
 
 class UseSyntax(Struct, frozen=True, kw_only=True):
@@ -41,6 +42,22 @@ class UseSyntax(Struct, frozen=True, kw_only=True):
     # A word that is directly in one of these is declared there, unless it is behind `=` or `=>`.
     # Go: "parameter_declaration".
     declaring: Names = frozenset()
+    # Of the words directly in one of these, the last one is declared there, and those before it are its type. C#:
+    # "property_declaration".
+    naming: Names = frozenset()
+    # The attributes that the language itself has, and the mark up to which their words are no names of the repository.
+    # Rust: {"allow": "]"}.
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    # What shows that a file is of another language, which the grammar reads in part: its names are not believed. C:
+    # `@interface`.
+    foreign: re.Pattern[bytes] | None = None
+    # Words before a constant or definition that no other file sees. Swift: "private fileprivate".
+    private: Names = frozenset()
+    # Whether what extends an inner type by its whole name sees nothing of the type around it. Swift:
+    # `extension Page.Item`.
+    has_extensions_apart: bool = False
+    # Words before a definition that nothing above it sees. Lua: "local".
+    seen_below: Names = frozenset()
     # Patterns of what comes right before a word that is no use, and right behind one that is declared, in one line.
     # Rust: `impl`; Haskell: `->`, after the pattern of a case. A word that begins with a capital is not declared so.
     unused_behind: re.Pattern[bytes] | None = None
@@ -56,3 +73,6 @@ class UseSyntax(Struct, frozen=True, kw_only=True):
     # Words of these kinds are names only where that says so, and then of functions: `method(:name)` of Ruby.
     handed: Names = frozenset()
     find_handed: Callable[[bytes, NamedWord], HandedName | None] = lambda source, word: None
+
+    def __post_init__(self) -> None:
+        split_keys(self, "attributes")

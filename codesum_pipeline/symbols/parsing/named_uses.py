@@ -21,17 +21,18 @@ _MOST_NAMES = 12
 _NEAR = 100
 _ASSIGNED = re.compile(rb"\s*=(?![=>~])")
 _KEYED = re.compile(rb"\s*:(?!:)")
+_TYPE_OF_NAME = re.compile(rb"\s+[@\w\x80-\xff]")
 _BLANKS = b" \t\r\n"
 # In others, a word for a type is the type of what is declared beside it.
-_DECLARING_TYPES = frozenset({
-    "alias_declaration", "type_alias", "type_item", "type_parameter", "type_parameter_declaration", "type_parameters",
-    "typealias_declaration", "optional_type_parameter_declaration", "infer_type", "mapped_type_clause",
+# Of the words for types, those whose names hide others in all of a class, too.
+_TYPE_PARAMETERS = frozenset({
+    "type_parameter", "type_parameter_declaration", "type_parameters", "type_params", "infer_type",
+    "optional_type_parameter_declaration", "variadic_type_parameter_declaration", "mapped_type_clause",
     "covariant_type_parameter", "contravariant_type_parameter", "associatedtype_declaration",
 })  # fmt: skip
-# Of these, those whose names hide others in all of a class, too.
-_TYPE_PARAMETERS = _DECLARING_TYPES - {
+_DECLARING_TYPES = _TYPE_PARAMETERS - {"type_params"} | {
     "alias_declaration", "type_alias", "type_item", "typealias_declaration",
-} | {"type_params"}  # fmt: skip
+}  # fmt: skip
 # The name of what is thrown away.
 _NOTHING = "_"
 # The marks before which there may be no name; behind one of these bytes, they lead to a member of something.
@@ -39,6 +40,9 @@ _ROOTED = (b"::", b"\\")
 _ENDS_OF_OWNERS = re.compile(rb"[\w)\]]|(?<!=)>")
 _PATH_MARKS = re.compile(r"\\|::|\.")
 _BEFORE_VALUES = (b" ", b"=", b"\t")
+# What is behind a name that has others inside of it.
+_INSIDE = b"::"
+_ATTRIBUTE = "attribute"
 # The names of a path with blanks between them, the first byte of the last one, whether that may be a function, and of
 # how many arguments (-1: unknown).
 _UsedName = tuple[str, int, int, int]
@@ -66,8 +70,14 @@ class NamedUses:
         for number, head in enumerate(content["heads"]):
             self._variables.update((number, name) for name in head[1])
         self._types = {number for number, row in enumerate(content["symbols"]) if row[1] == "class"}
+        # A property with code is a field and a definition, which is used.
+        self._properties = {
+            (one.parent, one.parts[-1]) for one in (outline.definitions if self._syntax.fields_hide else ())
+        }
+        # Those hold in all of a class, whose other variables are its members.
         self._type_parameters = set[tuple[int, str]]()
         self._declared_behind = tuple(f"{word} ".encode() for word in self._syntax.declared_behind)
+        self._seen_from = self._first_bytes(content["heads"]) if self._syntax.seen_below else {}
 
     def read(
         self,
@@ -76,11 +86,13 @@ class NamedUses:
         imports: Iterable[Span],
         scope_of: Callable[[int, int], int],
     ) -> list[list[Any]]:
-        """`[scope, path, whether it may be a function, arguments, how often]`; `callees` are the first bytes of their
-        last names, and `scope_of` says which scope of a symbol contains a byte."""
+        """`[scope, path, whether it may be a function (2: if that is the only one of its name), arguments, how often]`;
+        `callees` are the first bytes of their last names, and `scope_of` says which scope of a symbol has a byte."""
+        if self._syntax.foreign is not None and self._syntax.foreign.search(self._source):
+            return []
         found: dict[tuple[int, str, int, int], int] = {}
         is_variable: dict[tuple[int, str, int], bool] = {}
-        hands_members = self._syntax.hands_members
+        hands_members, seen_from = self._syntax.hands_members, self._seen_from
         # All names are read before, since one may be declared behind its use.
         uses = [*self._uses(words, callees, sorted(imports))]
         variables = {name for _, name in self._variables}
@@ -90,6 +102,8 @@ class NamedUses:
         ):
             symbol = ranges[place][2] if place >= 0 else OUTSIDE
             name, _, others = path.partition(" ")
+            if start < seen_from.get(name, 0):
+                continue
             if name in variables and not (others and hands_members):
                 at = (symbol, name, may_be_function)
                 known = is_variable.get(at)
@@ -105,15 +119,16 @@ class NamedUses:
         syntax, source = self._syntax, self._source
         handed, functions, handing, declaring = syntax.handed, syntax.functions, syntax.handing, syntax.declaring
         members, fields, link_ends, link_starts = syntax.members, syntax.fields, self._link_ends, self._link_starts
-        keyed, types, unused_behind = syntax.keyed, syntax.types, syntax.unused_behind
+        keyed, types, unused_behind, naming = syntax.keyed, syntax.types, syntax.unused_behind, syntax.naming
+        leads, attributes = _INSIDE in self._links, syntax.attributes
         declared_anywhere = syntax.declared_before is not None or bool(syntax.declared_behind)
         last_import = max((last for _, last in imports), default=0)
-        end, path = 0, ""
+        end, path, unread = 0, "", 0
         for start, text, kind, around in words:
             if kind in handed:
                 found = syntax.find_handed(source, NamedWord(start, text, kind, around))
                 if found is not None and start not in callees:
-                    yield " ".join(found.names), start, 1, found.arguments
+                    yield " ".join(found.names), start, 1 + found.is_only, found.arguments
                 continue
             if (start and source[start - 1] in link_ends) or kind in members:
                 path = self._path(path, end, start, text, kind)
@@ -128,14 +143,17 @@ class NamedUses:
             # No class or constant, but it may lead to one.
             if is_lone and not (source[end : end + 1] in link_starts and self._is_linked(end)):
                 continue
-            if start in callees or text == _NOTHING:
+            if start in callees or start < unread or text == _NOTHING:
+                continue
+            if around == _ATTRIBUTE and (mark := attributes.get(text)) is not None:
+                unread = source.find(mark.encode(), end)
                 continue
             if "\\" in text and end - len(text.rpartition("\\")[2].encode()) in callees:
                 continue
             if " " not in path:
                 if text in _OWN_WORDS:
                     continue
-                may_declare = around in declaring or declared_anywhere
+                may_declare = around in declaring or declared_anywhere or around in naming
                 if may_declare and self._is_declared(start, end, kind, around):
                     declared = (self._symbol_at(start), text)
                     self._variables.add(declared)
@@ -146,7 +164,19 @@ class NamedUses:
             if (may_be_assigned or around in keyed or unused_behind) and self._is_assigned(start, end, kind, around):
                 continue
             if start >= last_import or not is_inside(imports, start):
-                yield path, start, int(kind in functions and (not handing or around in handing)), -1
+                may_be_function = kind in functions and (not handing or around in handing)
+                # Nothing is inside of a function; `f::<T>` is one all the same.
+                is_way = leads and source[end : end + 2] == _INSIDE and source[end + 2 : end + 3] != b"<"
+                yield path, start, int(may_be_function and not is_way), -1
+
+    def _first_bytes(self, heads: Sequence[Any]) -> dict[str, int]:
+        """Where the first definition of a name begins, if nothing above sees any of that name."""
+        first: dict[str, int] = {}
+        for definition, head in zip(self._outline.definitions, heads, strict=True):
+            is_below = not self._syntax.seen_below.isdisjoint(head[0])
+            if is_below or len(definition.parts) == 1:
+                first.setdefault(definition.parts[-1], definition.code_start if is_below else 0)
+        return first
 
     def _is_linked(self, end: int) -> bool:
         """Whether a mark comes behind a word that leads to a member."""
@@ -168,6 +198,8 @@ class NamedUses:
     def _is_declared(self, start: int, end: int, kind: str, around: str) -> bool:
         syntax, source = self._syntax, self._source
         pattern = syntax.declared_before
+        if around in syntax.naming:
+            return _TYPE_OF_NAME.match(source, end, end + _NEAR) is None
         if kind in syntax.functions and not source[start : start + 1].isupper():
             if around in syntax.patterns or (
                 self._declared_behind and source.endswith(self._declared_behind, 0, start)
@@ -200,8 +232,9 @@ class NamedUses:
         around: int | None = symbol if symbol != OUTSIDE else None
         hides_all = self._syntax.fields_hide and may_be_function
         while around is not None:
-            hiding = self._variables if hides_all or around not in self._types else self._type_parameters
-            if (around, name) in hiding:
+            declared = (around, name)
+            sees_all = around not in self._types or (hides_all and declared not in self._properties)
+            if declared in (self._variables if sees_all else self._type_parameters):
                 return True
             around = self._parents[around]
         # `impl<T>` is in no definition.

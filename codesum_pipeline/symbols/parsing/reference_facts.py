@@ -9,7 +9,9 @@ type that is defined elsewhere; an import `[symbol, module, name, alias, level]`
 typed name `[symbol, name, type]` (a field where the symbol is a class), a bound
 one `[symbol, name, value]` where nothing says the type; a call `[symbol,
 number of its receiver, name, is_new]`, and its count how many arguments it has (-1: unknown). A use is of a name that
-is not called, as `parsing.named_uses` says; `constants` are names at the top of the file that are no definitions.
+is not called, as `parsing.named_uses` says; `constants` are names at the top of the file that are no definitions,
+those that no other file sees again in `private`, where there are any. `conditions` has `[symbol, condition]` of what is
+not in every program, and `apart` the symbols directly in an extension of an inner type.
 `symbol` is the number of the innermost symbol around it, -1 outside of all. In a language whose
 blocks have names of their own it may be a block's, which come after the symbols': `blocks` has
 `[scope around, names of parameters]` of each, and `around` for each symbol `[scope around, 1 where no plain
@@ -42,7 +44,7 @@ from codesum_pipeline.symbols.parsing.structures import CalleeNames, Structures
 LONG = "…"
 # A function with more results has no single class.
 MAX_RESULTS = 8
-REFERENCES_VERSION = 9
+REFERENCES_VERSION = 10
 
 
 class ReferenceReader:
@@ -82,6 +84,13 @@ class ReferenceReader:
             "extensions": list(self._extensions()),
             **{group: [] for group in ("imports", "typed", "bound", "calls", "counts", "blocks", "around", "results")},
         }  # fmt: skip
+        if private := self._private_constants():
+            content["private"] = private
+        if declaration.uses.has_extensions_apart:
+            content["apart"] = list(_apart(outline.definitions))
+        if (condition_of := declaration.condition) is not None:
+            found = (condition_of(definition.nodes[0], text) for definition in outline.definitions)
+            content["conditions"] = [[number, condition] for number, condition in enumerate(found) if condition]
         self._add_documented(symbols)
         kinds = {*declaration.imports, *declaration.typed, *declaration.bound, *declaration.calls}
         marks = list(_all_marks(outline))
@@ -124,6 +133,17 @@ class ReferenceReader:
         readers = self._declaration.package
         packages = (readers[kind](node, self._text) for kind, _, node in self._outline.outside if kind in readers)
         return next(packages, None) or None
+
+    def _private_constants(self) -> list[str]:
+        declaration, text, words = self._declaration, self._text, self._declaration.uses.private
+        outside = self._outline.outside if words else ()
+        nodes = ((declaration.globals[kind], node) for kind, _, node in outside if kind in declaration.globals)
+        return [
+            name
+            for names_of, node in nodes
+            if not words.isdisjoint(declaration.modifiers(node, (), text))
+            for name in names_of(node, text)
+        ]
 
     def _types(self, symbol: Symbol, definition: Definition) -> tuple[list[Any], list[Any] | None]:
         """The bases of a class; the type that a function returns."""
@@ -259,6 +279,15 @@ def _all_marks(outline: FileOutline) -> Iterator[tuple[int, Mark]]:
     yield from ((-1, mark) for mark in outline.outside)
     for number, definition in enumerate(outline.definitions):
         yield from ((number, mark) for mark in definition.marks)
+
+
+def _apart(definitions: Sequence[Definition]) -> Iterator[int]:
+    """Those that have two names or more before their own, and are written outside of what these names define."""
+    for number, one in enumerate(definitions):
+        owner = definitions[one.parent] if one.parent is not None else None
+        is_inside = owner is not None and owner.code_start <= one.code_start < owner.end_byte
+        if len(one.parts) > 2 and not is_inside:
+            yield number
 
 
 def _head(symbol: Symbol) -> list[Any]:

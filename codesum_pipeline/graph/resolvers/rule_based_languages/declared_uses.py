@@ -48,7 +48,7 @@ class DeclaredUses:
         for path in sorted(tree.files):
             file = tree.files[path]
             of_unit = self._constants.setdefault(file.unit, {})
-            for name in file.constants:
+            for name in file.constants - file.private_constants:
                 of_unit[name] = None if of_unit.get(name, path) != path else path
             self._constant_names |= file.constants
         self._named = self._constant_names.union(tree.by_name)
@@ -66,9 +66,9 @@ class DeclaredUses:
                 continue
             scope = file.scopes[use.scope]
             if (value := self._definition(scope, use)) is not None:
-                meant = value.scope
+                meant = self._names.rules.meant_by(scope, use, value.scope)
                 # Something inside of it does not use it, also in another file.
-                if meant.id is not None and scope.definition.key[: len(meant.key)] != meant.key:
+                if meant is not None and meant.id is not None and scope.definition.key[: len(meant.key)] != meant.key:
                     key = meant.key if meant.is_class else ()
                     found[scope.caller_id].append((key, Use(scope.caller_id, meant.id, value.why, use.times)))
             elif name in self._constant_names and (constant := self._constant(scope, use.path)) is not None:
@@ -85,17 +85,36 @@ class DeclaredUses:
         value: Value = UNKNOWN
         if use.may_be_function:
             value = self._resolver.value(scope, use.path)
-            value = self._choose(value, use.arguments) if isinstance(value, FunctionValue) else value
+            if isinstance(value, FunctionValue) and not use.is_only:
+                value = self._choose(value, use.arguments)
         if not isinstance(value, ClassValue | FunctionValue):
             # A path of types and packages is read as a type is.
             value = self._members.named(scope, [one.name for one in use.path])
-        is_function = isinstance(value, FunctionValue) and use.may_be_function and not value.overloads
-        if is_function and not receiver and self._is_field(scope, step.name):
+        if not isinstance(value, ClassValue | FunctionValue):
             return None
-        if not isinstance(value, ClassValue | FunctionValue) or not (is_function or isinstance(value, ClassValue)):
-            return None
+        if isinstance(value, FunctionValue):
+            is_one = use.may_be_function and not value.overloads
+            if not is_one or not value.scope.takes(use.arguments):
+                return None
+        if not receiver:
+            return None if use.may_be_function and self._is_hidden(scope, step.name, value.scope) else value
         # An attribute may hold what has another name; that is used where it is assigned.
-        return value if not receiver or value.scope.name == step.name else None
+        return value if value.scope.name == step.name else None
+
+    def _is_hidden(self, scope: Scope, name: str, meant: Scope) -> bool:
+        """Whether a value nearer than a definition has its name: a constant of the file, a field of a class around."""
+        if meant.is_class and meant.file is not scope.file and name in scope.file.constants:
+            return True
+        for class_ in scope.around() if self._sees_fields else ():
+            if class_.is_class:
+                keys = [one.key for one in self._resolver.ancestors(class_) if isinstance(one, Scope)]
+                if meant.key[:-1] in keys:
+                    return False
+                found = (one for key in keys for one in self._tree.fields(key, name))
+                # What methods assign to their object is behind that alone.
+                if fields := [binding for holder, binding in found if holder.is_class]:
+                    return not self._names.rules.is_type_before_member(scope, name, meant, fields)
+        return False
 
     def _is_field(self, scope: Scope, name: str) -> bool:
         """Whether a class around has a field of a name, which is meant by it; its functions and classes are none."""

@@ -212,6 +212,7 @@ def test_what_is_used_has_its_user_and_what_only_looks_so_has_none(language: str
                 "class B {\n  func f() { log.info(); run(load) }\n}\n",
             },
             {
+                ("a.swift::A::f", "a.swift::A::load"),
                 ("a.swift::A::g", "b.swift::Store"),
                 ("a.swift::B::f", "b.swift::log"),
                 ("a.swift::B::f", "b.swift::load"),
