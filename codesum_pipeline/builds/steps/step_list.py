@@ -10,6 +10,7 @@ from codesum_pipeline.builds.steps.reuse import HOLD, PUBLISHED, Settle, Step
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.workspace import Workspace
+from codesum_pipeline.foundation.worker_processes.pool import fork_with
 from codesum_pipeline.graph.graph_step import GraphReport, build_call_graph
 from codesum_pipeline.indexes.file_formats.version_folder import MANIFEST
 from codesum_pipeline.indexes.lanes.dense import DenseReport, embed_documents
@@ -21,11 +22,15 @@ from codesum_pipeline.search.overviews.page import OVERVIEW_VERSION, OverviewRep
 from codesum_pipeline.source.files.snapshot import SnapshotReport
 from codesum_pipeline.symbols.parsing.symbols_step import ParseReport, parse_symbols
 from codesum_pipeline.symbols.scip.taking import snapshot_with_indexes
+from codesum_pipeline.texts.summaries import writers
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import calls_of_unchanged, note_avoided
 from codesum_pipeline.texts.summaries.documents_step import DocumentsReport, assemble_documents
 from codesum_pipeline.texts.summaries.level_build import LevelReport
 from codesum_pipeline.texts.summaries.level_step import write_level
 from codesum_pipeline.texts.summaries.rewrite_plan import PlanReport, plan_summaries, settle_plan
+
+# Workers that have parsed write texts next.
+fork_with(writers.__name__)
 
 # Provenance: it goes into a text's row when the text is written, and a text is written for other reasons.
 _PROVENANCE = frozenset({"snapshot", "document_history"})

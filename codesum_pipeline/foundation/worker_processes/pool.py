@@ -25,6 +25,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
+from importlib import import_module
 from io import BufferedIOBase, BufferedRWPair
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import recv_handle, send_handle
@@ -51,6 +52,14 @@ _MAXRSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 B = TypeVar("B")
 R = TypeVar("R")
+
+_forked_with: set[str] = set()
+
+
+def fork_with(module: str) -> None:
+    """Have workers forked from a process that has also imported this module, for the work that they do after their
+    first: else each of them would import it."""
+    _forked_with.add(module)
 
 
 class WorkerDied(Exception):
@@ -101,7 +110,8 @@ class _PoolProcess:
 class _Crew:
     """Workers, and the process that they are forked from.
 
-    That one imports what their first work is made of, once for all of them, and does nothing else: it has no threads.
+    That one imports what their first work is made of and what `fork_with` named, once for all of them, and does nothing
+    else: it has no threads.
     """
 
     def __init__(self, work: object) -> None:
@@ -113,7 +123,7 @@ class _Crew:
         self.workers: set[_PoolProcess] = set()
         # Where it has ended, that is said of the first worker.
         with suppress(OSError):
-            self._parent.send(work)
+            self._parent.send((work, sorted(_forked_with)))
 
     def start(self) -> _PoolProcess:
         """One more worker; raises `ProcessGone` if their work cannot be imported."""
@@ -313,7 +323,9 @@ def main(descriptor: int) -> None:
     # An interrupt may have ended the process that waited for the answer.
     with Connection(descriptor) as pool, suppress(EOFError, ConnectionError):
         # This imports what the work is made of.
-        pool.recv()
+        _, modules = pool.recv()
+        for module in modules:
+            import_module(module)
         gc.freeze()
         while True:
             ended = pool.recv()

@@ -26,6 +26,7 @@ from codesum_pipeline_tests.foundation.worker_processes.works import (
     HANG,
     CannotBeRead,
     Double,
+    HasImported,
     WhereItRuns,
 )
 
@@ -110,7 +111,7 @@ def test_what_workers_are_forked_from_ends_in_silence_once_nobody_waits(capfd: p
     process, ours = start_child(pools.WORKER)
     mine, theirs = socket.socketpair()
     with mine, theirs, Connection(ours.detach()) as parent:
-        parent.send(Double(os.getpid()))
+        parent.send((Double(os.getpid()), []))
         parent.send(None)
         send_handle(parent, theirs.fileno(), process.pid)
 
@@ -123,6 +124,17 @@ def test_workers_that_are_kept_work_for_the_next_pool_and_end_with_it() -> None:
 
     assert pids(keep=False) <= kept
     assert running(kept) == set()
+
+
+def test_workers_are_forked_with_what_their_later_work_is_made_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = "wave"
+    monkeypatch.setattr(pools, "_forked_with", set())
+    with Pool(2) as pool:
+        assert list(pool.map(HasImported(module), range(4))) == [False] * 4
+
+    pools.fork_with(module)
+    with Pool(2) as pool:
+        assert list(pool.map(HasImported(module), range(4))) == [True] * 4
 
 
 def test_a_pool_that_needs_no_workers_ends_those_that_were_kept() -> None:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -96,6 +97,22 @@ class CannotBeRead:
         return self(batch)
 
     def rescue(self, batch: int, again: Callable[[int], int]) -> int:
+        return again(batch)
+
+
+@dataclass(frozen=True)
+class HasImported:
+    """Tells whether the process that does the work has imported a module."""
+
+    module: str
+
+    def __call__(self, _batch: int) -> bool:
+        return self.module in sys.modules
+
+    def here(self, batch: int) -> bool:
+        return self(batch)
+
+    def rescue(self, batch: int, again: Callable[[int], bool]) -> bool:
         return again(batch)
 
 
