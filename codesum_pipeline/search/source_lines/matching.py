@@ -32,8 +32,8 @@ _FAILED = 2
 _WAY_OUT = "to find it as it stands, search for it as a fixed text (-F)"
 # What ripgrep says of what only engines that try ways anew can match, and what helps.
 _EXPLAINED = {
-    "look-around": "look-around is not supported, since its time has no limit: match the text around, too",
-    "backreferences": "backreferences are not supported, since their time has no limit: write the text out",
+    "backreferences are": "backreferences are not supported, since their time has no limit: write the text out",
+    "look-around, including": "look-around is not supported, since its time has no limit: match the text around, too",
     "not allowed in a regex": "a match is within one line: search for what one of the lines has",
     "exceeds size limit": "it becomes too large: use smaller counts of repetitions",
 }

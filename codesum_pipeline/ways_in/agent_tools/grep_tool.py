@@ -1,7 +1,7 @@
 """`grep`: the lines that match a pattern, below the function or class that holds them."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -93,6 +93,16 @@ class GrepLine(BaseModel):
                 marks.append((len(before), len(shown)))
         shown += _printable(text[at:last]) + ("…" if last < len(text) else "")
         return cls(number=line.number, text=shown.rstrip(), marks=marks)
+
+    @property
+    def pieces(self) -> Iterator[tuple[str, bool]]:
+        """The text in parts, and whether each is a match."""
+        at = 0
+        for start, end in self.marks:
+            yield self.text[at:start], False
+            yield self.text[start:end], True
+            at = end
+        yield self.text[at:], False
 
 
 def _printable(text: str) -> str:
