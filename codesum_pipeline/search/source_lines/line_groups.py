@@ -74,9 +74,11 @@ class MatchingLines(Struct, frozen=True):
 
 
 def find_lines(
-    pattern: LinePattern, searched: Sequence[SearchedTexts], *, timeout_s: float, most_lines: int = MOST_LINES
+    pattern: LinePattern, searched: Sequence[SearchedTexts], *, timeout_s: float, most_lines: int | None = None
 ) -> MatchingLines:
-    """The lines of some texts that match. Raises `ConfigurationError` for a pattern that cannot be searched for."""
+    """The lines of some texts that match: the first `MOST_LINES`, or another number. Raises `ConfigurationError` for a
+    pattern that cannot be searched for."""
+    most_lines = MOST_LINES if most_lines is None else most_lines
     files = [each.files() for each in searched]
     views = [view for each, some in zip(searched, files, strict=True) for view in each.runs(some)]
     found = find_matches(pattern, views, most_lines=most_lines, timeout_s=timeout_s)

@@ -36,7 +36,7 @@ def address(zoo_home, tmp_path_factory):
 
 @pytest.mark.parametrize("mode", ["auto", pytest.param("legacy", marks=pytest.mark.slow)])
 def test_every_tool_answers_over_http_whatever_a_client_did_before(address, mode):
-    assert len(with_client(address, ask_and_misbehave, mode=mode)) == 13
+    assert len(with_client(address, ask_and_misbehave, mode=mode)) == 14
 
 
 def posted(address, **headers):
