@@ -4,9 +4,9 @@
     python -m benchmarks.grep speed FOLDER CLONE… [--repositories 1000]
 
 Clones are unpacked and indexed in FOLDER, where that was not done yet. `equality` compares every line of every pattern,
-number and text, over the indexed files. It leaves out, and counts, files that are not UTF-8 or have lines that end with a
-carriage return alone: ripgrep reads these otherwise. `speed` searches the texts of all clones as one repository, as `rg`
-does their files, in turns; then the tool, as a server answers it, over each clone and over so many copies of the first.
+number and text, over the indexed files. It leaves out, and counts, files that are not UTF-8 or have lines that end with
+a carriage return alone: ripgrep reads these otherwise. `speed` searches the texts of all clones as one repository, as
+`rg` does their files; then the tool, as a server answers it, over each clone and over so many copies of the first.
 """
 
 import argparse

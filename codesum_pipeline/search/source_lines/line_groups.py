@@ -86,7 +86,7 @@ def find_lines(
     groups: list[LineGroup] = []
     left, is_more = most_lines, False
     for place, by_file in stream.located(found.spans).items():
-        holders = _Holders(searched[place])
+        holders = _LineHolders(searched[place])
         for file, spans in by_file.items():
             stop_if_cancelled()
             lines = _lines_of(searched[place].texts.of_file(file), spans)
@@ -123,7 +123,7 @@ class _Stream(Struct, frozen=True):
         return found
 
 
-class _Line(Struct, frozen=True):
+class _LineInFile(Struct, frozen=True):
     """A line that begins at a byte of its file."""
 
     number: int
@@ -132,7 +132,7 @@ class _Line(Struct, frozen=True):
     spans: tuple[Span, ...]
 
 
-def _lines_of(text: npt.NDArray[np.uint8], spans: Sequence[Span]) -> list[_Line]:
+def _lines_of(text: npt.NDArray[np.uint8], spans: Sequence[Span]) -> list[_LineInFile]:
     """The lines of a file that have matches, ascending."""
     ends = (text == ord("\n")).nonzero()[0]
     starts = np.concatenate([np.zeros(1, dtype=np.int64), ends + 1])
@@ -144,11 +144,11 @@ def _lines_of(text: npt.NDArray[np.uint8], spans: Sequence[Span]) -> list[_Line]
     for number, those in by_line.items():
         first, end = int(starts[number]), int(ends[number])
         within = tuple((start - first, stop - first) for start, stop in those[:MOST_MARKED])
-        found.append(_Line(number + 1, first, content[first:end].tobytes().removesuffix(b"\r"), within))
+        found.append(_LineInFile(number + 1, first, content[first:end].tobytes().removesuffix(b"\r"), within))
     return found
 
 
-class _Holders:
+class _LineHolders:
     """The functions and classes of one index, by the lines that they have."""
 
     def __init__(self, searched: SearchedTexts) -> None:
@@ -162,7 +162,7 @@ class _Holders:
         order = of_file.argsort(kind="stable")
         self._rows, self._files = rows[order], of_file[order]
 
-    def group(self, file: int, lines: Sequence[_Line]) -> Iterator[LineGroup]:
+    def group(self, file: int, lines: Sequence[_LineInFile]) -> Iterator[LineGroup]:
         """The groups of the lines of a file."""
         row = self._first_file + file
         holders = self._around(row, [line.number for line in lines])
@@ -185,7 +185,7 @@ class _Holders:
             found[first:last] = [int(rows[at])] * (last - first)
         return found
 
-    def _kinds(self, file: int, lines: Sequence[_Line], holders: Sequence[int | None]) -> list[LineKind]:
+    def _kinds(self, file: int, lines: Sequence[_LineInFile], holders: Sequence[int | None]) -> list[LineKind]:
         row = self._first_file + file
         arrays, path = self._index.arrays, self._index.ids[row]
         if arrays["is_vendored"][row]:
@@ -199,7 +199,7 @@ class _Holders:
                 kinds[at] = LineKind.DEFINITION
         return kinds
 
-    def _is_definition(self, path: str, text: bytes, line: _Line, holder: int | None) -> bool:
+    def _is_definition(self, path: str, text: bytes, line: _LineInFile, holder: int | None) -> bool:
         """Whether a match touches the name of what its line defines: of the innermost function or class, or of a
         constant."""
         if holder is not None:
@@ -210,14 +210,14 @@ class _Holders:
                 return any(start < at + len(name) and end > at for start, end in line.spans)
         return any(self._defines_constant(path, line, span) for span in line.spans)
 
-    def _defines_constant(self, path: str, line: _Line, span: Span) -> bool:
+    def _defines_constant(self, path: str, line: _LineInFile, span: Span) -> bool:
         name = line.text[slice(*span)].decode("utf-8", "replace")
         if self._index.constants is None or not name.isidentifier() or not gives_value(line.text, *span):
             return False
         return any(id_.startswith(f"{path}::") for id_ in self._index.constants.named(name))
 
 
-def _has_name(text: bytes, line: _Line, first: int, name: bytes) -> bool:
+def _has_name(text: bytes, line: _LineInFile, first: int, name: bytes) -> bool:
     """Whether a name stands in the lines from the `first` of a definition to one of its lines, without that."""
     count = line.number - first + 1
     return any(place_of_word(name, each) is not None for each in text[: line.start].rsplit(b"\n", count)[-count:-1])

@@ -15,11 +15,12 @@ FILES = {
     "    def count_coins(self, coins):\n        # count_coins is slow\n        if not coins:\n"
     '            raise ValueError("count_coins of nothing")\n        return sum(coins)\n\n'
     "    def close(self):\n        return self.count_coins([1, MOST_COINS])\n",
-    "shop/old.py": '"""Before\n\ncount_coins there was none.\n"""\n\n\ndef money():\n    """Count.\n\n    As count_coins did.\n'
-    '    """\n    return "count_coins"\n',
+    "shop/old.py": '"""Before\n\ncount_coins there was none.\n"""\n\n\n'
+    'def money():\n    """Count.\n\n    As count_coins did.\n    """\n    return "count_coins"\n',
     "web/shop.ts": "export async function countCoins(coins: number[]): Promise<number> {\n"
     "  /* count_coins of\n     count_coins */\n  return fetch(`/count_coins`).then((r) => r.json());\n}\n",
-    "tests/test_till.py": "from shop.till import Till\n\n\ndef test_count_coins():\n    assert Till().count_coins([1]) == 1\n",
+    "tests/test_till.py": "from shop.till import Till\n\n\ndef test_count_coins():\n"
+    "    assert Till().count_coins([1]) == 1\n",
     "vendor/till/count.py": "def count_coins():\n    return 1\n",
     "README.md": "# Shop\n\nIt can count_coins.\n",
     "coins.json": '{"count_coins": 1}\n',

@@ -133,7 +133,7 @@ class _NumberedLines(Struct, frozen=True):
             for start, end in line.marks:
                 text.stylize("bold red", start, end)
             first, last = line.marks[0] if line.marks else (0, 0)
-            if last > options.max_width - width - 1:
+            if len(line.text[:last].expandtabs(_TAB)) > options.max_width - width - 1:
                 text = Text("…", no_wrap=True, overflow="ellipsis").append_text(text[max(0, first - _BEFORE_MATCH) :])
             text.expand_tabs(_TAB)
-            yield Text(f"{line.number:>{width}} ", "dim", no_wrap=True, overflow="ellipsis").append_text(text)
+            yield Text.assemble((f"{line.number:>{width}} ", "dim"), text, no_wrap=True, overflow="ellipsis")
