@@ -41,6 +41,8 @@ _FLAGS = frozenset("iwF")
 # A longer line is shown around its first match, with so many characters before it.
 _LONGEST_SHOWN = 240
 _BEFORE_MATCH = 60
+# The repositories whose versions a cursor knows, and those that an answer without places names.
+_MOST_NAMED = 20
 # Of more repositories, skipped files are not counted: each has a table of its own.
 _SKIPPED_COUNTED = 3
 
@@ -168,16 +170,24 @@ def grep(call: ToolContext, arguments: GrepArguments) -> GrepPage:
     indexes = call.current(arguments.repos)
     filters = filters_of(call, indexes, languages=arguments.languages, paths=arguments.paths, tests=arguments.tests)
     found = lines_in(call, indexes, pattern, filters)
+    holding = {group.document.repo for group in found.groups}
     part = call.part(
         _TOOL,
         arguments,
-        indexes,
+        [index for index in indexes if index.repo in holding][:_MOST_NAMED],
         found.groups,
         partial(GrepGroup.line, with_repo=True),
         row=lambda group: GrepGroup.holding(group, most=arguments.lines),
     )
-    repos = [place.repo for place in part.items] or [index.repo for index in indexes]
+    repos = repositories_named(part.items, indexes)
     return page_of(found, part.items, as_of=call.as_of(repos), **part.frame)
+
+
+def repositories_named(places: Sequence[GrepGroup], indexes: Sequence[PublishedIndex]) -> list[str]:
+    """The repositories whose commits an answer names: those of its places. Where there are none, those that were
+    searched, unless they are many, since git is asked about each."""
+    searched = repositories_of(indexes)
+    return [place.repo for place in places] or (searched if len(searched) <= _MOST_NAMED else [])
 
 
 def page_of(found: MatchingLines, places: list[GrepGroup], **frame: Any) -> GrepPage:
@@ -198,7 +208,8 @@ def lines_in(
     nothing could be searched."""
     searched = []
     for place, index in enumerate(indexes):
-        call.progress(f"reading the texts of {index.repo}", place, len(indexes))
+        if call.catalogue.texts.find(index) is None:
+            call.progress(f"reading the texts of {index.repo}", place, len(indexes))
         if texts := open_texts(call.catalogue, index, tell=call.tell):
             searched.append(SearchedTexts(index, texts, allowed_rows(index, filters)))
     if not searched:

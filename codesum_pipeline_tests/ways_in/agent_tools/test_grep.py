@@ -1,14 +1,18 @@
 """`grep`: lines below what holds them, the most telling first, within bounds."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError, RepositoryUnavailable
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.search.source_lines import line_groups
+from codesum_pipeline.ways_in.agent_tools import grep_tool
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
-from codesum_pipeline_tests.support.homes import built_once, copy_built
+from codesum_pipeline_tests.support.homes import build, built_once, copy_built, open_home, workspace_of
 
 FILES = {
     "shop/till.py": '"""The till."""\n\nMOST_COINS = 9\n\n\nclass Till:\n    """Holds coins."""\n\n'
@@ -196,3 +200,33 @@ def test_texts_that_cannot_be_kept_are_searched_and_it_says_so(ask, tmp_path):
 
     assert page.total == 10
     assert "the texts of shop cannot be kept and are read anew by each process" in page.notes[0]
+
+
+def test_many_at_once_get_the_same_answer(shop, tmp_path):
+    catalogue = IndexCatalogue.of(load_settings({"home": tmp_path / "home"}, environ={}))
+
+    def call(number):
+        arguments = {"pattern": "count_coins", "limit": 100, "tests": ("in", "out")[number % 2]}
+        return tools_by_name()["grep"].ask(ToolContext(catalogue, tmp_path), arguments).text()
+
+    with ThreadPoolExecutor(32) as pool:
+        answers = [*pool.map(call, range(32))]
+
+    assert len({*answers[::2]}) == len({*answers[1::2]}) == 1 and answers[0] != answers[1]
+
+
+def test_of_many_repositories_a_cursor_stays_short_and_an_answer_without_places_names_none(shop, tmp_path, monkeypatch):
+    monkeypatch.setattr(grep_tool, "_MOST_NAMED", 1)
+    home = open_home(tmp_path / "home")
+    for key in ("one", "two"):
+        build(workspace_of(home, RepositoryEntry(key, str(shop.path))))
+    catalogue = IndexCatalogue.of(home.settings)
+
+    def call(**arguments):
+        return tools_by_name()["grep"].ask(ToolContext(catalogue, tmp_path), arguments)
+
+    first = call(pattern="count_coins", limit=12)
+    assert len(first.next.split(".")) == 5
+    assert call(pattern="count_coins", limit=100, cursor=first.next).total == first.total == 30
+    assert call(pattern="nothing like it").as_of == []
+    assert [each.repo for each in call(pattern="nothing like it", repos=["two"]).as_of] == ["two"]

@@ -10,14 +10,21 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.text import Text
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
-from codesum_pipeline.foundation.data_model.printable import count_noun, one_line
+from codesum_pipeline.foundation.data_model.printable import count_noun, one_line, some_of
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.shelf import Filters, WhichTests, check_filters, parse_filters
 from codesum_pipeline.search.source_lines.matching import LinePattern
 from codesum_pipeline.ways_in.agent_tools.answering_sources import repositories_of
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.changed_files import mark_changed
-from codesum_pipeline.ways_in.agent_tools.grep_tool import GrepGroup, GrepLine, GrepPage, lines_in, page_of
+from codesum_pipeline.ways_in.agent_tools.grep_tool import (
+    GrepGroup,
+    GrepLine,
+    GrepPage,
+    lines_in,
+    page_of,
+    repositories_named,
+)
 from codesum_pipeline.ways_in.cli.document_views import HitHeading, catalogue_of, note_as_of
 from codesum_pipeline.ways_in.cli.first_use import open_scope
 from codesum_pipeline.ways_in.cli.invocation import invocation_of
@@ -33,6 +40,7 @@ from codesum_pipeline.ways_in.cli.render import indent_part, print_json, show_pa
 
 # The exit code of grep where no line matches.
 _NONE = 1
+_NAMED = 10
 _TAB = 4
 # Of a line that is cut on the left, so many characters before the match are shown.
 _BEFORE_MATCH = 8
@@ -79,7 +87,7 @@ def grep(
     found = lines_in(call, searched, wanted, filters)
     places = [GrepGroup.holding(group, most=lines) for group in found.groups[:top]]
     repositories = repositories_of(searched)
-    as_of = note_as_of(call, [*dict.fromkeys(place.repo for place in places)] or repositories)
+    as_of = note_as_of(call, repositories_named(places, searched))
     page = page_of(found, places, as_of=as_of, shown=len(places), total=len(found.groups))
     mark_changed(call, page)
     if as_json:
@@ -89,7 +97,7 @@ def grep(
         more = f"; --top {len(found.groups)} shows all" if len(places) < len(found.groups) else ""
         write_note(f"{page.told}{more}")
     else:
-        write_note(f"no line matches {one_line(pattern)!r} in {', '.join(repositories)}")
+        write_note(f"no line matches {one_line(pattern)!r} in {some_of(repositories, _NAMED)}")
     if not places:
         raise typer.Exit(_NONE)
 
