@@ -5,6 +5,7 @@ filtered out, costs no time and counts for no limit. A match is within one line.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sysconfig
@@ -17,7 +18,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
-from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError, RetryLater
 from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text
 
 # More than a line of code has; also the size in bytes of what ripgrep makes of a pattern, and of what it remembers.
@@ -28,7 +29,9 @@ _LONGEST_MATCH = 2000
 _MOST_OUTPUT = 1 << 25
 _CHUNK = 1 << 16
 _WRITTEN_AT_ONCE = 1 << 18
-_FAILED = 2
+# The exit codes: lines match, or none does.
+_ANSWERED, _FAILED = (0, 1), 2
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _WAY_OUT = "to find it as it stands, search for it as a fixed text (-F)"
 # What ripgrep says of what only engines that try ways anew can match, and what helps.
 _EXPLAINED = {
@@ -59,6 +62,8 @@ class LinePattern(Struct, frozen=True):
             )
         if "\0" in self.text:
             raise ConfigurationError(f"pattern {shown!r} has a NUL character, which no indexed text has")
+        if _SURROGATE.search(self.text):
+            raise ConfigurationError(f"pattern {shown!r} has a character that is none: half of one in UTF-16")
         if "\n" in self.text or "\r" in self.text:
             raise ConfigurationError(f"pattern {shown!r} has a line end: {_EXPLAINED['not allowed in a regex']}")
 
@@ -81,11 +86,11 @@ def find_matches(
     """The matches in texts, which are one stream, on the first `most_lines` lines that have one, and on at least one
     more if there is one. Raises `ConfigurationError` for what is no regular expression."""
     pattern.check()
-    command = [
+    command: list[str | bytes] = [
         _program(), "--no-config", "--only-matching", "--byte-offset", "--no-line-number", "--text", "--encoding=none",
         "--color=never", "--no-heading", "--engine=default", f"--regex-size-limit={_PROGRAM_SIZE}",
         f"--dfa-size-limit={_PROGRAM_SIZE}", f"--max-columns={_LONGEST_MATCH}", f"--max-count={most_lines + 1}",
-        *pattern.switches(), f"--regexp={pattern.text}", "-",
+        *pattern.switches(), f"--regexp={pattern.text}".encode(), "-",
     ]  # fmt: skip
     process = subprocess.Popen(
         command, bufsize=_WRITTEN_AT_ONCE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -112,6 +117,8 @@ def find_matches(
         status = process.wait()
     if status == _FAILED:
         raise ConfigurationError(_explain(pattern, complaint))
+    if status not in _ANSWERED and not is_late.is_set() and not is_cut:
+        raise RetryLater(f"ripgrep was ended by the system ({status}): {one_line(complaint) or 'it says nothing'}")
     if is_late.is_set():
         return FoundMatches(_spans(output), f"the search was ended after {timeout_s:g} s")
     return FoundMatches(_spans(output), "the matches are too long to be listed" if is_cut else "")

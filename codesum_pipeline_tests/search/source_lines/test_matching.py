@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError, RetryLater
 from codesum_pipeline.search.source_lines import matching
 from codesum_pipeline.search.source_lines.matching import LONGEST_LINE_PATTERN, LinePattern, find_matches
 
@@ -34,6 +34,7 @@ def test_texts_are_one_stream():
         ("", "the pattern is empty"),
         ("x" * (LONGEST_LINE_PATTERN + 1), "has 1,001 characters: it has at most 1,000"),
         ("a\0b", "a NUL character"),
+        ("a\ud800", "a character that is none"),
         ("a\nb", "a match is within one line"),
         ("a\rb", "a match is within one line"),
         (r"a\nb", "a match is within one line"),
@@ -84,6 +85,16 @@ def test_of_a_match_that_is_longer_than_any_line_the_beginning_is_known():
     (span,) = matches(LinePattern("x+"), b"yx" + b"x" * 5000 + b"\n").spans
 
     assert span[0] == 1 and span[1] <= 5001
+
+
+def test_a_ripgrep_that_is_ended_by_the_system_is_no_answer(tmp_path, monkeypatch):
+    program = tmp_path / "rg"
+    program.write_text("#!/bin/sh\necho 0:a\nkill -9 $$\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(matching, "_program", lambda: str(program))
+
+    with pytest.raises(RetryLater, match=r"ripgrep was ended by the system \(-9\): it says nothing"):
+        matches(LinePattern("a"))
 
 
 def test_a_configuration_of_ripgrep_changes_nothing(tmp_path, monkeypatch):

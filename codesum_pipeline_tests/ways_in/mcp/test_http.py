@@ -82,7 +82,7 @@ def test_a_token_is_asked_for_where_there_is_one(zoo_home, tmp_path):
 
     assert (missing.status_code, wrong.status_code, right.status_code) == (401, 401, 200)
     assert missing.headers["WWW-Authenticate"] == "Bearer"
-    assert len(answers) == 5
+    assert len(answers) == 6
 
 
 def test_a_token_may_come_from_the_environment(zoo_home, tmp_path):
