@@ -1,18 +1,22 @@
 """`grep` beside ripgrep: the same lines in clones, and how long one waits for them.
 
     python -m benchmarks.grep equality FOLDER CLONE…     # git directories or work trees
-    python -m benchmarks.grep speed FOLDER CLONE… [--repositories 1000]
+    python -m benchmarks.grep scan FOLDER CLONE…
+    python -m benchmarks.grep tool FOLDER CLONE… [--repositories 1000]
 
 Clones are unpacked and indexed in FOLDER, where that was not done yet. `equality` compares every line of every pattern,
 number and text, over the indexed files. It leaves out, and counts, files that are not UTF-8 or have lines that end with
-a carriage return alone: ripgrep reads these otherwise. `speed` searches the texts of all clones as one repository, as
-`rg` does their files; then the tool, as a server answers it, over each clone and over so many copies of the first.
+a carriage return alone: ripgrep reads these otherwise. `scan` searches all texts of the clones as one, as `rg` does
+their files; nothing is indexed for it. `tool` asks the tool, as a server answers it, about each clone, about all, and
+about so many copies of the first. A time is the least of some repeats, with the median in brackets.
 """
 
 import argparse
 import json
+import os
 import random
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -51,24 +55,31 @@ REPEATS = 9
 _WORD = re.compile(r"\w{3,}")
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
 _ALL = 10_000_000
+_LARGEST = 1_000_000
 
 
 def prepare(folder: Path, clones: Sequence[Path]) -> list[str]:
     """The keys of the clones, unpacked in `trees` and indexed in `home`."""
     keys = []
     for clone in clones:
-        name = clone.parent.name if clone.name in (".git", "repo") else clone.name
-        key = re.sub(r"[^\w.-]", "-", name.removesuffix(".git").rpartition("+")[2])
-        assert is_repository_key(key), key
-        tree = folder / "trees" / key
-        if not tree.exists():
-            subprocess.run(["git", "clone", "-q", str(clone), str(tree)], check=True)
-        home = folder / "home"
+        tree, home = unpack(folder, clone), folder / "home"
+        key = tree.name
         if not HomeLayout(home).published(key).exists():
             command = [sys.executable, "-m", "codesum_pipeline.cli", "--home", str(home)]
             subprocess.run([*command, "index", str(tree), "--key", key], check=True, stdout=subprocess.DEVNULL)
         keys.append(key)
     return keys
+
+
+def unpack(folder: Path, clone: Path) -> Path:
+    """The work tree of a clone, named by its key."""
+    name = clone.parent.name if clone.name in (".git", "repo") else clone.name
+    key = re.sub(r"[^\w.-]", "-", name.removesuffix(".git").rpartition("+")[2])
+    assert is_repository_key(key), key
+    tree = folder / "trees" / key
+    if not tree.exists():
+        subprocess.run(["git", "clone", "-q", str(clone), str(tree)], check=True)
+    return tree
 
 
 def catalogue_in(folder: Path) -> IndexCatalogue:
@@ -137,38 +148,53 @@ def _words(searched: SearchedTexts, key: str) -> list[LinePattern]:
     return [LinePattern(word, n % 2 == 0, n % 3 == 0, n % 4 == 0) for n, word in enumerate(some)]
 
 
-def best_ms(work: Callable[[], object]) -> tuple[float, float]:
-    """The least and the median time of some repeats, in milliseconds."""
+def best_ms(work: Callable[[], object]) -> str:
+    """The least time of some repeats, and the median, in milliseconds."""
     times = []
     for _ in range(REPEATS):
         begun = time.perf_counter()
         work()
         times.append((time.perf_counter() - begun) * 1000)
-    return min(times), statistics.median(times)
+    return f"{min(times):.0f} ({statistics.median(times):.0f})"
 
 
-def time_searches(folder: Path, keys: Sequence[str], repositories: int) -> None:
-    catalogue = catalogue_in(folder)
-    begun = time.perf_counter()
-    searched = [searched_in(catalogue, key) for key in keys]
-    print(f"opening the texts of {len(keys)} repositories: {time.perf_counter() - begun:.2f} s")
-    views = [view for each in searched for view in each.runs(each.files())]
-    lines = sum(int((each.texts.text == ord("\n")).sum()) for each in searched)
-    print(f"{lines:,} lines, {sum(map(len, views)) / 1e6:.1f} MB")
-    files = [str(folder / "trees" / each.index.repo / each.index.ids[row]) for each in searched
-             for row in each.index.rows_at(Level.FILE)]  # fmt: skip
+def time_scans(folder: Path, clones: Sequence[Path]) -> None:
+    files, texts = [], []
+    for clone in clones:
+        tree = unpack(folder, clone)
+        for name in subprocess.run(["git", "ls-files", "-z"], cwd=tree, capture_output=True).stdout.split(b"\0")[:-1]:
+            file = tree / os.fsdecode(name)
+            data = b"\0" if file.is_symlink() or not file.is_file() else file.read_bytes()
+            if b"\0" not in data and len(data) <= _LARGEST:
+                files.append(str(file))
+                texts.append(data if data.endswith(b"\n") else data + b"\n")
+    text = memoryview(b"".join(texts))
+    lines = sum(each.count(b"\n") for each in texts)
+    print(f"{lines:,} lines of {len(files):,} files, {len(text) / 1e6:.1f} MB")
     for pattern in TIMED:
-        # `rg` reads names of files from a file, since there may be more than a command takes.
-        least, median = best_ms(lambda p=pattern: find_matches(p, views, most_lines=10_000, timeout_s=60))  # type: ignore[misc]
-        theirs, their_median = best_ms(lambda p=pattern: _run_ripgrep(p, files))  # type: ignore[misc]
-        told = f"{pattern.text}{' -i' if pattern.ignores_case else ''}".replace("|", "\\|")
-        print(f"| `{told}` | {least:.0f} ({median:.0f}) | {theirs:.0f} ({their_median:.0f}) |", flush=True)
+        ours = best_ms(lambda p=pattern: find_matches(p, [text], most_lines=10_000, timeout_s=60))  # type: ignore[misc]
+        theirs = best_ms(lambda p=pattern: _run_ripgrep(p, files))  # type: ignore[misc]
+        flags = " -i" if pattern.ignores_case else ""
+        print(f"| `{pattern.text}{flags}` | {ours} | {theirs} |", flush=True)
+
+
+def time_tools(folder: Path, keys: Sequence[str], repositories: int) -> None:
+    catalogue = catalogue_in(folder)
+    for key in keys:
+        shutil.rmtree(catalogue.layout.texts(key), ignore_errors=True)
+    begun = time.perf_counter()
+    packed = [searched_in(catalogue, key).texts.text for key in keys]
+    lines = sum(int((text == ord("\n")).sum()) for text in packed)
+    print(f"packing the texts of {len(keys)}, {lines:,} lines: {time.perf_counter() - begun:.2f} s")
     for names in ([*keys], *[[key] for key in keys]):
         time_tool(catalogue, names)
     copies = copy_under_keys(folder, keys[0], repositories)
+    catalogue = catalogue_in(folder)
     begun = time.perf_counter()
-    time_tool(catalogue_in(folder), copies, is_first=True)
-    print(f"first answer over {len(copies):,} repositories and the others: {time.perf_counter() - begun:.1f} s")
+    count = sum(int((searched_in(catalogue, key).texts.text == ord("\n")).sum()) for key in copies)
+    print(f"packing the texts of {len(copies):,} copies, {count:,} lines: {time.perf_counter() - begun:.1f} s")
+    catalogue = catalogue_in(folder)
+    time_tool(catalogue, [*keys, *copies])
 
 
 def _run_ripgrep(pattern: LinePattern, files: Sequence[str]) -> None:
@@ -176,7 +202,7 @@ def _run_ripgrep(pattern: LinePattern, files: Sequence[str]) -> None:
     subprocess.run(["xargs", "-0", *command], input="\0".join(files).encode(), capture_output=True)
 
 
-def time_tool(catalogue: IndexCatalogue, names: Sequence[str], *, is_first: bool = False) -> None:
+def time_tool(catalogue: IndexCatalogue, names: Sequence[str]) -> None:
     """How long the tool takes, with all that it says of the places."""
     for pattern in TIMED[:3]:
         arguments = {"pattern": pattern.text, "flags": "i" if pattern.ignores_case else ""}
@@ -189,9 +215,8 @@ def time_tool(catalogue: IndexCatalogue, names: Sequence[str], *, is_first: bool
         begun = time.perf_counter()
         ask()
         first = (time.perf_counter() - begun) * 1000
-        least, median = best_ms(ask)
         shown = names[0] if len(names) == 1 else f"{len(names):,} repositories"
-        print(f"| {shown} | `{pattern.text}` | {first:.0f} | {least:.0f} ({median:.0f}) |", flush=True)
+        print(f"| {shown} | `{pattern.text}` | {first:.0f} | {best_ms(ask)} |", flush=True)
 
 
 def copy_under_keys(folder: Path, key: str, repositories: int) -> list[str]:
@@ -214,16 +239,19 @@ def copy_under_keys(folder: Path, key: str, repositories: int) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["equality", "speed"])
+    parser.add_argument("what", choices=["equality", "scan", "tool"])
     parser.add_argument("folder", type=Path)
     parser.add_argument("clones", type=Path, nargs="+")
     parser.add_argument("--repositories", type=int, default=1000)
     arguments = parser.parse_args()
+    if arguments.what == "scan":
+        time_scans(arguments.folder, arguments.clones)
+        return
     keys = prepare(arguments.folder, arguments.clones)
     if arguments.what == "equality":
         compare(arguments.folder, keys)
     else:
-        time_searches(arguments.folder, keys, arguments.repositories)
+        time_tools(arguments.folder, keys, arguments.repositories)
 
 
 if __name__ == "__main__":
