@@ -68,11 +68,12 @@ def grep(
         switch("--json", 'Print {"pattern", "repositories", "as_of", "matching_lines", "places": [...]} for programs.'),
     ] = False,
 ) -> None:
-    """Find lines that match a pattern, below the function or class that holds them, the most telling first.
+    """Find lines that match a pattern, below the function or class that holds them.
 
     codesum grep "retry.*count" --path src/ --tests out
 
-    In a checkout, its uncommitted edits are searched, too. Exit codes are grep's: 0 found, 1 none, 2 or more an error.
+    Definitions come first, then code, comments, texts, tests and code of others. In a checkout, its uncommitted edits
+    are searched, too. Exit codes are grep's: 0 found, 1 none, 2 or more an error.
     """
     wanted = LinePattern(pattern, is_fixed=fixed, is_word=word, ignores_case=ignore_case)
     wanted.check()
