@@ -15,6 +15,7 @@ from codesum_pipeline.ways_in.mcp.mcp_server import make_server
 # One call of each tool that answers in both homes of the tests.
 CALLS: dict[str, dict[str, Any]] = {
     "search": {"query": "feed animals"},
+    "grep": {"pattern": "lion", "flags": "i"},
     "read": {"ids": ["digest", "zoo/keeper.py:1-3"]},
     "graph": {"id": "zoo/animals.py::Lion"},
     "overview": {"repo": "zoo"},

@@ -215,6 +215,7 @@ class Home:
             layout.mirror(key),
             layout.memos(key),
             layout.overlays(key),
+            layout.texts(key),
             layout.tree_views(key),
             layout.compared(key),
             layout.scip(key),

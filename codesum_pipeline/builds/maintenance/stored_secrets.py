@@ -59,7 +59,7 @@ _BOOKS: Mapping[str, tuple[str, ...]] = {
 _DATABASES = (".db", ".sqlite", ".vectors")
 _TEXTS = (".json", ".jsonl", ".txt", ".out", ".err", ".log")
 # Neither records nor of our making: git's objects, and what the tables and versions are looked at for.
-_ELSEWHERE = ("warehouse", "mirrors", "index_root", "overlays")
+_ELSEWHERE = ("warehouse", "mirrors", "index_root", "overlays", "texts")
 _MIRRORS_NOTES = ("config", "FETCH_HEAD", "packed-refs")
 
 

@@ -44,7 +44,7 @@ class StorageSettings(SettingsGroup):
 
 
 class ReadingSettings(SettingsGroup):
-    """How many indexes a long-lived process keeps open, and how much of a bucket a machine keeps."""
+    """How many indexes a long-lived process keeps open, and how much a machine keeps for readers."""
 
     open_indexes: int = setting(
         1000, "A process keeps at most N indexes open between questions; it closes the least recently used first.", ge=1
@@ -55,6 +55,12 @@ class ReadingSettings(SettingsGroup):
         "Home in a bucket: a machine caches at most N GB for a user; the least recently read files go first.",
         gt=0,
     )
+    texts_gb: float = setting(
+        10.0,
+        "The home keeps at most N GB of the repositories' texts for `grep`; the least recently searched go first.",
+        gt=0,
+    )
+    grep_timeout_s: float = setting(10.0, "One search for a pattern takes at most N seconds.", gt=0)
 
 
 class PlannerSettings(SettingsGroup):

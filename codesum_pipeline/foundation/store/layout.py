@@ -181,6 +181,8 @@ class HomeLayout(Struct, frozen=True):
     start_names = _RepositoryPath("index_root/graph_index/{}/start_names.json")
     # Indexes of what differs from the published one in some work trees, by what differs.
     overlays = _RepositoryPath("overlays/{}")
+    # The texts of published versions as the repository has them, by version: what `grep` searches.
+    texts = _RepositoryPath("texts/{}")
     # What Dagster has recorded, beside its records: where they are deleted, so is this.
     recorded = _RepositoryPath("dagster/codesum/{}.txt")
 

@@ -17,7 +17,7 @@ from codesum_pipeline.foundation.language_facts.file_languages import (
     language_of_file,
 )
 from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait, profile_of
-from codesum_pipeline.source.files.encodings import DeclaredEncoding, decode_text, read_text
+from codesum_pipeline.source.files.encodings import DeclaredEncoding, as_utf_8, decode_text, read_text
 from codesum_pipeline.source.git.git import run_git
 from codesum_pipeline.source.git.trees import tree_of_commit
 from codesum_pipeline.source.masking.key_files import is_only_keys
@@ -60,6 +60,13 @@ def text_of(path: str, data: bytes, encoding: str | None = None) -> str:
     if encoding is not None:
         return decode_text(data, encoding)
     return read_text(data, language_of_file(path, data)).text
+
+
+def lines_of(path: str, data: bytes, encoding: str | None = None) -> bytes:
+    r"""The lines of `text_of` in UTF-8, each with the line end that the file has; the last one has an end, too. Raises
+    `SkippedFile` for what is no text."""
+    text = as_utf_8(data, encoding or read_text(data, language_of_file(path, data)).encoding.name)
+    return text if text.endswith(b"\n") or not text else text + b"\n"
 
 
 CONTENT_REASONS = frozenset(

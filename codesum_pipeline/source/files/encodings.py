@@ -62,6 +62,8 @@ _SUPERSETS = {
 _LATIN_ALPHABETS = frozenset({"iso8859-1", "iso8859-9"})
 _C1_CONTROLS = re.compile("[\x80-\x9f]")
 _LINE_ENDS = re.compile(r"-(?:unix|dos|mac)$")
+# How old Macs ended lines.
+_LONE_RETURN = re.compile(rb"\r(?!\n)")
 # Control characters of no text: with one of them, bytes in an unknown encoding are something else. ESC introduces
 # colours and character sets; DOS ended files with Ctrl-Z, and filled them up with it.
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
@@ -108,8 +110,27 @@ def read_other_version(data: bytes, language: str, encoding: str | None) -> str:
 
 def decode_text(data: bytes, encoding: str) -> str:
     r"""The text of bytes whose encoding is known, without a byte order mark, its lines ended by `\n`."""
-    text = data[_length_of_mark(data, encoding) :].decode(encoding, "replace")
+    text = _without_mark(data, encoding).decode(encoding, "replace")
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def as_utf_8(data: bytes, encoding: str) -> bytes:
+    r"""As `decode_text`, in UTF-8, but that lines which end with `\r\n` keep both."""
+    unmarked = _without_mark(data, encoding)
+    text = unmarked if encoding == UTF_8 and _is_utf_8(unmarked) else unmarked.decode(encoding, "replace").encode()
+    return _LONE_RETURN.sub(b"\n", text) if b"\r" in text else text
+
+
+def _is_utf_8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _without_mark(data: bytes, encoding: str) -> bytes:
+    return data[_length_of_mark(data, encoding) :]
 
 
 def _length_of_mark(data: bytes, encoding: str) -> int:

@@ -16,10 +16,13 @@ from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.foundation.store.locks import lock_exclusively
 from codesum_pipeline.search.retrieval.hits import Excerpt, Hit, best_lines
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.search.source_lines.packed_texts import KeptTexts, PackedTexts
 from codesum_pipeline.source.files.content import read_file, read_files
 from codesum_pipeline.source.git.git import find_object_id
 from codesum_pipeline.source.git.locations import named_locations
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue, Tell
+
+_GB = 1_000_000_000
 
 
 def bring_mirror(catalogue: IndexCatalogue, index: PublishedIndex, *, tell: Tell) -> None:
@@ -47,6 +50,25 @@ def bring_mirror(catalogue: IndexCatalogue, index: PublishedIndex, *, tell: Tell
             tell(f"the sources of {index.repo} are not on this machine, and cannot be fetched: {error}")
         finally:
             catalogue.sought.add(git_dir, commit)
+
+
+def open_texts(catalogue: IndexCatalogue, index: PublishedIndex, *, tell: Tell) -> PackedTexts | None:
+    """All texts of a published index as its repository has them; None, with a note, where they cannot be read."""
+    if known := catalogue.texts.find(index):
+        return known
+    bring_mirror(catalogue, index, tell=tell)
+    layout = catalogue.layout if index.home is None else HomeLayout(index.home)
+    others = () if index.home is None else (catalogue.layout.texts(index.repo),)
+    kept = KeptTexts(layout.texts(index.repo), int(catalogue.settings.reading.texts_gb * _GB), others)
+    try:
+        texts, problem = kept.open(index, layout.mirror(index.repo), timeout_s=catalogue.settings.git_timeout_s)
+    except (RepositoryUnavailable, OSError) as error:
+        tell(f"{index.repo} was not searched: {error}; `codesum index {index.repo} --force` fetches it anew")
+        return None
+    if problem:
+        tell(f"the texts of {index.repo} cannot be kept and are read anew by each process: {problem}")
+    catalogue.texts.keep(index, texts, most=catalogue.settings.reading.open_indexes)
+    return texts
 
 
 class SourceReader(Struct, eq=False):

@@ -39,7 +39,7 @@ from codesum_pipeline.source.git.remote import is_git_repository, source_git_dir
 from codesum_pipeline.source.repositories.checkouts import Checkout, checkout_of, entries_of
 from codesum_pipeline.source.repositories.registry import Registry
 from codesum_pipeline.source.repositories.surveys import Survey
-from codesum_pipeline.ways_in.agent_tools.remembered import ComparedTrees, OpenedIndexes, SoughtCommits
+from codesum_pipeline.ways_in.agent_tools.remembered import ComparedTrees, OpenedIndexes, OpenedTexts, SoughtCommits
 from codesum_pipeline.ways_in.agent_tools.submodule_answers import closed_folders, read_submodules
 from codesum_pipeline.ways_in.worktree_indexes.opening import TreeIndex
 from codesum_pipeline.ways_in.worktree_indexes.settler import Settler
@@ -64,7 +64,7 @@ class IndexCatalogue(Struct, frozen=True):
     differing work trees in the background; with a `follower`, trees are compared only after changes, and prepared for
     the next call; with a `first_index`, a checkout without an index gets one.
 
-    What is remembered from one call to the next is in the last four fields, which limited copies share.
+    What is remembered from one call to the next is in the last five fields, which limited copies share.
     """
 
     settings: Settings
@@ -80,6 +80,7 @@ class IndexCatalogue(Struct, frozen=True):
     compared: ComparedTrees = field(default_factory=ComparedTrees)
     rescaled: RescaledIndexes = field(default_factory=RescaledIndexes)
     sought: SoughtCommits = field(default_factory=SoughtCommits)
+    texts: OpenedTexts = field(default_factory=OpenedTexts)
 
     @classmethod
     def of(cls, settings: Settings) -> "IndexCatalogue":

@@ -10,6 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.search.source_lines.packed_texts import PackedTexts
 from codesum_pipeline.ways_in.worktree_indexes.opening import TreeIndex
 
 # The inode and modification time of the link to a published version: each publication makes the link anew.
@@ -47,6 +48,32 @@ class OpenedIndexes:
     def forget(self, key: str) -> None:
         with self._lock:
             self._opened.pop(key, None)
+
+
+class OpenedTexts:
+    """Opened texts of indexes, by the digest and home of each, until too many others were used since."""
+
+    def __init__(self) -> None:
+        self._opened: dict[tuple[str, Path | None], PackedTexts] = {}
+        self._lock = threading.Lock()
+
+    def find(self, index: PublishedIndex) -> PackedTexts | None:
+        with self._lock:
+            known = self._opened.pop(_texts_of(index), None)
+            if known is not None:
+                self._opened[_texts_of(index)] = known
+            return known
+
+    def keep(self, index: PublishedIndex, texts: PackedTexts, *, most: int) -> None:
+        """Remember texts; of more than `most`, the longest unused are forgotten."""
+        with self._lock:
+            self._opened[_texts_of(index)] = texts
+            while len(self._opened) > most:
+                del self._opened[next(iter(self._opened))]
+
+
+def _texts_of(index: PublishedIndex) -> tuple[str, Path | None]:
+    return index.version.digest, index.home
 
 
 class ComparedTree(Struct, frozen=True):

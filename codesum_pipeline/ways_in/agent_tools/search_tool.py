@@ -97,7 +97,7 @@ def search(call: ToolContext, arguments: SearchArguments) -> SearchPage:
         embedder=call.catalogue.embedder,
         top=top,
         levels=[Level(name) for name in call.known("level", arguments.levels, LEVELS)] or LEVELS,
-        filters=_filters(call, indexes, arguments),
+        filters=filters_of(call, indexes, languages=arguments.languages, paths=arguments.paths, tests=arguments.tests),
         read=sources.read,
     )
     wanted = found.hits[start : start + arguments.limit]
@@ -134,7 +134,14 @@ def _hit(call: ToolContext, hit: Hit, excerpt: Excerpt | None) -> SearchHit:
     )
 
 
-def _filters(call: ToolContext, indexes: Sequence[PublishedIndex], arguments: SearchArguments) -> Filters:
+def filters_of(
+    call: ToolContext,
+    indexes: Sequence[PublishedIndex],
+    *,
+    languages: Sequence[str],
+    paths: Sequence[str],
+    tests: str,
+) -> Filters:
     """The filters that some document passes; the others are left out, with a note."""
 
     def parsed(**filter_: Any) -> Filters:
@@ -144,17 +151,17 @@ def _filters(call: ToolContext, indexes: Sequence[PublishedIndex], arguments: Se
             call.tell(f"filter left out: {shorten_text(str(error))}")
             return ANYTHING
 
-    languages = [name for each in arguments.languages for name in parsed(languages=[each]).languages]
-    paths = [path for each in arguments.paths for path in parsed(paths=[each]).paths]
-    unfit = dict(unfit_filters(indexes, Filters(tuple(languages), tuple(paths))))
+    known = [name for each in languages for name in parsed(languages=[each]).languages]
+    patterns = [path for each in paths for path in parsed(paths=[each]).paths]
+    unfit = dict(unfit_filters(indexes, Filters(tuple(known), tuple(patterns))))
     for name, reason in unfit.items():
-        if name not in paths or not _tell_skipped(call, indexes, name):
+        if name not in patterns or not _tell_skipped(call, indexes, name):
             call.tell(f"filter left out: {shorten_text(reason)}")
 
     def kept(some: Iterable[str]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(each for each in some if each not in unfit))
 
-    return Filters(kept(languages), kept(paths), WhichTests(arguments.tests))
+    return Filters(kept(known), kept(patterns), WhichTests(tests))
 
 
 def _tell_skipped(call: ToolContext, indexes: Sequence[PublishedIndex], path: str) -> bool:

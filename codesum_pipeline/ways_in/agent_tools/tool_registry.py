@@ -11,6 +11,7 @@ from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.changed_files import mark_changed
 from codesum_pipeline.ways_in.agent_tools.changes_tool import watch_changes
 from codesum_pipeline.ways_in.agent_tools.graph_tool import get_dependencies, get_file_analysis, get_symbol_info, graph
+from codesum_pipeline.ways_in.agent_tools.grep_tool import grep
 from codesum_pipeline.ways_in.agent_tools.overview_tool import (
     get_framework_analysis,
     get_semantic_neighborhoods,
@@ -61,6 +62,13 @@ TOOLS = (
         "files and folders with path:line and a summary each, of one repository or all. Also finds names and "
         'quoted text ("failed to open %s"). Filters: repos, levels, languages, paths, tests.',
         search,
+        is_default=True,
+    ),
+    Tool(
+        "grep",
+        "As ripgrep, in all files of one repository or all: matching lines below the function or class that holds them "
+        "and what it is for, definitions first.",
+        grep,
         is_default=True,
     ),
     Tool(

@@ -52,8 +52,8 @@ from codesum_pipeline.ways_in.http_serving.access_tokens import (
 from codesum_pipeline.ways_in.http_serving.audit_log import Auditor, current_request
 from codesum_pipeline.ways_in.http_serving.gate import behind_tokens
 
-# Titles repeat names; an error names a size that was exceeded.
-_DROPPED = ("title", "maxLength", "minLength", "maxItems", "minItems")
+# Titles repeat names; an error names a size or bound that was exceeded.
+_DROPPED = ("title", "maximum", "minimum", "maxLength", "minLength", "maxItems", "minItems")
 _SAYS_NOTHING: tuple[Any, ...] = ("", [], {})
 
 
@@ -143,10 +143,10 @@ NAME = "codesum"
 INSTRUCTIONS = (
     "An index of what every function, class, file and folder of these repositories does, with the graph of calls, "
     "imports and inheritance. Use it before grep where you know what code does but not what it is called, where "
-    "you want callers or users rather than equal names, and in a repository you do not know; use grep for an "
-    "exact string. In a checkout they know edits that are not committed; `as of` says so. Begin "
-    "with `search` (or `overview`), then `read` the path:line that fits, several at once. Rows are `path:line  "
-    "kind  one line`; `read`, `graph` and others take these places, ids and names unchanged."
+    "you want callers or users rather than equal names, and in a repository you do not know; for an exact string or "
+    "pattern, `grep` names the function around each hit. In a checkout they know edits that are not committed; `as of` "
+    "says so. Begin with `search` (or `overview`), then `read` the path:line that fits, several at once. Rows are "
+    "`path:line  kind  one line`; `read`, `graph` and others take these places, ids and names unchanged."
 )
 _NOTHING_WRITTEN = Auditor(None, "mcp")
 _READ_ONLY = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)

@@ -19,6 +19,7 @@ from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.agent_tools.graph_subjects import EXTERNAL
 from codesum_pipeline.ways_in.agent_tools.graph_tool import GraphPage
+from codesum_pipeline.ways_in.agent_tools.grep_tool import GrepPage
 from codesum_pipeline.ways_in.agent_tools.overview_tool import folder_tree, read_overview
 from codesum_pipeline.ways_in.agent_tools.read_tool import DEFAULT_LINES, ReadPage
 from codesum_pipeline.ways_in.agent_tools.relations import Relation
@@ -43,6 +44,7 @@ class SearchForm(Struct, frozen=True):
     languages: str = ""
     paths: str = ""
     tests: str = WhichTests.IN.value
+    mode: str = ""
     cursor: str = ""
 
     @classmethod
@@ -54,6 +56,7 @@ class SearchForm(Struct, frozen=True):
             languages=", ".join(query.getlist("language")),
             paths=", ".join(query.getlist("path")),
             tests=query.get("tests") or WhichTests.IN.value,
+            mode=query.get("mode", ""),
             cursor=query.get("cursor", ""),
         )
 
@@ -70,10 +73,20 @@ class SearchForm(Struct, frozen=True):
     def every_test(self) -> Mapping[str, str]:
         return {"in": "with tests", "out": "without tests", "only": "only tests"}
 
+    @property
+    def every_mode(self) -> Mapping[str, str]:
+        return {"": "by meaning", "text": "lines with this text", "pattern": "lines that match"}
+
+    @property
+    def is_for_lines(self) -> bool:
+        """Whether the query is a text or a regular expression."""
+        return self.mode in ("text", "pattern")
+
     def arguments(self) -> dict[str, Any]:
+        """Those of `search`, or of `grep` for lines."""
+        of_lines = {"pattern": self.query, "flags": "F" if self.mode == "text" else ""}
         return {
-            "query": self.query,
-            "levels": list(self.levels),
+            **(of_lines if self.is_for_lines else {"query": self.query, "levels": list(self.levels)}),
             "repos": [self.repo] if self.repo else [],
             "languages": _split(self.languages),
             "paths": _split(self.paths),
@@ -207,6 +220,9 @@ class Pages(Struct, frozen=True):
         if not form.query:
             status = self._ask(call, "status", StatusPage, limit=200, changes=0)
             return {"found": None, "status": status, "beside": {}}
+        if form.is_for_lines:
+            lines = self._ask(call, "grep", GrepPage, **form.arguments(), limit=_HITS)
+            return {"found": lines, "status": None, "beside": {}}
         found = self._ask(call, "search", SearchPage, **form.arguments(), limit=_HITS, excerpt=_EXCERPT_LINES)
         beside = lines_beside(call, ((hit.repo, hit.id) for hit in found.hits))
         return {"found": found, "status": None, "beside": beside}

@@ -33,6 +33,7 @@ from codesum_pipeline_tests.ways_in.access.homes import KEY_OF_B, Homes
 # Of each tool a call that answers about A.
 CALLS: dict[str, dict[str, Any]] = {
     "search": {"query": "charge a card"},
+    "grep": {"pattern": "charge|check"},
     "read": {"ids": ["till/pay.py::charge"]},
     "graph": {"id": "till/pay.py::charge"},
     "overview": {},
@@ -62,7 +63,16 @@ HOSTILE = (
 )
 TARGETS = {
     "/": ("/", "/?q=charge", "/?q=wombatname&repo={b}", "/?q=charge&repo=till&repo={b}", "/?q=charge&repo=till,{b}"),
-    "/hits": ("/hits?q=bilbydoc", "/hits?q=charge&repo={b}", "/hits?q=charge&paths=numbatpath/", "/hits"),
+    "/hits": (
+        "/hits?q=dingotext&mode=text",
+        "/hits?q=charge|wombat&mode=pattern",
+        "/hits?q=charge&mode=text&repo={b}",
+        "/hits?q=(&mode=pattern",
+        "/hits?q=bilbydoc",
+        "/hits?q=charge&repo={b}",
+        "/hits?q=charge&paths=numbatpath/",
+        "/hits",
+    ),
     "/document": (
         "/document?repo=till&id=till/pay.py",
         "/document?repo={b}&id=numbatpath/pay.py",

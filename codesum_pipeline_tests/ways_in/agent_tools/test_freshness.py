@@ -64,6 +64,7 @@ def test_every_answer_counts_the_commits_that_it_lacks(place):
 
     calls = {
         "search": {"query": "count"},
+        "grep": {"pattern": "one"},
         "read": {"ids": ["a.py"]},
         "graph": {"id": "one"},
         "overview": {},

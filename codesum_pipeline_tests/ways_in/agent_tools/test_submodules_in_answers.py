@@ -128,6 +128,7 @@ def test_what_is_indexed_is_read_as_any_other_file(built):
     catalogue = catalogue_of(built, "on")
 
     assert "return weigh_all(7)" in answer_text(catalogue, built, "read", ids=["third/lib/quokka.py"])
+    assert "3\t    return weigh_all(7)" in answer_text(catalogue, built, "grep", pattern="weigh_all")
     assert "third/lib/quokka.py" in answer_text(catalogue, built, "search", query="weigh the quokka")
 
 
@@ -137,6 +138,9 @@ CALLS = (
     ("search", {"query": "weigh_all"}),
     ("overview", {}),
     ("status", {"changes": 50}),
+    ("grep", {"pattern": "weigh|quokka|wombat"}),
+    ("grep", {"pattern": "return weigh.all"}),
+    ("grep", {"pattern": "weigh", "paths": ["third/"]}),
     ("read", {"ids": ["third/lib/quokka.py"]}),
     ("read", {"ids": ["wombat"]}),
     ("read", {"ids": ["third/lib"]}),
@@ -170,6 +174,7 @@ def test_such_a_token_reads_the_rest(built, patterns):
     catalogue = catalogue_of(built, "on").held_by("agent", read_scope(patterns))
 
     assert "def open_shop" in answer_text(catalogue, built, "read", ids=["app.py"])
+    assert "4\tdef open_shop" in answer_text(catalogue, built, "grep", pattern="open_shop")
     assert "open_shop" in answer_text(catalogue, built, "search", query="open the shop")
 
 

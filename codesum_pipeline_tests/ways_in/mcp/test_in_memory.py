@@ -22,7 +22,7 @@ from codesum_pipeline_tests.support.mcp_client import (
     with_client,
 )
 
-DEFAULT = ["search", "read", "graph", "overview", "status"]
+DEFAULT = ["search", "grep", "read", "graph", "overview", "status"]
 BY_NAME = [
     "get_codebase_overview",
     "get_framework_analysis",

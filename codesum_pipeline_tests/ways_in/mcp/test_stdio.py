@@ -24,7 +24,7 @@ def parameters(home, folder, *arguments):
 def test_every_tool_answers_over_stdio_whatever_a_client_did_before(zoo_home, tmp_path, mode):
     answers = with_client(parameters(zoo_home, tmp_path, "--tools", "all"), ask_and_misbehave, mode=mode)
 
-    assert len(answers) == 13
+    assert len(answers) == 14
     assert answers["search"]["hits"]
 
 

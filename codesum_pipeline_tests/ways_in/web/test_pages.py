@@ -81,6 +81,25 @@ def test_the_form_keeps_what_was_asked(site):
     assert {("q", "a <b> c"), ("level", "class"), ("path", "zoo/")} <= fields
 
 
+def test_lines_that_match_are_shown_below_what_holds_them(site):
+    found = page(site, "/", q="len(food)", mode="text")
+
+    assert "1 line in 1 place: 1 in code" in found.text
+    assert "/document?repo=zoo&id=zoo%2Fanimals.py%3A%3Adigest#L28" in found.links
+    html = get(site, "/hits", q=r"len\(\w+\)", mode="pattern", repo="zoo", tests="out").text
+    assert "energy = <mark>len(food)</mark>" in html
+    onward = [link for link in page(site, "/", q="e", mode="pattern").links if "cursor=" in link]
+    assert len(onward) == 1 and "mode=pattern" in onward[0]
+    assert "places: " in page(site, onward[0]).text
+
+
+def test_a_pattern_that_is_none_is_named_where_the_hits_would_be(site):
+    answer = get(site, "/hits", q="len(", mode="pattern")
+
+    assert answer.status_code == 400 and "unclosed group; to find it as it stands" in shown(answer.text).text
+    assert get(site, "/hits", q="len(", mode="text").status_code == 200
+
+
 def test_more_hits_are_others_of_the_same_question(site):
     first = page(site, "/", q="food", level=["function", "class", "file"])
     (more,) = [link for link in first.links if "cursor=" in link]

@@ -11,6 +11,7 @@ from codesum_pipeline_tests.support.work_trees import IndexedShop
 MONEY = SHOP["shop/money.py"]
 CALLS = {
     "search": {"query": "round an amount"},
+    "grep": {"pattern": "round_cents"},
     "read": {"ids": ["round_cents"]},
     "graph": {"id": "round_cents"},
     "overview": {},

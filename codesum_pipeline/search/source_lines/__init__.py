@@ -1,0 +1,1 @@
+"""A pattern becomes lines: over the texts of published versions as their repositories have them, by ripgrep."""

@@ -1,0 +1,148 @@
+"""`codesum grep`: the lines that match a pattern, below what holds them."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from msgspec import Struct
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.text import Text
+
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.printable import count_noun, one_line, some_of
+from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.search.retrieval.shelf import Filters, WhichTests, check_filters, parse_filters
+from codesum_pipeline.search.source_lines.matching import LinePattern
+from codesum_pipeline.ways_in.agent_tools.answering_sources import repositories_of
+from codesum_pipeline.ways_in.agent_tools.call import ToolContext
+from codesum_pipeline.ways_in.agent_tools.changed_files import mark_changed
+from codesum_pipeline.ways_in.agent_tools.grep_tool import (
+    GrepGroup,
+    GrepLine,
+    GrepPage,
+    lines_in,
+    page_of,
+    repositories_named,
+)
+from codesum_pipeline.ways_in.cli.document_views import HitHeading, catalogue_of, note_as_of
+from codesum_pipeline.ways_in.cli.first_use import open_scope
+from codesum_pipeline.ways_in.cli.invocation import invocation_of
+from codesum_pipeline.ways_in.cli.options import (
+    LanguagesOption,
+    PathsOption,
+    ReposOption,
+    TestsOption,
+    option,
+    switch,
+)
+from codesum_pipeline.ways_in.cli.render import indent_part, print_json, show_parts, style_text, write_note
+
+# The exit code of grep where no line matches.
+_NONE = 1
+_NAMED = 10
+_TAB = 4
+# Of a line that is cut on the left, so many characters before the match are shown.
+_BEFORE_MATCH = 8
+
+
+def grep(
+    ctx: typer.Context,
+    pattern: Annotated[
+        str, typer.Argument(metavar="PATTERN", help="A regular expression as ripgrep has them, or with -F a text.")
+    ],
+    repo: ReposOption = None,
+    word: Annotated[bool, typer.Option("-w", "--word", help="Only whole words match.")] = False,
+    ignore_case: Annotated[
+        bool, typer.Option("-i", "--ignore-case", help="Capitals and small letters are one.")
+    ] = False,
+    fixed: Annotated[bool, typer.Option("-F", "--fixed", help="The pattern is a text.")] = False,
+    language: LanguagesOption = None,
+    path: PathsOption = None,
+    tests: TestsOption = WhichTests.IN,
+    top: Annotated[int, typer.Option(min=1, metavar="N", help="How many places at most.")] = 30,
+    lines: Annotated[int, option("N", "How many lines of each place at most. Default: 5.", min=1)] = 5,
+    everything: Annotated[bool, switch("--all", "Search all repositories, also in a checkout of one of them.")] = False,
+    as_json: Annotated[
+        bool,
+        switch("--json", 'Print {"pattern", "repositories", "as_of", "matching_lines", "places": [...]} for programs.'),
+    ] = False,
+) -> None:
+    """Find lines that match a pattern, below the function or class that holds them.
+
+    codesum grep "retry.*count" --path src/ --tests out
+
+    Definitions come first, then code, comments, texts, tests and code of others. In a checkout, its uncommitted edits
+    are searched, too. Exit codes are grep's: 0 found, 1 none, 2 or more an error.
+    """
+    wanted = LinePattern(pattern, is_fixed=fixed, is_word=word, ignores_case=ignore_case)
+    wanted.check()
+    filters = parse_filters(languages=language or (), paths=path or (), tests=tests)
+    invocation = invocation_of(ctx)
+    scope = open_scope(invocation, repo or (), everything=everything, may_ask=True)
+    call = ToolContext(catalogue_of(invocation), Path.cwd(), on_note=write_note)
+    searched = call.current_of(scope.indexes)
+    _check_filters(call, searched, filters)
+    if scope.remark:
+        write_note(scope.remark)
+    found = lines_in(call, searched, wanted, filters)
+    places = [GrepGroup.holding(group, most=lines) for group in found.groups[:top]]
+    repositories = repositories_of(searched)
+    as_of = note_as_of(call, repositories_named(places, searched))
+    page = page_of(found, places, as_of=as_of, shown=len(places), total=len(found.groups))
+    mark_changed(call, page)
+    if as_json:
+        print_json({"pattern": pattern, "repositories": repositories, **page.model_dump(mode="json")})
+    elif places:
+        show_parts(*_blocks(page, has_several=len(repositories) > 1))
+        more = f"; --top {len(found.groups)} shows all" if len(places) < len(found.groups) else ""
+        write_note(f"{page.told}{more}")
+    else:
+        write_note(f"no line matches {one_line(pattern)!r} in {some_of(repositories, _NAMED)}")
+    if not places:
+        raise typer.Exit(_NONE)
+
+
+def _check_filters(call: ToolContext, searched: Sequence[PublishedIndex], filters: Filters) -> None:
+    try:
+        check_filters(searched, filters)
+    except ConfigurationError:
+        for each in filters.paths:
+            call.check_skipped(repositories_of(searched), each)
+        raise
+
+
+def _blocks(page: GrepPage, *, has_several: bool) -> Iterator[RenderableType]:
+    """One block for each place: where it is, what it is for, its lines."""
+    for rank, place in enumerate(page.places):
+        if rank:
+            yield ""
+        rest = Text.assemble(
+            (f"  {place.kind}{f' in {place.repo}' if has_several else ''}", "dim"),
+            ("  changed since" if place.changed_since else "", "yellow"),
+        )
+        yield HitHeading("", place.place, rest)
+        if place.text:
+            yield indent_part(style_text(place.text, "dim"), 2)
+        yield indent_part(_NumberedLines(place.lines), 2)
+        if place.more_lines:
+            yield indent_part(style_text(f"… {count_noun(place.more_lines, 'more line')}", "dim"), 2)
+
+
+class _NumberedLines(Struct, frozen=True):
+    """Lines behind their numbers, with marked matches. A terminal that is too narrow for the first match gets the line
+    from there on."""
+
+    lines: Sequence[GrepLine]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        width = len(str(self.lines[-1].number))
+        for line in self.lines:
+            text = Text(line.text, no_wrap=True, overflow="ellipsis")
+            for start, end in line.marks:
+                text.stylize("bold red", start, end)
+            first, last = line.marks[0] if line.marks else (0, 0)
+            if len(line.text[:last].expandtabs(_TAB)) > options.max_width - width - 1:
+                text = Text("…", no_wrap=True, overflow="ellipsis").append_text(text[max(0, first - _BEFORE_MATCH) :])
+            text.expand_tabs(_TAB)
+            yield Text.assemble((f"{line.number:>{width}} ", "dim"), text, no_wrap=True, overflow="ellipsis")
