@@ -14,12 +14,11 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
+from codesum_pipeline.foundation.data_model.document import is_long
 from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.indexes.embedders.static import STATIC
 from codesum_pipeline.indexes.lanes.tokens import tokenize
 
-# What has more lines is long: a hit names its passage, and it is read as an outline.
-LONG_LINES = 60
 # Twelve lines contain the wanted ones more often than seven or ten (`benchmarks/results/long_functions.md`), and are
 # still one look.
 _SIZE = 12
@@ -43,11 +42,6 @@ class Passage(Struct, frozen=True):
 
     start_line: int
     end_line: int
-
-
-def is_long(start_line: int | None, end_line: int | None) -> bool:
-    """Whether something has more than `LONG_LINES` lines."""
-    return start_line is not None and end_line is not None and end_line - start_line >= LONG_LINES
 
 
 def find_passage(
