@@ -135,11 +135,13 @@ class Answer:
     def likeness(self) -> Likeness:
         """How alike the question and the documents are."""
         near = (ranking.scores for (signal, _), ranking in self.rankings.items() if signal is Signal.SUMMARY)
+        words = max(float(self.together.scores.max(initial=0)), self.in_summaries)
         return Likeness(
             nearness=mean_of_nearest(near),
-            words=max(float(self.together.scores.max(initial=0)), self.in_summaries),
+            words=words,
             documents=len(self.question.shelf),
             is_read=self.question.query.is_read,
+            excess=self.shares.excess(words),
         )
 
     def fits_well(self) -> bool:

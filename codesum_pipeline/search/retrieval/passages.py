@@ -1,7 +1,7 @@
 """The lines of a long definition or file that fit a query: its passage; and the outline of a long function.
 
 Windows of a few lines are compared with the query as documents are: by the vectors of the model that ships with the
-package, and by the share of the query's words that a window has. What the query has literally decides before both.
+package, and by the share of the query's words that a window has.
 
 An outline follows from indentation: a line that deeper ones follow is the head of a block. So it needs no grammar, and
 is the same for every language.
@@ -24,7 +24,7 @@ from codesum_pipeline.indexes.lanes.tokens import tokenize
 _SIZE = 12
 _STEP = 3
 # So many windows with the largest shares of the query's words are compared as vectors: more found no more.
-_MOST_COMPARED = 40
+_MOST_COMPARED = 16
 # What lies behind so many lines is not looked at: a file of data.
 _MOST_LINES = 20_000
 # The share of words against a cosine.
@@ -48,12 +48,12 @@ def find_passage(
     source: str,
     query: str,
     *,
-    literals: Sequence[str] = (),
     start_line: int | None = None,
     end_line: int | None = None,
+    line: int | None = None,
 ) -> Passage | None:
     """The lines of a source, or of its lines from `start_line` to `end_line`, that fit a query best; None where there
-    are not more than `LONG_LINES`. Where some windows contain `literals`, one with most of them is taken."""
+    are not more than `LONG_LINES`. With a `line`, the passage is around that one."""
     lines = source.removesuffix("\n").split("\n")
     first, last = start_line or 1, min(end_line or len(lines), len(lines))
     if not is_long(first, last):
@@ -61,16 +61,16 @@ def find_passage(
     span = [line[:_LONGEST_LINE] for line in lines[first - 1 : min(last, first - 1 + _MOST_LINES)]]
     starts = range(0, len(span) - _SIZE + _STEP, _STEP)
     windows = ["\n".join(span[start : start + _SIZE]) for start in starts]
-    place = _STEP * _best_window(windows, query, literals)
+    has_line = [line is None or start <= line - first < start + _SIZE for start in starts]
+    place = _STEP * _best_window(windows, query, has_line if any(has_line) else [True] * len(windows))
     inside = [number for number, line in enumerate(span[place : place + _SIZE]) if not _CLOSING.issuperset(line.strip())]
     low, high = (inside[0], inside[-1]) if inside else (0, 0)
     return Passage(first + place + low, first + place + high)
 
 
-def _best_window(windows: Sequence[str], query: str, literals: Sequence[str]) -> int:
+def _best_window(windows: Sequence[str], query: str, may_be: Sequence[bool]) -> int:
     shares = _shares_of_words([window.lower() for window in windows], query)
-    has = np.array([sum(literal in window for literal in literals) for window in windows])
-    worth = np.where(has == has.max(), shares, -1.0)
+    worth = np.where(may_be, shares, -1.0)
     some = np.sort(np.argsort(-worth, kind="stable")[:_MOST_COMPARED])
     some = some[worth[some] >= 0]
     model = load_embedder(STATIC)

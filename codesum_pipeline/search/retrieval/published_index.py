@@ -34,8 +34,8 @@ from codesum_pipeline.indexes.file_formats.stored_zip import Array, Vectors, map
 from codesum_pipeline.indexes.file_formats.version_folder import INDEX_SCHEMA_VERSION, Lane, Version, read_version
 from codesum_pipeline.indexes.lanes.tokens import tokenize
 
-# What languages call the file that a folder is imported by, or started with.
 NO_OWNERS = np.empty((0, 3), dtype=np.int32)
+# What languages call the file that a folder is imported by, or started with.
 _STAND_FOR_THEIR_FOLDER = frozenset({"__init__", "__main__", "index", "init", "lib", "main", "mod"})
 
 Rows = npt.NDArray[np.int64]
