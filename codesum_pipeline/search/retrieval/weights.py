@@ -328,7 +328,7 @@ class FitRule(Struct, frozen=True):
     words: float = 0.25
     documents: float = -0.04
     excess: float = 0.01
-    least: float = 0.24
+    least: float = 0.2
 
 
 DEFAULT_FIT = FitRule()
