@@ -109,7 +109,12 @@ def _literal_hits(question: DocumentQuery, query: str, hits: Sequence[Hit], read
         return exact
     by_source = find(word)
     ranked = [found for hit in hits if (found := hit_with_text(hit, word, texts.get((hit.repo, hit.file_path), "")))]
-    first = {(hit.repo, hit.id): hit for hit in (*ranked, *by_source)}
+    # A name that no document has is a constant's, a type's: where it stands first in a file, it is defined.
+    is_name, last = question.query.is_name, tuple((hit.qualified_name or "").rpartition(".")[2] for hit in ranked)
+    has_document = not is_name or any(name and word.text.removesuffix("(").endswith(name) for name in last)
+    first = {
+        (hit.repo, hit.id): hit for hit in ((*ranked, *by_source) if has_document else (*by_source, *ranked))
+    }
     return [replace(hit, score=above + 1 - place / len(first)) for place, hit in enumerate(first.values())]
 
 
