@@ -37,7 +37,9 @@ def main() -> None:
     passages = [_passage(question, arguments.clones) for question in questions]
     rows.append(_row("the passage", questions, passages))
     for size in EXCERPTS:
-        rows.append(_row(f"excerpt of {size}", questions, [_excerpt(each, arguments.clones, size) for each in questions]))
+        rows.append(
+            _row(f"excerpt of {size}", questions, [_excerpt(each, arguments.clones, size) for each in questions])
+        )
     found = [_rank(question, arguments.clones, arguments.home) for question in questions]
     print_table(rows)
     for most in (1, 5):

@@ -59,8 +59,7 @@ _HEAD = ["id", "type", "file_path", "qualified_name", "parent_id", "is_placehold
 _RANKS = ["id", "pagerank"]
 _OF_FACTS = ["file_path", "only_reexports", "lost_lines"]
 _SHOWN = ["id", "type", *LINES, *TEXTS]
-_OF_OWNERS = ["id", "type", "file_path", *LINES]
-_SOURCES = ["file_path", "source"]
+_OF_OWNERS = {"documents": ["id", "type", "file_path", *LINES], "file_facts": ["file_path", "source"]}
 _NO_IDS = TABLES["vectors"].schema.empty_table().select(["id", "lane"])
 
 
@@ -173,7 +172,7 @@ def candidate_parts(tables: CandidateTables) -> list[FilePart]:
         ("callers", "callers", {"documents": _HEAD, "edges": OF_EDGES}, paths.CALLERS, _write_callers),
         ("uses", "uses", {"documents": _HEAD, "edges": OF_USES}, paths.USES, _write_uses),
         ("constants", "constants", {"documents": _HEAD, "edges": OF_EDGES}, paths.CONSTANTS, _write_constants),
-        ("long functions", "owners", {"documents": _OF_OWNERS, "file_facts": _SOURCES}, paths.PASSAGE_OWNERS, _write_owners),
+        ("passages of functions", "owners", _OF_OWNERS, paths.PASSAGE_OWNERS, _write_owners),
         ("vectors", "vector ids", {"documents": _HEAD}, paths.INDEX_MAP, _write_vector_ids),
     )  # fmt: skip
     of_arrays = {"documents": _HEAD, "graph_stats": _RANKS, "file_facts": _OF_FACTS}
@@ -311,8 +310,8 @@ def _write_constants(tables: CandidateTables, folder: Path) -> None:
 
 
 def _write_owners(tables: CandidateTables, folder: Path) -> None:
-    documents = tables.tables.read("documents", tables.key, columns=_OF_OWNERS)
-    sources = tables.tables.read_parts("file_facts", tables.key, columns=_SOURCES)
+    documents = tables.tables.read("documents", tables.key, columns=_OF_OWNERS["documents"])
+    sources = tables.tables.read_parts("file_facts", tables.key, columns=_OF_OWNERS["file_facts"])
     write_npy(folder / paths.PASSAGE_OWNERS, find_owners(documents.take(index_order(documents)), sources))
 
 

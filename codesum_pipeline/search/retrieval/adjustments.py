@@ -109,7 +109,7 @@ class NameShares(Struct, frozen=True):
         return np.clip((shares * self.weight - math.log(self.count)) / _NO_ACCIDENT, 0.0, 1.0)
 
     def excess(self, share: float) -> float:
-        """The logarithm of how much less likely this share is by chance than once among all texts; 0 where it is not."""
+        """The logarithm of how much less likely chance makes this share than once among all texts; 0 where it does."""
         return max(0.0, share * self.weight - math.log(max(1, self.count)))
 
 

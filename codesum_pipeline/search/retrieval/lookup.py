@@ -89,11 +89,13 @@ class Lookup:
         kept, scores = self._best_passages
         found: dict[int, float] = {}
         shelf = self._shelf
-        for (index, start), allowed, first in zip(shelf.with_starts(), shelf.allowed, shelf.passage_starts, strict=False):
+        for (index, start), allowed, first in zip(
+            shelf.with_starts(), shelf.allowed, shelf.passage_starts, strict=False
+        ):
             owned, functions = index.owned_passages
             if allowed is not None:
                 owned, functions = owned[allowed[functions]], functions[allowed[functions]]
-            places, at, of_kept = np.intersect1d(owned + first, kept, assume_unique=True, return_indices=True)
+            _, at, of_kept = np.intersect1d(owned + first, kept, assume_unique=True, return_indices=True)
             for function, score in zip((functions[at] + start).tolist(), scores[of_kept].tolist(), strict=True):
                 found[function] = max(found.get(function, 0.0), score / float(scores.max()))
         numbers = np.array(sorted(found), dtype=np.int64)
@@ -303,8 +305,8 @@ def _are_in(rows: Array, some: Numbers) -> Mask:
 
 
 def _finish(index: PublishedIndex, scores: Array, allowed: Mask | None) -> None:
-    """Raise each file and each long function to the score of its best passage, and set to 0 what the filters leave out. `scores` has the
-    documents of an index, then its passages."""
+    """Raise each file and each long function to the score of its best passage, and set to 0 what the filters leave out.
+    `scores` has the documents of an index, then its passages."""
     documents, passages = scores[: len(index)], scores[len(index) :]
     if len(passages):
         owned, functions = index.owned_passages

@@ -63,7 +63,9 @@ def find_passage(
     windows = ["\n".join(span[start : start + _SIZE]) for start in starts]
     has_line = [line is None or start <= line - first < start + _SIZE for start in starts]
     place = _STEP * _best_window(windows, query, has_line if any(has_line) else [True] * len(windows))
-    inside = [number for number, line in enumerate(span[place : place + _SIZE]) if not _CLOSING.issuperset(line.strip())]
+    inside = [
+        number for number, line in enumerate(span[place : place + _SIZE]) if not _CLOSING.issuperset(line.strip())
+    ]
     low, high = (inside[0], inside[-1]) if inside else (0, 0)
     return Passage(first + place + low, first + place + high)
 

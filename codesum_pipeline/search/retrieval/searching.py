@@ -100,9 +100,7 @@ def _literal_hits(question: DocumentQuery, query: str, hits: Sequence[Hit], read
         return found
 
     def find(wanted: SearchLiteral | None) -> list[Hit]:
-        return exact_hits(
-            question.shelf, wanted, levels=question.levels, read=read_with_hits, above=above, top=top
-        )
+        return exact_hits(question.shelf, wanted, levels=question.levels, read=read_with_hits, above=above, top=top)
 
     exact = find(literal_of(query))
     if exact or word is None:
@@ -112,9 +110,7 @@ def _literal_hits(question: DocumentQuery, query: str, hits: Sequence[Hit], read
     # A name that no document has is a constant's, a type's: where it stands first in a file, it is defined.
     is_name, last = question.query.is_name, tuple((hit.qualified_name or "").rpartition(".")[2] for hit in ranked)
     has_document = not is_name or any(name and word.text.removesuffix("(").endswith(name) for name in last)
-    first = {
-        (hit.repo, hit.id): hit for hit in ((*ranked, *by_source) if has_document else (*by_source, *ranked))
-    }
+    first = {(hit.repo, hit.id): hit for hit in ((*ranked, *by_source) if has_document else (*by_source, *ranked))}
     return [replace(hit, score=above + 1 - place / len(first)) for place, hit in enumerate(first.values())]
 
 

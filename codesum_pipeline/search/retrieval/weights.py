@@ -321,8 +321,8 @@ NEAREST = 5
 
 
 class FitRule(Struct, frozen=True):
-    """A question fits where the weighted sum of the four facts is at least `least`. Chosen on 522 questions with a right
-    hit among the first five and 1,686 of other repositories: see `benchmarks/results/fit.md`."""
+    """A question fits where the weighted sum of the four facts is at least `least`. Chosen on 522 questions with a
+    right hit among the first five and 1,686 of other repositories: see `benchmarks/results/fit.md`."""
 
     nearness: float = 1.0
     words: float = 0.25

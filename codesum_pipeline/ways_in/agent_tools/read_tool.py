@@ -268,7 +268,10 @@ def _text_of(item: ReadItem) -> str:
     lines = [item.line(), *indent_lines(f"{name}: {fact}" for name, fact in item.facts.items())]
     if item.outline:
         path = one_line(item.path)
-        lines += [f"its blocks, to read as {path}:first-last", *(clean_text(line).replace("\n", " ") for line in item.outline)]
+        lines += [
+            f"its blocks, to read as {path}:first-last",
+            *(clean_text(line).replace("\n", " ") for line in item.outline),
+        ]
         lines += ["what fits the query:"] if item.lines else []
     lines += number_lines(item.lines, item.first_line or 1)
     if item.more_lines:

@@ -60,7 +60,9 @@ def test_the_passage_is_around_the_line_of_a_literal() -> None:
 
 
 @pytest.mark.parametrize(
-    "source", ["\n" * 500, "}\n" * 100, "x" * 100_000 + "\n" * 80, "word\n" * 30_000], ids=["empty", "signs", "wide", "long"]
+    "source",
+    ["\n" * 500, "}\n" * 100, "x" * 100_000 + "\n" * 80, "word\n" * 30_000],
+    ids=["empty", "signs", "wide", "long"],
 )
 def test_a_source_that_says_nothing_has_a_passage_all_the_same(source: str) -> None:
     found = find_passage(source, "word")
