@@ -33,7 +33,7 @@ from codesum_pipeline.foundation.store.workspace import (
 )
 from codesum_pipeline.graph.graph_step import GRAPH_VERSION
 from codesum_pipeline.indexes.embedders.embedder_choice import check_embedder, embedder_of
-from codesum_pipeline.indexes.file_formats.version_folder import INDEX_SCHEMA_VERSION
+from codesum_pipeline.indexes.file_formats.version_folder import INDEX_FILES_VERSION
 from codesum_pipeline.indexes.lanes.embedding import discard_kept_vectors
 from codesum_pipeline.indexes.lanes.lane_texts import AUTHOR_WORDS_VERSION, LANES_VERSION
 from codesum_pipeline.notifications.digests.digest_store import kept_digests
@@ -117,7 +117,7 @@ class Home:
             "placeholder": PLACEHOLDER_VERSION,
             "documents": DOCUMENTS_VERSION,
             "lanes": LANES_VERSION,
-            "index_schema": str(INDEX_SCHEMA_VERSION),
+            "index_schema": INDEX_FILES_VERSION,
             "embedder": embedder_of(self.settings).model_id,
         }
         llm = self.settings.llm

@@ -11,7 +11,7 @@ from codesum_pipeline.builds.steps.step_list import STEPS
 from codesum_pipeline.foundation.store.columns import describe_column
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.graph.graph_step import GRAPH_VERSION
-from codesum_pipeline.indexes.file_formats.version_folder import INDEX_SCHEMA_VERSION
+from codesum_pipeline.indexes.file_formats.version_folder import INDEX_FILES_VERSION
 from codesum_pipeline.indexes.lanes.lane_texts import AUTHOR_WORDS_VERSION, LANES_VERSION
 from codesum_pipeline.notifications.digests.sql_tables import SQL_TABLES
 from codesum_pipeline.search.evaluation.evaluation_step import EVALUATION_VERSION
@@ -30,9 +30,9 @@ _CODE_VERSIONS = {
     "call_graph": GRAPH_VERSION,
     "dense_index": _LANES_VERSION,
     "sparse_index": _LANES_VERSION,
-    "index_candidate": str(INDEX_SCHEMA_VERSION),
+    "index_candidate": INDEX_FILES_VERSION,
     "retrieval_evaluation": EVALUATION_VERSION,
-    "published_index": str(INDEX_SCHEMA_VERSION),
+    "published_index": INDEX_FILES_VERSION,
     "repo_overview": OVERVIEW_VERSION,
     "intent_matches": DIGESTS_VERSION,
     "intent_digests": DIGESTS_VERSION,

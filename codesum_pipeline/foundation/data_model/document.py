@@ -18,6 +18,15 @@ class Level(StrEnum):
 LEVELS = (Level.FUNCTION, Level.CLASS, Level.FILE, Level.MODULE)
 
 
+# What has more lines is long: a hit in it names its passage, and it is read as an outline.
+LONG_LINES = 60
+
+
+def is_long(start_line: int | None, end_line: int | None) -> bool:
+    """Whether something has more than `LONG_LINES` lines."""
+    return start_line is not None and end_line is not None and end_line - start_line >= LONG_LINES
+
+
 class WrittenBy(StrEnum):
     LLM = "llm"
     EXTRACTIVE = "extractive"

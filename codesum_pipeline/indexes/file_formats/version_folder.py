@@ -41,6 +41,8 @@ def dense_lanes(extra: Collection[str]) -> tuple[Lane, ...]:
 
 # Raised when a file changes its name, form or meaning; a reader refuses what it does not know.
 INDEX_SCHEMA_VERSION = 8
+# Also changes where a file comes that a reader can do without: then versions are written anew.
+INDEX_FILES_VERSION = f"{INDEX_SCHEMA_VERSION}.1"
 
 MANIFEST = "manifest.json"
 DOCUMENTS = "summary.jsonl"
@@ -62,6 +64,8 @@ USES = "documents/uses.npz"
 CONSTANTS = "documents/constants.npz"
 # The document of each passage.
 PASSAGES = "code/passages.npy"
+# The long function that each passage is in. Versions without it find such functions by their own texts alone.
+PASSAGE_OWNERS = "code/owners.npy"
 SYMBOL_NAMES = "symbol/names.npz"
 # The words of each document in each BM25 lane; in `code` those of each passage of a file come after them.
 BM25_FILES = {Lane.CODE: "code/bm25.npz", Lane.KEYWORDS: "bm25/index.npz", Lane.SUMMARY: "summary/bm25.npz"}

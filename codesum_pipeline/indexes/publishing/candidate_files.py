@@ -52,12 +52,14 @@ from codesum_pipeline.indexes.lanes.dense import matrix_of, vector_length
 from codesum_pipeline.indexes.lanes.lane_texts import TOKEN_BREAK, break_apart
 from codesum_pipeline.indexes.lanes.sparse import count_tokens
 from codesum_pipeline.indexes.publishing.namespaces import find_namespaces
+from codesum_pipeline.indexes.publishing.passage_owners import find_owners
 
 # The short columns of each document.
 _HEAD = ["id", "type", "file_path", "qualified_name", "parent_id", "is_placeholder", "is_test", "is_vendored"]
 _RANKS = ["id", "pagerank"]
 _OF_FACTS = ["file_path", "only_reexports", "lost_lines"]
 _SHOWN = ["id", "type", *LINES, *TEXTS]
+_OF_OWNERS = {"documents": ["id", "type", "file_path", *LINES], "file_facts": ["file_path", "source"]}
 _NO_IDS = TABLES["vectors"].schema.empty_table().select(["id", "lane"])
 
 
@@ -170,6 +172,7 @@ def candidate_parts(tables: CandidateTables) -> list[FilePart]:
         ("callers", "callers", {"documents": _HEAD, "edges": OF_EDGES}, paths.CALLERS, _write_callers),
         ("uses", "uses", {"documents": _HEAD, "edges": OF_USES}, paths.USES, _write_uses),
         ("constants", "constants", {"documents": _HEAD, "edges": OF_EDGES}, paths.CONSTANTS, _write_constants),
+        ("passages of functions", "owners", _OF_OWNERS, paths.PASSAGE_OWNERS, _write_owners),
         ("vectors", "vector ids", {"documents": _HEAD}, paths.INDEX_MAP, _write_vector_ids),
     )  # fmt: skip
     of_arrays = {"documents": _HEAD, "graph_stats": _RANKS, "file_facts": _OF_FACTS}
@@ -304,6 +307,12 @@ def _write_constants(tables: CandidateTables, folder: Path) -> None:
     references = ("kind", str(EdgeKind.REFERENCE))
     edges = tables.tables.read_parts("edges", tables.key, columns=list(OF_EDGES), having=references)
     build_constant_uses(edges, tables.ids_before(Level.MODULE)).write(folder / paths.CONSTANTS)
+
+
+def _write_owners(tables: CandidateTables, folder: Path) -> None:
+    documents = tables.tables.read("documents", tables.key, columns=_OF_OWNERS["documents"])
+    sources = tables.tables.read_parts("file_facts", tables.key, columns=_OF_OWNERS["file_facts"])
+    write_npy(folder / paths.PASSAGE_OWNERS, find_owners(documents.take(index_order(documents)), sources))
 
 
 def _write_vector_ids(tables: CandidateTables, folder: Path) -> None:

@@ -231,6 +231,10 @@ def _check_words(content: Content) -> Iterator[Problem]:
     for row in np.unique(passages).tolist():
         if row >= count or content.documents[row]["type"] != Level.FILE:
             yield "row map", paths.PASSAGES, f"names document {row}, which is no file"
+    owners = map_npy(folder / paths.PASSAGE_OWNERS) if paths.PASSAGE_OWNERS in content.version.manifest["files"] else ()
+    for row in {int(function) for _, _, function in owners}:
+        if row >= count or content.documents[row]["type"] != Level.FUNCTION:
+            yield "row map", paths.PASSAGE_OWNERS, f"names document {row}, which is no function"
     for lane, name in paths.BM25_FILES.items():
         rows = count + len(passages) * (lane is Lane.CODE)
         index = Bm25Index.map_file(folder / name)

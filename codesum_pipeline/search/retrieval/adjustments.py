@@ -108,6 +108,10 @@ class NameShares(Struct, frozen=True):
         chance makes one such text among so many, up to 1."""
         return np.clip((shares * self.weight - math.log(self.count)) / _NO_ACCIDENT, 0.0, 1.0)
 
+    def excess(self, share: float) -> float:
+        """The logarithm of how much less likely chance makes this share than once among all texts; 0 where it does."""
+        return max(0.0, share * self.weight - math.log(max(1, self.count)))
+
 
 # Words in a question that ask for files of a role.
 _WORDS = {

@@ -95,7 +95,8 @@ class Answer:
         shares = NameShares.of(lookup, question.query)
         together = lookup.words_together(shares.typed) if len(passages.numbers) else NOTHING
         rare = lookup.rare_words(shares.typed) if len(passages.numbers) else NOTHING
-        named = [*(each.numbers for each in found.values()), passages.numbers, called, pointed, rare.numbers]
+        owners = lookup.best_owners() if len(passages.numbers) else NOTHING
+        named = [each.numbers for each in (*found.values(), passages, rare, owners)] + [called, pointed]
         candidates = Candidates.of(question.shelf, named)
         self.question = question
         self.top = top
@@ -110,6 +111,8 @@ class Answer:
         self.in_summaries = 0.0 if question.query.is_read else lookup.words_in_summaries(shares.typed)
         # The files of the best passages, with the share of the question's words that each passage has.
         self.together = Ranking(candidates.places(together.numbers), together.scores.astype(np.float64))
+        # The long functions that the best passages are in, with the share of their scores in the best one's.
+        self.owners = Ranking(candidates.places(owners.numbers), owners.scores.astype(np.float64))
         # The files with words that few files have, with the share of the question that these words make up.
         self.rare = Ranking(candidates.places(rare.numbers), rare.scores.astype(np.float64))
 
@@ -132,11 +135,13 @@ class Answer:
     def likeness(self) -> Likeness:
         """How alike the question and the documents are."""
         near = (ranking.scores for (signal, _), ranking in self.rankings.items() if signal is Signal.SUMMARY)
+        words = max(float(self.together.scores.max(initial=0)), self.in_summaries)
         return Likeness(
             nearness=mean_of_nearest(near),
-            words=max(float(self.together.scores.max(initial=0)), self.in_summaries),
+            words=words,
             documents=len(self.question.shelf),
             is_read=self.question.query.is_read,
+            excess=self.shares.excess(words),
         )
 
     def fits_well(self) -> bool:
@@ -187,7 +192,8 @@ class Answer:
         if Level.FILE in levels:
             has_the_name = called > 0 if self.question.query.is_name else np.zeros(len(places), dtype=np.bool_)
             # Of a file, what has the wanted name is shown before what speaks of it.
-            fit = np.where(places == own_files, weights.shown_itself, own) + called + has_the_name
+            of_passage = weights.passage_owner * self._scores_of(self.owners)[places]
+            fit = np.where(places == own_files, weights.shown_itself, own) + of_passage + called + has_the_name
             scores = self._with_siblings(own_files, places == own_files, fit, of_file, has_the_name)
             raised = RaisedScores.unchanged(scores)
         else:

@@ -18,8 +18,9 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
+from msgspec.structs import replace
 
-from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.document import Level, is_long
 from codesum_pipeline.foundation.language_facts.writing_systems import count_words, sets_no_blanks, words_of
 from codesum_pipeline.indexes.file_formats.nearest_vectors import highest_above_zero
 from codesum_pipeline.indexes.file_formats.version_folder import Lane
@@ -35,7 +36,8 @@ _ORDER = {signal: place for place, signal in enumerate(Signal)}
 
 
 class Hit(Struct, frozen=True):
-    """A document that a search found. `why` names its ranks; files and modules have no lines."""
+    """A document that a search found. `why` names its ranks; files and modules have no lines. `line` is where it has
+    the query's literal text."""
 
     id: str
     type: str
@@ -48,9 +50,15 @@ class Hit(Struct, frozen=True):
     summary: str
     signature_summary: str | None
     why: str
+    line: int | None = None
+
+    @property
+    def may_be_long(self) -> bool:
+        """Whether it is a long function, or a file, of whose length nothing is known."""
+        return self.type == Level.FILE or (self.type == Level.FUNCTION and is_long(self.start_line, self.end_line))
 
 
-def make_hit(found: IndexedDocument, *, score: float, why: str) -> Hit:
+def make_hit(found: IndexedDocument, *, score: float, why: str, line: int | None = None) -> Hit:
     return Hit(
         id=found.id,
         type=found.level.value,
@@ -58,6 +66,7 @@ def make_hit(found: IndexedDocument, *, score: float, why: str) -> Hit:
         file_path=found.path,
         score=round(score, DIGITS),
         why=why,
+        line=line,
         **found.shown(),
     )
 
@@ -117,6 +126,12 @@ def _cut(line: str) -> str:
 
 
 _WORD = re.compile(r"\w+")
+# What only code is spelled like: a flag, a call, `a::b`, snake_case and camelCase. A capital at the start may be a
+# product's.
+_CODE_WORD = re.compile(
+    r"(?<![\w-])--[A-Za-z][\w-]+|(?<![\w$.-])(?:[A-Za-z_$][\w$]*(?:\.|::|->))*+(?:[A-Za-z_$][\w$]*\(\)"
+    r"|_*[A-Za-z0-9]+_\w+|[a-z][a-z0-9]*[A-Z]\w*)|(?<![\w$.-])[A-Za-z_]\w*(?:(?:::|->)[A-Za-z_]\w*)++"
+)
 _QUOTED = re.compile(r"[\"“`]([^\"”`]+)[\"”`]|(?<!\w)'([^']+)'(?!\w)")
 # printf's, and a pair of braces with or without a sign before it, Swift's brackets, a shell's variable.
 _PLACEHOLDER = re.compile(
@@ -138,7 +153,7 @@ _LEAST_SHARE = 0.6
 
 
 class SearchLiteral(Struct, frozen=True):
-    """A text that is looked for literally; `is_quoted` where the query has it in quotes."""
+    """A text that is looked for literally; `is_quoted` where the query has it in quotes, or marks it as code."""
 
     text: str
     is_quoted: bool
@@ -168,6 +183,13 @@ def literal_of(query: str) -> SearchLiteral | None:
         return wanted if wanted.words else None
     wanted = SearchLiteral(query.strip(), is_quoted=False)
     return wanted if wanted.word_count >= _FEWEST_WORDS else None
+
+
+def code_word_of(query: str) -> SearchLiteral | None:
+    """The longest word of a query without quotes that only code is spelled like: `max_tries`, `readAll`, `load()`,
+    `std::move`, `--dry-run`. Of a call any arguments will do."""
+    words = [] if _QUOTED.search(query) else [match[0].removesuffix(")") for match in _CODE_WORD.finditer(query)]
+    return SearchLiteral(max(words, key=len), is_quoted=True) if words else None
 
 
 def occurrence_in(source: str, wanted: SearchLiteral) -> Occurrence | None:
@@ -257,10 +279,10 @@ _NOTES = ("a message that fits, with other values", "the exact words", "the exac
 
 
 def exact_hits(
-    shelf: Shelf, query: str, *, levels: Sequence[Level], read: ReadTexts, above: float, top: int
+    shelf: Shelf, wanted: SearchLiteral | None, *, levels: Sequence[Level], read: ReadTexts, above: float, top: int
 ) -> list[Hit]:
-    """The documents whose source has a query's text literally, closest first; scores are higher than `above`."""
-    wanted, inside = literal_of(query), [level for level in levels if level in IN_FILES]
+    """The documents whose source has a query's literal, closest first; scores are higher than `above`."""
+    inside = [level for level in levels if level in IN_FILES]
     if wanted is None or not inside:
         return []
     places = list(_places(shelf, wanted, inside, read))
@@ -269,9 +291,24 @@ def exact_hits(
     best = sorted(places, key=lambda pair: (-pair[1].closeness, bool(pair[0].index.arrays["is_test"][pair[0].row])))
     count = min(len(best), top)
     return [
-        make_hit(document, score=above + (count - rank) / count, why=f"{_NOTES[found.closeness]} in line {found.line}")
+        make_hit(
+            document,
+            score=above + (count - rank) / count,
+            why=f"{_NOTES[found.closeness]} in line {found.line}",
+            line=found.line,
+        )
         for rank, (document, found) in enumerate(best[:count])
     ]
+
+
+def hit_with_text(hit: Hit, wanted: SearchLiteral, source: str) -> Hit | None:
+    """A ranked hit with the line where its own source has a literal; None where it has not."""
+    lines = source.split("\n")
+    first, last = (1, len(lines)) if hit.start_line is None else (hit.start_line, hit.end_line)
+    for number, line in enumerate(lines[first - 1 : last], start=first):
+        if hit.type != Level.MODULE and wanted.text in line:
+            return replace(hit, why=f"{_NOTES[2]} in line {number}", line=number)
+    return None
 
 
 def _places(

@@ -83,6 +83,24 @@ class Lookup:
         kept, scores = self._best_passages
         return ScoredDocuments(self._shelf.files_of_passages(kept), scores)
 
+    def best_owners(self) -> ScoredDocuments:
+        """The long functions that the best passages are in, ascending, with the share of each's best passage in the
+        score of the very best one."""
+        kept, scores = self._best_passages
+        found: dict[int, float] = {}
+        shelf = self._shelf
+        for (index, start), allowed, first in zip(
+            shelf.with_starts(), shelf.allowed, shelf.passage_starts, strict=False
+        ):
+            owned, functions = index.owned_passages
+            if allowed is not None:
+                owned, functions = owned[allowed[functions]], functions[allowed[functions]]
+            _, at, of_kept = np.intersect1d(owned + first, kept, assume_unique=True, return_indices=True)
+            for function, score in zip((functions[at] + start).tolist(), scores[of_kept].tolist(), strict=True):
+                found[function] = max(found.get(function, 0.0), score / float(scores.max()))
+        numbers = np.array(sorted(found), dtype=np.int64)
+        return ScoredDocuments(numbers, np.array([found[number] for number in numbers.tolist()], dtype=np.float32))
+
     def called(self, names: Iterable[str], level: Level) -> Numbers:
         """The documents of a level that pass the filters and have one of these names of the query, in any case;
         ascending."""
@@ -287,10 +305,12 @@ def _are_in(rows: Array, some: Numbers) -> Mask:
 
 
 def _finish(index: PublishedIndex, scores: Array, allowed: Mask | None) -> None:
-    """Raise each file to the score of its best passage, and set to 0 what the filters leave out. `scores` has the
-    documents of an index, then its passages."""
+    """Raise each file and each long function to the score of its best passage, and set to 0 what the filters leave out.
+    `scores` has the documents of an index, then its passages."""
     documents, passages = scores[: len(index)], scores[len(index) :]
     if len(passages):
+        owned, functions = index.owned_passages
+        np.maximum.at(documents, functions, passages[owned])
         files, firsts = index.files_with_passages
         documents[files] = np.maximum(documents[files], np.maximum.reduceat(passages, firsts))
     if allowed is not None:

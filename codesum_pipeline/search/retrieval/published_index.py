@@ -34,6 +34,7 @@ from codesum_pipeline.indexes.file_formats.stored_zip import Array, Vectors, map
 from codesum_pipeline.indexes.file_formats.version_folder import INDEX_SCHEMA_VERSION, Lane, Version, read_version
 from codesum_pipeline.indexes.lanes.tokens import tokenize
 
+NO_OWNERS = np.empty((0, 3), dtype=np.int32)
 # What languages call the file that a folder is imported by, or started with.
 _STAND_FOR_THEIR_FOLDER = frozenset({"__init__", "__main__", "index", "init", "lib", "main", "mod"})
 
@@ -90,6 +91,9 @@ class PublishedIndex(Struct, dict=True, eq=False):
     words of `code` have the documents first and then the passages of files: `passage_files[k]` is the document of
     passage k, ascending.
 
+    `owners` has the long function of some passages: the row of the file, the number of the passage in it, and the row
+    of the function.
+
     `constants` is None in versions that know no uses but calls, imports and bases.
 
     Only documents that are `visible` are returned, and of these only the `answering` as hits; None means all. `home` is
@@ -107,6 +111,7 @@ class PublishedIndex(Struct, dict=True, eq=False):
     nearest: Mapping[Lane, NearestVectors]
     words: Mapping[Lane, Bm25Index]
     passage_files: Array
+    owners: Array
     names: SymbolNames
     callers: Callers
     uses: Uses
@@ -168,6 +173,7 @@ class PublishedIndex(Struct, dict=True, eq=False):
             },
             words={lane: Bm25Index.map_file(folder / name) for lane, name in paths.BM25_FILES.items()},
             passage_files=map_npy(folder / paths.PASSAGES),
+            owners=map_npy(folder / paths.PASSAGE_OWNERS) if paths.PASSAGE_OWNERS in manifest["files"] else NO_OWNERS,
             names=SymbolNames.map_file(folder / paths.SYMBOL_NAMES),
             callers=Callers.map_file(folder / paths.CALLERS),
             uses=Uses.map_file(folder / paths.USES),
@@ -240,6 +246,15 @@ class PublishedIndex(Struct, dict=True, eq=False):
         is_first[1:] = self.passage_files[1:] != self.passage_files[:-1]
         firsts = is_first.nonzero()[0]
         return self.passage_files[firsts], firsts
+
+    @cached_property
+    def owned_passages(self) -> tuple[Array, Array]:
+        """The passages that are in long functions, ascending, and these functions."""
+        files, numbers, functions = self.owners.T
+        places = self.passage_files.searchsorted(files) + numbers
+        is_there = places < len(self.passage_files)
+        is_there[is_there] = self.passage_files[places[is_there]] == files[is_there]
+        return places[is_there], functions[is_there]
 
     @cached_property
     def by_importance(self) -> tuple[Array, Array]:

@@ -18,7 +18,15 @@ from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.file_formats.version_folder import LANES, Lane
 from codesum_pipeline.search.retrieval.adjustments import DocumentQuery
 from codesum_pipeline.search.retrieval.answering import find_answer
-from codesum_pipeline.search.retrieval.hits import Hit, ReadTexts, exact_hits
+from codesum_pipeline.search.retrieval.hits import (
+    Hit,
+    ReadTexts,
+    SearchLiteral,
+    code_word_of,
+    exact_hits,
+    hit_with_text,
+    literal_of,
+)
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.query import asks_for_tests, check_says_something, parse_query
 from codesum_pipeline.search.retrieval.shelf import ANYTHING, Filters, Shelf
@@ -70,13 +78,40 @@ def answer_query(
     hits = found.hits
     if set(lanes) != set(LANES):
         return SearchAnswer(hits, None, found.likeness)
-    above = max((hit.score for hit in hits), default=0.0)
-    exact = exact_hits(question.shelf, query, levels=question.levels, read=read, above=above, top=top) if read else []
+    exact = _literal_hits(question, query, hits, read, top) if read else []
     # A document that has the text literally and is also ranked is one hit, with both reasons.
     ranked = {(hit.repo, hit.id): hit for hit in hits}
     twice = [(hit, ranked.pop((hit.repo, hit.id), None)) for hit in exact]
     first = [replace(hit, why=f"{hit.why}; {other.why}") if other else hit for hit, other in twice]
     return SearchAnswer([*first, *ranked.values()][:top], bool(exact) or found.fits_well(), found.likeness)
+
+
+def _literal_hits(question: DocumentQuery, query: str, hits: Sequence[Hit], read: ReadTexts, top: int) -> list[Hit]:
+    """What has the text of a query literally, or else the word of it that is code."""
+    above, word = max((hit.score for hit in hits), default=0.0), code_word_of(query)
+    texts: dict[tuple[str, str], str] = {}
+
+    def read_with_hits(index: PublishedIndex, paths: Sequence[str]) -> Mapping[str, str]:
+        """The wanted files, together with those of ranked hits whose lines are looked at."""
+        ours = (hit for hit in hits if hit.repo == index.repo and index.row(hit.file_path) is not None)
+        of_hits = [hit.file_path for hit in ours if hit.may_be_long or (word and hit.type != Level.MODULE)]
+        found = read(index, [*dict.fromkeys((*paths, *of_hits))])
+        texts.update(((index.repo, path), text) for path, text in found.items())
+        return found
+
+    def find(wanted: SearchLiteral | None) -> list[Hit]:
+        return exact_hits(question.shelf, wanted, levels=question.levels, read=read_with_hits, above=above, top=top)
+
+    exact = find(literal_of(query))
+    if exact or word is None:
+        return exact
+    by_source = find(word)
+    ranked = [found for hit in hits if (found := hit_with_text(hit, word, texts.get((hit.repo, hit.file_path), "")))]
+    # A name that no document has is a constant's, a type's: where it stands first in a file, it is defined.
+    is_name, last = question.query.is_name, tuple((hit.qualified_name or "").rpartition(".")[2] for hit in ranked)
+    has_document = not is_name or any(name and word.text.removesuffix("(").endswith(name) for name in last)
+    first = {(hit.repo, hit.id): hit for hit in ((*ranked, *by_source) if has_document else (*by_source, *ranked))}
+    return [replace(hit, score=above + 1 - place / len(first)) for place, hit in enumerate(first.values())]
 
 
 def _question(

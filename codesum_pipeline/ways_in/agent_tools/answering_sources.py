@@ -15,6 +15,7 @@ from codesum_pipeline.foundation.data_model.errors import CodesumError, Reposito
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.foundation.store.locks import lock_exclusively
 from codesum_pipeline.search.retrieval.hits import Excerpt, Hit, best_lines
+from codesum_pipeline.search.retrieval.passages import Passage, find_passage
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.source_lines.packed_texts import KeptTexts, PackedTexts
 from codesum_pipeline.source.files.content import read_file, read_files
@@ -79,12 +80,23 @@ class SourceReader(Struct, eq=False):
     tell: Tell
     _texts: dict[tuple[str, str], str | None] = field(default_factory=dict)
 
-    def excerpt(self, hit: Hit, query: str, *, size: int) -> Excerpt | None:
-        """The lines of a hit that fit best; None for a folder, and for a file that the mirror lacks."""
+    def passage(self, hit: Hit, query: str) -> Passage | None:
+        """The lines of a long hit that fit best; None for any other, and for a file that the mirror lacks."""
+        text = self.text(hit.repo, hit.file_path) if hit.may_be_long else None
+        if text is None:
+            return None
+        return find_passage(text, query, start_line=hit.start_line, end_line=hit.end_line, line=hit.line)
+
+    def excerpt(self, hit: Hit, query: str, *, size: int, within: Passage | None = None) -> Excerpt | None:
+        """The lines of a hit, or of its passage, that fit best; None for a folder, and for a file that the mirror
+        lacks."""
         text = None if hit.type == Level.MODULE else self.text(hit.repo, hit.file_path)
         if text is None:
             return None
-        return best_lines(text, query, size=size, start_line=hit.start_line, end_line=hit.end_line)
+        first, last = hit.start_line, hit.end_line
+        if within is not None:
+            first, last = within.start_line, max(within.end_line, within.start_line + size - 1)
+        return best_lines(text, query, size=size, start_line=first, end_line=last)
 
     def read(self, index: PublishedIndex, paths: Sequence[str]) -> Mapping[str, str]:
         """The texts of those files of an index that its mirror has."""

@@ -1,7 +1,7 @@
 """One call of a tool: the versions of indexes that it answers from, the documents that it means, and its notes."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -17,7 +17,7 @@ from codesum_pipeline.foundation.data_model.errors import (
     NotIndexedFile,
     UnknownRepository,
 )
-from codesum_pipeline.foundation.data_model.ids import without_suffix
+from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.foundation.data_model.nearest_names import nearest_names
 from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text, some_of
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
@@ -34,7 +34,7 @@ from codesum_pipeline.ways_in.agent_tools.catalogue import AsOf, IndexCatalogue,
 from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
 from codesum_pipeline.ways_in.agent_tools.skipped_files import check_skipped, skipped_on_disk
 from codesum_pipeline.ways_in.agent_tools.submodule_answers import check_submodule
-from codesum_pipeline.ways_in.agent_tools.tool_answers import Cursor, PagedArguments, take_fitting
+from codesum_pipeline.ways_in.agent_tools.tool_answers import Cursor, PagedArguments, place_of, take_fitting
 
 _NEAREST_SHOWN = 5
 # The suffix of an overload's id, also in the form of earlier versions: `#2`.
@@ -65,7 +65,18 @@ def documents_meant(indexes: Sequence[PublishedIndex], text: str) -> list[Indexe
         for row in sorted({row for name in names for row in index.names.rows_named(name)})
         if index.shows(row)
     ]
+    named = named or [*_named_in_file(indexes, text)]
     return found or [each for each in named if each.index.may_answer(each.row)] or named
+
+
+def _named_in_file(indexes: Sequence[PublishedIndex], text: str) -> Iterator[IndexedDocument]:
+    """The documents that `path::name` means, where the path may be the end of a file's, and the name of a method may
+    stand without its class."""
+    path, _, name = text.partition(SEPARATOR)
+    for index in indexes:
+        for row in index.names.rows_named(name.replace(SEPARATOR, ".")) if path and name else ():
+            if f"/{index.ids[row].partition(SEPARATOR)[0]}".endswith(f"/{path}") and index.shows(row):
+                yield IndexedDocument(index, row)
 
 
 def no_such_document(doc_id: str, indexes: Sequence[PublishedIndex]) -> ConfigurationError:
@@ -92,6 +103,11 @@ def _tail(text: str) -> str:
     """The last name of an id, a path or a dotted name, in lower case."""
     last = text.lower().rstrip("/.").replace("::", "/").rpartition("/")[2]
     return last if language_of_path(last) else last.rpartition(".")[2]
+
+
+def _place(found: IndexedDocument) -> str:
+    shown = found.shown()
+    return place_of(found.path, shown["start_line"], shown["end_line"])
 
 
 T = TypeVar("T")
@@ -325,7 +341,7 @@ class ToolContext:
         same = (best.repo, without_suffix(best.id))
         also = [each for each in found if (each.repo, without_suffix(each.id)) != same]
         if also:
-            others = ", ".join(f"{each.id} in {each.repo}" for each in also[:_OTHERS_NAMED])
+            others = ", ".join(f"{_place(each)} in {each.repo}" for each in also[:_OTHERS_NAMED])
             self.tell(f"{len(also) + 1} documents are meant by {shorten_text(text)!r}; also: {others}")
         return best
 

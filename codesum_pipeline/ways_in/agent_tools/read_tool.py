@@ -8,19 +8,21 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from codesum_pipeline.foundation.data_model.document import Level
-from codesum_pipeline.foundation.data_model.errors import ConfigurationError, NotIndexedFile
+from codesum_pipeline.foundation.data_model.errors import CodesumError, ConfigurationError, NotIndexedFile
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
-from codesum_pipeline.foundation.data_model.printable import clean_text, count_noun, one_line, some_of
+from codesum_pipeline.foundation.data_model.printable import clean_text, count_noun, one_line, shorten_text, some_of
 from codesum_pipeline.search.retrieval.hits import best_lines
+from codesum_pipeline.search.retrieval.passages import find_passage
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument
 from codesum_pipeline.texts.summaries.told_fields import told_inputs, told_result
 from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
+from codesum_pipeline.ways_in.agent_tools.block_outline import MOST_BLOCKS, outline_of
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.graph_role import role_of
 from codesum_pipeline.ways_in.agent_tools.graph_subjects import constant_place
 from codesum_pipeline.ways_in.agent_tools.skipped_files import read_skipped
 from codesum_pipeline.ways_in.agent_tools.start_names import start_names
-from codesum_pipeline.ways_in.agent_tools.surroundings import called_names
+from codesum_pipeline.ways_in.agent_tools.surroundings import called_names, users_line
 from codesum_pipeline.ways_in.agent_tools.tool_answers import (
     AnswerPage,
     DocumentRow,
@@ -34,8 +36,12 @@ from codesum_pipeline.ways_in.agent_tools.tool_answers import (
 
 _TOOL = "read"
 DEFAULT_LINES = 200
+# A longer function is shown as its outline: it would take more than a third of an answer.
+WHOLE_LINES = 120
 _LONGEST_LINE = 1000
 _LINES_NAMED = 20
+# About as many a line of an outline takes, with as many for what else is said.
+_TOKENS_OF_BLOCK = 30
 _RANGE = re.compile(r":(\d{1,9})(?:-(\d{1,9}))?$")
 
 
@@ -47,15 +53,17 @@ class ReadArguments(PagedArguments):
     start_line: int = Field(0, ge=0, description="1-based, inclusive; of one id")
     end_line: int = Field(0, ge=0)
     parts: Literal["all", "summary", "source"] = "all"
-    query: Annotated[Name, Field(description="With excerpt: the lines that fit it best")] = ""
+    query: Annotated[Name, Field(description="The lines that fit are shown")] = ""
     excerpt: int = Field(0, ge=0, le=DEFAULT_LINES)
     tokens: int = Field(6000, ge=100, le=100_000)
 
 
 class ReadItem(DocumentRow):
-    """One document: its texts by field, and lines of its source from `first_line`."""
+    """One document: its texts by field, the `outline` of a long function as `first-last<tab>head`, and lines of its
+    source from `first_line`."""
 
     facts: dict[str, str] = {}
+    outline: list[str] = []
     first_line: int | None = None
     lines: list[str] = []
     last_line: int | None = None
@@ -105,19 +113,21 @@ def read(call: ToolContext, arguments: ReadArguments) -> ReadPage:
 
 
 def _found(call: ToolContext, arguments: ReadArguments) -> tuple[list[IndexedDocument], list[str]]:
-    """The documents that are meant, and how; a note names each skipped file among others."""
+    """The documents that are meant, and how; a note names each among others that is skipped or not there."""
     found, texts = [], []
+    kind: type[CodesumError] = NotIndexedFile
     for text in arguments.ids:
         try:
             place = constant_place(call, text, arguments.repo) or text
             found.append(call.find(place, arguments.repo))
             texts.append(place)
-        except NotIndexedFile as error:
+        except (NotIndexedFile, ConfigurationError) as error:
             if len(arguments.ids) == 1:
                 raise
             call.tell(str(error))
+            kind = type(error)
     if not found:
-        raise NotIndexedFile("; ".join(call.notes))
+        raise kind("; ".join(call.notes))
     return found, texts
 
 
@@ -155,6 +165,8 @@ def _read_one(
     if source is None:
         return item
     item.facts.update(_unread(found, path, row))
+    if not (is_range or after or arguments.excerpt) and arguments.parts == "all" and _is_outlined(row):
+        return _outlined(item, source, arguments)
     if arguments.excerpt:
         best = best_lines(
             source, arguments.query, size=arguments.excerpt, start_line=row.start_line, end_line=row.end_line
@@ -169,6 +181,25 @@ def _read_one(
         for line in map(clean_text, lines[first - 1 : last])
     ]
     return _with_lines(item, shown, first, more=max(0, end - last))
+
+
+def _is_outlined(row: DocumentRow) -> bool:
+    first, last = row.start_line, row.end_line
+    return row.kind == Level.FUNCTION and first is not None and last is not None and last - first >= WHOLE_LINES
+
+
+def _outlined(item: ReadItem, source: str, arguments: ReadArguments) -> ReadItem:
+    """A long function as its blocks, as many as fit, with the lines that fit a query."""
+    first, last = item.start_line or 1, item.end_line or 1
+    lines = source.removesuffix("\n").split("\n")
+    most = min(MOST_BLOCKS, max(1, arguments.tokens // _TOKENS_OF_BLOCK))
+    blocks, query = outline_of(lines[first - 1 : last], first=first, most=most), arguments.query
+    item = item.model_copy(update={"outline": [clean_text(shorten_text(str(block))) for block in blocks]})
+    passage = find_passage(source, query, start_line=first, end_line=last) if query.strip() else None
+    if passage is None:
+        return item
+    shown = [clean_text(line) for line in lines[passage.start_line - 1 : passage.end_line]]
+    return _with_lines(item, shown, passage.start_line, more=0)
 
 
 def _unread(found: IndexedDocument, path: str, row: DocumentRow) -> dict[str, str]:
@@ -188,6 +219,7 @@ def _facts_of_graph(call: ToolContext, found: IndexedDocument) -> dict[str, list
     documents = call.documents(found.repo)
     number = documents.number_of(found)
     return {
+        **users_line(documents, number),
         **role_of(documents, number, start_names(call, found.repo)).facts(),
         "calls": [", ".join(called_names(documents, number))],
     }
@@ -234,6 +266,13 @@ def _cut(item: ReadItem, tokens: int, *, must: bool) -> ReadItem | None:
 
 def _text_of(item: ReadItem) -> str:
     lines = [item.line(), *indent_lines(f"{name}: {fact}" for name, fact in item.facts.items())]
+    if item.outline:
+        path = one_line(item.path)
+        lines += [
+            f"its blocks, to read as {path}:first-last",
+            *(clean_text(line).replace("\n", " ") for line in item.outline),
+        ]
+        lines += ["what fits the query:"] if item.lines else []
     lines += number_lines(item.lines, item.first_line or 1)
     if item.more_lines:
         after = (item.last_line or 0) + 1

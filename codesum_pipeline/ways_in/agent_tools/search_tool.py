@@ -3,22 +3,23 @@
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from msgspec import to_builtins
 from pydantic import BeforeValidator, Field
 
 from codesum_pipeline.foundation.data_model.document import LEVELS, Level
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError, NotIndexedFile
+from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.foundation.data_model.nearest_names import nearest_names
 from codesum_pipeline.foundation.data_model.patterns import LONGEST_PATTERN, MOST_PATTERNS
-from codesum_pipeline.foundation.data_model.printable import clean_text, shorten_text
-from codesum_pipeline.search.retrieval.hits import Excerpt, Hit
+from codesum_pipeline.foundation.data_model.printable import clean_text, one_line, shorten_text
+from codesum_pipeline.search.retrieval.hits import Hit
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
 from codesum_pipeline.search.retrieval.query import check_says_something
 from codesum_pipeline.search.retrieval.searching import answer_query
 from codesum_pipeline.search.retrieval.shelf import ANYTHING, Filters, WhichTests, parse_filters, unfit_filters
-from codesum_pipeline.ways_in.agent_tools.answering_sources import repositories_of
+from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader, repositories_of
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.surroundings import called_names
 from codesum_pipeline.ways_in.agent_tools.tool_answers import (
@@ -31,6 +32,7 @@ from codesum_pipeline.ways_in.agent_tools.tool_answers import (
     indent_lines,
     number_lines,
     parse_names,
+    place_of,
     take_fitting,
 )
 
@@ -60,18 +62,44 @@ class SearchArguments(PagedArguments):
 
 
 class SearchHit(DocumentRow):
-    """A found document, the reason, what it calls in the repository, and its lines that fit best."""
+    """A found document, the reason, what it calls in the repository, and its lines that fit best: of a long one the
+    lines of its `passage`."""
 
     why: str = ""
+    passage_start: int | None = None
+    passage_end: int | None = None
     calls: list[str] = []
     excerpt: list[str] = []
     excerpt_start: int | None = None
 
     def line(self, *, with_repo: bool = False) -> str:
-        row = self.model_copy(update={"text": shorten_text(self.text, most=_LONGEST_IN_TEXT)})
+        row = self._in_passage().model_copy(update={"text": shorten_text(self._said, most=_LONGEST_IN_TEXT)})
         calls = [f"calls: {', '.join(self.calls)}"] if self.calls else []
         lines = indent_lines([*calls, *number_lines(self.excerpt, self.excerpt_start or 1)])
         return "\n".join([DocumentRow.line(row, with_repo=with_repo), *lines])
+
+    def _in_passage(self) -> Self:
+        """The row with the lines of the passage, and what these are in."""
+        if self.passage_start is None:
+            return self
+        around = "file" if self.start_line is None else f"{self._name} ({self.start_line}-{self.end_line})"
+        lines = {"start_line": self.passage_start, "end_line": self.passage_end}
+        return self.model_copy(update={"kind": f"in {around}", **lines})
+
+    @property
+    def _name(self) -> str:
+        return without_suffix(self.id).partition(SEPARATOR)[2].replace(SEPARATOR, ".")
+
+    @property
+    def _said(self) -> str:
+        """The text, without a name that the passage tells."""
+        name = "" if self.passage_start is None else one_line(self._name)
+        return self.text.removeprefix(name).removeprefix(": ") if name else self.text
+
+    @property
+    def passage(self) -> str:
+        """`path:first-last` of the passage; empty where there is none."""
+        return "" if self.passage_start is None else place_of(self.path, self.passage_start, self.passage_end)
 
 
 class SearchPage(AnswerPage):
@@ -101,10 +129,8 @@ def search(call: ToolContext, arguments: SearchArguments) -> SearchPage:
         read=sources.read,
     )
     wanted = found.hits[start : start + arguments.limit]
-    if arguments.excerpt:
-        sources.read_of(indexes, wanted)
-    size = arguments.excerpt
-    hits = (_hit(call, hit, sources.excerpt(hit, arguments.query, size=size) if size else None) for hit in wanted)
+    sources.read_of(indexes, [hit for hit in wanted if arguments.excerpt or hit.may_be_long])
+    hits = (_hit(call, hit, sources, arguments) for hit in wanted)
     kept = take_fitting(hits, partial(SearchHit.line, with_repo=True), limit=arguments.limit, tokens=arguments.tokens)
     end = start + len(kept)
     if found.fits_well is False and kept:
@@ -118,7 +144,10 @@ def search(call: ToolContext, arguments: SearchArguments) -> SearchPage:
     )
 
 
-def _hit(call: ToolContext, hit: Hit, excerpt: Excerpt | None) -> SearchHit:
+def _hit(call: ToolContext, hit: Hit, sources: SourceReader, arguments: SearchArguments) -> SearchHit:
+    passage = sources.passage(hit, arguments.query)
+    size = arguments.excerpt
+    excerpt = sources.excerpt(hit, arguments.query, size=size, within=passage) if size else None
     documents = call.documents(hit.repo) if hit.type == Level.FUNCTION else None
     number = documents.number(hit.id) if documents else None
     return SearchHit.showing(
@@ -128,6 +157,8 @@ def _hit(call: ToolContext, hit: Hit, excerpt: Excerpt | None) -> SearchHit:
         to_builtins(hit),
         longest=_LONGEST_SUMMARY,
         why=hit.why,
+        passage_start=passage.start_line if passage else None,
+        passage_end=passage.end_line if passage else None,
         calls=called_names(documents, number) if documents and number is not None else [],
         excerpt=[clean_text(line) for line in excerpt.lines] if excerpt else [],
         excerpt_start=excerpt.start_line if excerpt else None,

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
-from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text
+from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text, some_of
 from codesum_pipeline.indexes.file_formats.index_files import KINDS
 from codesum_pipeline.ways_in.agent_tools.constructors import constructed_class
 from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
@@ -54,6 +54,7 @@ TRUST_LEGEND = f"{TRUST_MARK} confirmed by a compiler's index"
 _MOST_NEIGHBOURS = 5
 # Names in a line for agents.
 _MOST_NAMES = 6
+_USERS_NAMED = 3
 
 
 def bound_surroundings(relations: DocumentRelations, *, tokens: int) -> tuple[DocumentRelations, int]:
@@ -125,13 +126,28 @@ def names_of_referring(documents: JoinedDocuments, number: int) -> list[str]:
     return _names_of(documents, number, Relation.REFERENCED_BY)
 
 
+def users_line(documents: JoinedDocuments, number: int) -> dict[str, list[str]]:
+    """Who calls a function or class, `A, B and 3 more`, or else who refers to it; those of tests last."""
+    for relation, words in ((Relation.CALLERS, "called by"), (Relation.REFERENCED_BY, "referenced by")):
+        found = [each.number for each in related_documents(documents, number, relation)]
+        if found:
+            found.sort(key=lambda user: bool(documents[user].index.arrays["is_test"][documents[user].row]))
+            ids = (documents[user].id for user in found)
+            names = dict.fromkeys(_qualified_name(id_) or one_line(id_) for id_ in ids)
+            return {words: [some_of([*names], _USERS_NAMED)]}
+    return {"called by": ["nobody known"]}
+
+
 def _names_of(documents: JoinedDocuments, number: int, relation: Relation) -> list[str]:
     return _names(documents[each.number].id for each in related_documents(documents, number, relation))
 
 
 def _names(ids: Iterable[str]) -> list[str]:
-    names = (one_line(without_suffix(id_).partition(SEPARATOR)[2].replace(SEPARATOR, ".")) for id_ in ids)
-    return list(dict.fromkeys(filter(None, names)))[:_MOST_NAMES]
+    return list(dict.fromkeys(filter(None, map(_qualified_name, ids))))[:_MOST_NAMES]
+
+
+def _qualified_name(id_: str) -> str:
+    return one_line(without_suffix(id_).partition(SEPARATOR)[2].replace(SEPARATOR, "."))
 
 
 def _related(documents: JoinedDocuments, number: int, relation: Relation) -> tuple[RelatedDocument, ...]:

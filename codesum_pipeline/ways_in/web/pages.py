@@ -208,7 +208,10 @@ class Pages(Struct, frozen=True):
     def _read(self, call: ToolContext, id_: str, repo: str, cursor: str) -> ReadPage:
         """A document, or the lines around a place; a long document begins at the wanted line."""
         arguments = {"repo": repo, "cursor": cursor, "limit": 1}
-        found = self._ask(call, "read", ReadPage, **arguments, ids=[id_])
+        found = self._ask(call, "read", ReadPage, **arguments, ids=[id_], parts="source")
+        if not cursor and not _PLACE.search(id_):
+            told = self._ask(call, "read", ReadPage, repo=repo, ids=[id_], parts="summary")
+            found.items[0].facts = {**told.items[0].facts, **found.items[0].facts}
         place, last = _PLACE.search(id_), found.items[0].last_line
         if place is None or place["last"] or last is None or int(place["line"]) <= last:
             return found

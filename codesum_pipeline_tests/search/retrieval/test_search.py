@@ -70,6 +70,7 @@ def test_a_hit_has_the_fixed_fields(shop: PublishedIndex, embedder: Embedder) ->
         "summary": "Sum the prices of all articles with tax.",
         "signature_summary": "def total_price(...)",
         "why": hit.why,
+        "line": None,
     }
 
 

@@ -20,6 +20,8 @@ FILES = {
     "files/open.c": 'int get(char *p) {\n    warn("failed to open %s: %s", p, why());\n    return -1;\n}\n',
     "routes.js": "export function pick(m, p) {\n  throw new Error(`no such session ${m} in ${p}`)\n}\n",
     "conf/app.toml": '[session]\nhint = "Ask the operator for a larger cookie jar."\n',
+    "knobs.py": "MOST_JARS = 7\n\n\ndef session_limit(jars):\n    return min(jars, MOST_JARS)\n",
+    "options.py": "def parse(arguments):\n    return '--keep-jar' in arguments, readCookie(arguments)\n",
     "docs/faq.md": "# Questions\n\nA *session* that nobody opened is closed at midnight by the janitor.\n",
 }
 
@@ -51,6 +53,34 @@ def test_it_comes_first_and_says_its_line(codesum, home, query, id_):
     assert answer["fits_well"] is True
     ids = [hit["id"] for hit in answer["hits"]]
     assert len(ids) == len(set(ids))
+    scores = [hit["score"] for hit in answer["hits"]]
+    assert scores == sorted(scores, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("query", "id_"),
+    [
+        pytest.param("which session has the option --keep-jar", "options.py::parse", id="a flag"),
+        pytest.param("where is a session cookie taken by readCookie", "options.py::parse", id="camelCase"),
+        pytest.param("who calls min() of a session cookie", "knobs.py::session_limit", id="a call"),
+        pytest.param("session.opened of the cookie in open_session_7", "sessions.py::open_session_7", id="snake_case"),
+        pytest.param("MOST_JARS", "knobs.py", id="a constant alone, where it is defined"),
+        pytest.param("open_session_3", "sessions.py::open_session_3", id="a function alone, itself"),
+    ],
+)
+def test_a_word_that_only_code_is_spelled_like_comes_first_as_with_grep(codesum, home, query, id_):
+    answer = json.loads(codesum(home, "search", query, "--json").stdout)
+
+    assert answer["hits"][0]["id"] == id_
+    assert answer["hits"][0]["line"] is not None
+    assert answer["fits_well"] is True
+
+
+def test_of_what_has_a_code_word_the_order_is_that_of_the_ranking(codesum, home):
+    answer = json.loads(codesum(home, "search", "which session_limit is returned for jars", "--json").stdout)
+
+    having = [hit["line"] is not None for hit in answer["hits"]]
+    assert having == sorted(having, reverse=True) and having[0]
     scores = [hit["score"] for hit in answer["hits"]]
     assert scores == sorted(scores, reverse=True)
 

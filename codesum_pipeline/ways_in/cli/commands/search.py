@@ -17,6 +17,7 @@ from codesum_pipeline.foundation.data_model.printable import clean_text, one_lin
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.file_formats.version_folder import LANES
 from codesum_pipeline.search.retrieval.hits import Excerpt, Hit
+from codesum_pipeline.search.retrieval.passages import Passage
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.query import check_says_something
 from codesum_pipeline.search.retrieval.searching import (
@@ -187,9 +188,11 @@ def _lines(file: str) -> Iterable[str]:
 
 
 class HitView(Struct, frozen=True):
-    """One hit, whether its file changed since the commit that is searched, and the aids that were asked for."""
+    """One hit, the passage of a long one, whether its file changed since the commit that is searched, and the aids that
+    were asked for."""
 
     hit: Hit
+    passage: Passage | None
     changed_since: bool
     relations: DocumentRelations | None
     aids: dict[str, Excerpt | None]
@@ -208,7 +211,8 @@ class AnswerView(Struct, frozen=True):
         hits = []
         for each in self.hits:
             relations = {**to_builtins(each.relations), "more": each.relations.more} if each.relations else {}
-            hits.append({**to_builtins(each.hit), "changed_since": each.changed_since, **relations, **each.aids})
+            own = {**to_builtins(each.hit), "passage": each.passage, "changed_since": each.changed_since}
+            hits.append({**own, **relations, **each.aids})
         return {
             "query": self.query,
             "repositories": self.repositories,
@@ -224,6 +228,9 @@ class AnswerView(Struct, frozen=True):
         for rank, each in enumerate(self.hits, start=1):
             hit, signature = each.hit, one_line(each.hit.signature_summary or "")
             lines = lines_of(hit.start_line, hit.end_line)
+            if each.passage:
+                of = f" of {hit.start_line}-{hit.end_line}" if hit.start_line else ""
+                lines = f"{lines_of(each.passage.start_line, each.passage.end_line)}{of}"
             rest = Text.assemble(
                 (f"  {lines}" if lines else "", "cyan"),
                 (f"  {hit.type}{f' in {hit.repo}' if len(self.repositories) > 1 else ''}", "dim"),
@@ -271,6 +278,7 @@ class _Asker(Struct, eq=False):
             if hit.type != Level.MODULE:
                 files.setdefault(hit.repo, set()).add(hit.file_path)
         changed = changed_files(self.call, files)
+        self.sources.read_of(indexes, [hit for hit in found.hits if hit.may_be_long])
         views, tokens = [], self.context_tokens or 0
         for place, hit in enumerate(found.hits):
             relations = None
@@ -281,7 +289,7 @@ class _Asker(Struct, eq=False):
                 share = tokens // (len(found.hits) - place)
                 relations, left = bound_surroundings(surroundings_of(documents, number), tokens=share)
                 tokens -= share - left
-            size = self.excerpt_lines
-            aids = {"excerpt": self.sources.excerpt(hit, query, size=size)} if size else {}
-            views.append(HitView(hit, hit.file_path in changed.get(hit.repo, ()), relations, aids))
+            size, passage = self.excerpt_lines, self.sources.passage(hit, query)
+            aids = {"excerpt": self.sources.excerpt(hit, query, size=size, within=passage)} if size else {}
+            views.append(HitView(hit, passage, hit.file_path in changed.get(hit.repo, ()), relations, aids))
         return AnswerView(query, searched, [self.commits[repo] for repo in repos], found.fits_well, views)

@@ -1,0 +1,92 @@
+"""The lines of a long definition or file that fit a query: its passage; and the outline of a long function.
+
+Windows of a few lines are compared with the query as documents are: by the vectors of the model that ships with the
+package, and by the share of the query's words that a window has.
+
+An outline follows from indentation: a line that deeper ones follow is the head of a block. So it needs no grammar, and
+is the same for every language.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from msgspec import Struct
+
+from codesum_pipeline.foundation.data_model.document import is_long
+from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
+from codesum_pipeline.indexes.embedders.static import STATIC
+from codesum_pipeline.indexes.lanes.tokens import tokenize
+
+# Twelve lines contain the wanted ones more often than seven or ten (`benchmarks/results/long_functions.md`), and are
+# still one look.
+_SIZE = 12
+_STEP = 3
+# So many windows with the largest shares of the query's words are compared as vectors: more found no more.
+_MOST_COMPARED = 16
+# What lies behind so many lines is not looked at: a file of data.
+_MOST_LINES = 20_000
+# The share of words against a cosine.
+_WORDS = 0.25
+# A shorter stem is in every second word.
+_SHORTEST_STEM = 3
+# A line beyond this is data.
+_LONGEST_LINE = 400
+# Lines that say nothing alone: they begin and end no passage.
+_CLOSING = frozenset("{}()[];,")
+
+
+class Passage(Struct, frozen=True):
+    """Lines of a file, both ends included."""
+
+    start_line: int
+    end_line: int
+
+
+def find_passage(
+    source: str,
+    query: str,
+    *,
+    start_line: int | None = None,
+    end_line: int | None = None,
+    line: int | None = None,
+) -> Passage | None:
+    """The lines of a source, or of its lines from `start_line` to `end_line`, that fit a query best; None where there
+    are not more than `LONG_LINES`. With a `line`, the passage is around that one."""
+    lines = source.removesuffix("\n").split("\n")
+    first, last = start_line or 1, min(end_line or len(lines), len(lines))
+    if not is_long(first, last):
+        return None
+    span = [line[:_LONGEST_LINE] for line in lines[first - 1 : min(last, first - 1 + _MOST_LINES)]]
+    starts = range(0, len(span) - _SIZE + _STEP, _STEP)
+    windows = ["\n".join(span[start : start + _SIZE]) for start in starts]
+    has_line = [line is None or start <= line - first < start + _SIZE for start in starts]
+    place = _STEP * _best_window(windows, query, has_line if any(has_line) else [True] * len(windows))
+    inside = [
+        number for number, line in enumerate(span[place : place + _SIZE]) if not _CLOSING.issuperset(line.strip())
+    ]
+    low, high = (inside[0], inside[-1]) if inside else (0, 0)
+    return Passage(first + place + low, first + place + high)
+
+
+def _best_window(windows: Sequence[str], query: str, may_be: Sequence[bool]) -> int:
+    shares = _shares_of_words([window.lower() for window in windows], query)
+    worth = np.where(may_be, shares, -1.0)
+    some = np.sort(np.argsort(-worth, kind="stable")[:_MOST_COMPARED])
+    some = some[worth[some] >= 0]
+    model = load_embedder(STATIC)
+    fit = model.embed([windows[place] for place in some]) @ model.embed_query(query) + _WORDS * shares[some]
+    return int(some[fit.argmax()])
+
+
+def _shares_of_words(windows: Sequence[str], query: str) -> npt.NDArray[np.float64]:
+    """The share of a query's stems that each window has, rare ones counting more."""
+    stems = {stem for stem in tokenize(query) if len(stem) >= _SHORTEST_STEM}
+    shares, total = np.zeros(len(windows)), 0.0
+    for stem in sorted(stems):
+        has = np.array([stem in window for window in windows])
+        weight = math.log1p(len(windows) / max(1, has.sum()))
+        shares += weight * has
+        total += weight
+    return shares / total if total else shares
