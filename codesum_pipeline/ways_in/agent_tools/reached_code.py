@@ -1,0 +1,191 @@
+"""What a change of some definitions reaches: who calls, refers to, inherits from or imports them, over any number of steps.
+
+A step goes from a definition to whoever may run it. Besides the edges of the graph these are: callers of the method that
+a method overrides, who creates objects of a class for its constructors, the function around a function, whoever uses the
+class for a method that nobody is known to call (properties, operators, calls by a framework), what imports a file whose
+top-level code is reached, and what a test framework runs before or for a test.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+from msgspec import Struct
+
+from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.edge import EdgeKind
+from codesum_pipeline.foundation.data_model.ids import own_name
+from codesum_pipeline.ways_in.agent_tools.constructors import constructed_class, constructors_of
+from codesum_pipeline.ways_in.agent_tools.document_tree import NOTHING, JoinedDocuments
+from codesum_pipeline.ways_in.agent_tools.graph_role import FIXTURES, is_test_document, is_whole_test
+from codesum_pipeline.ways_in.agent_tools.pytest_fixtures import PytestFixtures
+from codesum_pipeline.ways_in.agent_tools.relations import Relation, callers_of, related_documents
+
+# Definitions that are reached from one change; the rest is said to be left out.
+MOST_REACHED = 20_000
+# A hierarchy is followed so far.
+_MOST_BASES = 30
+
+
+class ReachedDocument(Struct, frozen=True):
+    """A document, the fewest steps to it, and the document of the step before; NOTHING for a start."""
+
+    number: int
+    distance: int
+    before: int
+
+
+class CodeReach(Struct, eq=False, dict=True):
+    """Everything that some documents of a repository reach, nearest first, each once."""
+
+    documents: JoinedDocuments
+    fixtures: PytestFixtures
+
+    def reached(self, starts: Mapping[int, int], *, steps: int | None = None) -> dict[int, ReachedDocument]:
+        """The starts, each with the steps that were made to it, and what they reach in at most so many steps; at most
+        `MOST_REACHED` documents, in the order in which they are found."""
+        found: dict[int, ReachedDocument] = {}
+        waiting: dict[int, list[ReachedDocument]] = defaultdict(list)
+        for number, distance in starts.items():
+            waiting[distance].append(ReachedDocument(number, distance, NOTHING))
+        importance = self.documents.importance
+        distance = min(waiting, default=0)
+        while waiting:
+            stop_if_cancelled()
+            frontier = [each for each in waiting.pop(distance, ()) if each.number not in found]
+            frontier.sort(key=lambda each: (-importance[each.number], each.number))
+            for each in frontier:
+                if each.number in found or len(found) >= MOST_REACHED:
+                    continue
+                found[each.number] = each
+                for user in self.users(each.number) if steps is None or distance < steps else ():
+                    if user not in found:
+                        waiting[distance + 1].append(ReachedDocument(user, distance + 1, each.number))
+            distance += 1
+        return found
+
+    def users(self, number: int) -> list[int]:
+        """Whoever may run a document in one step."""
+        level = self.documents[number].level
+        if level is Level.FILE:
+            found = self._users_of_file(number)
+        elif level is Level.CLASS:
+            found = self._users_of_class(number)
+        else:
+            found = self._users_of_function(number)
+        return [each for each in dict.fromkeys(found) if each != number]
+
+    def is_test(self, number: int) -> bool:
+        """Whether a document is a test by itself: what a framework runs and counts."""
+        documents = self.documents
+        if documents[number].level is not Level.FUNCTION or not is_test_document(documents, number):
+            return False
+        if documents[number].path.endswith(".py"):
+            return own_name(documents[number].id).lower().startswith("test") and self._is_in_no_function(number)
+        return is_whole_test(documents, number)
+
+    def tests_in(self, number: int) -> list[int]:
+        """The tests of a file or class, itself among them."""
+        return [one for one in self._inside(number) if self.is_test(one)]
+
+    def _users_of_file(self, number: int) -> Iterator[int]:
+        """Importing a file runs its top-level code; a file of tests that cannot be run fails with all of its tests."""
+        yield from (each.number for each in related_documents(self.documents, number, Relation.IMPORTED_BY))
+        if is_test_document(self.documents, number):
+            yield from self.tests_in(number)
+
+    def _users_of_class(self, number: int) -> Iterator[int]:
+        yield from self._direct_users(number)
+        yield from self._of_kind(number, EdgeKind.INHERIT)
+        if is_test_document(self.documents, number):
+            yield from self.tests_in(number)
+
+    def _users_of_function(self, number: int) -> Iterator[int]:
+        documents = self.documents
+        direct = self._direct_users(number)
+        overridden = [user for above in self._overridden(number) for user in self._direct_users(above)]
+        yield from direct
+        yield from overridden
+        owner = int(documents.parents[number])
+        if owner == NOTHING:
+            return
+        if documents[owner].level is Level.FUNCTION:
+            yield owner
+        if is_test_document(documents, number):
+            yield from self._tests_run_with(number, owner)
+        elif documents[owner].level is Level.CLASS and not direct and not overridden:
+            yield from self._users_of_object(owner)
+
+    def _users_of_object(self, class_: int) -> Iterator[int]:
+        """Who creates objects of a class or of its subclasses, or names it."""
+        heirs = [each.number for each in related_documents(self.documents, class_, Relation.SUBCLASSES, depth=6)]
+        for one in (class_, *heirs):
+            yield from self._direct_users(one)
+
+    def _tests_run_with(self, number: int, owner: int) -> Iterator[int]:
+        """The tests for which a framework runs a function of test code by itself."""
+        if own_name(self.documents[number].id).replace("_", "").lower() in FIXTURES:
+            yield from self.tests_in(owner)
+            if self.documents[owner].level is Level.CLASS:
+                for heir in related_documents(self.documents, owner, Relation.SUBCLASSES, depth=6):
+                    yield from self.tests_in(heir.number)
+        yield from self.fixtures.users_of(number)
+
+    def _direct_users(self, number: int) -> list[int]:
+        return [*callers_of(self.documents, self.documents.uses, number), *self._of_kind(number, EdgeKind.REFERENCE)]
+
+    def _of_kind(self, number: int, kind: EdgeKind) -> Sequence[int]:
+        uses = self.documents.uses
+        return uses.users_of(number, kind) if number < len(uses) else ()
+
+    def _overridden(self, number: int) -> Iterator[int]:
+        """The methods of the same name in what a method's class is built on: a call of one of them may run it."""
+        documents = self.documents
+        owner, name = int(documents.parents[number]), own_name(documents[number].id)
+        if owner == NOTHING or documents[owner].level is not Level.CLASS:
+            return
+        if constructed_class(documents, number) is not None:
+            return
+        for base in related_documents(documents, owner, Relation.BASES, depth=6)[:_MOST_BASES]:
+            yield from (one for one in self._children.get(base.number, ()) if own_name(documents[one].id) == name)
+
+    def _is_in_no_function(self, number: int) -> bool:
+        owner = int(self.documents.parents[number])
+        return owner == NOTHING or self.documents[owner].level is not Level.FUNCTION
+
+    def _inside(self, number: int) -> list[int]:
+        if self.documents[number].level is Level.FILE:
+            return self._in_files.get(number, [])
+        found, waiting = list[int](), [number]
+        while waiting:
+            one = waiting.pop()
+            found.append(one)
+            waiting += self._children.get(one, ())
+        return sorted(found)
+
+    @cached_property
+    def _children(self) -> dict[int, list[int]]:
+        return self._grouped(self.documents.parents.tolist())
+
+    @cached_property
+    def _in_files(self) -> dict[int, list[int]]:
+        return self._grouped(self.documents.files.tolist())
+
+    def _grouped(self, column: Sequence[int]) -> dict[int, list[int]]:
+        """The visible documents by their number in a column."""
+        found: dict[int, list[int]] = defaultdict(list)
+        for start, index in zip(self.documents.starts, self.documents.parts, strict=False):
+            visible = np.arange(len(index)) if index.visible is None else np.flatnonzero(index.visible)
+            for row in visible.tolist():
+                found[column[start + row]].append(start + row)
+        return found
+
+
+def way_to(found: Mapping[int, ReachedDocument], number: int) -> list[int]:
+    """The documents from a start to a reached one, the start first."""
+    way = [number]
+    while (before := found[way[-1]].before) != NOTHING:
+        way.append(before)
+    return way[::-1]
