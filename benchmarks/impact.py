@@ -5,7 +5,8 @@
 Each CLONE is a git clone of a Python repository whose tests PYTHON runs. Of its last commits that change code, some are
 taken at even distances. Each is checked out and indexed. In turn each function that it changed is broken: its body becomes
 `raise AssertionError`. The tests that pass before and fail then are needed; those that `impact BROKEN..COMMIT` names are
-named. Tests are counted by the functions that define them, so that a parametrised one counts once.
+named. Tests are counted by the functions that define them, so that a parametrised one counts once. With `--kept FILE`, what
+the suites showed is kept there, and known results are read instead of running a suite again.
 """
 
 import argparse
@@ -15,7 +16,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -55,6 +56,9 @@ def pytest_sessionfinish(session):
 '''
 
 
+Ask = Callable[[str], ImpactPage]
+
+
 class BrokenFunction(Struct, frozen=True):
     """What breaking one function showed: the tests that failed, and those that were named."""
 
@@ -91,7 +95,24 @@ class Suite(Struct, frozen=True):
             return json.loads(results.read_text()) if results.exists() else {}
 
 
-def measure(clone: Path, python: Path, *, commits: int, functions: int) -> Iterator[BrokenFunction]:
+class KeptResults:
+    """What suites showed, a JSON object a line: the failing tests by commit and broken function, the passing by commit."""
+
+    def __init__(self, file: Path | None) -> None:
+        self.file = file
+        lines = file.read_text(encoding="utf-8").splitlines() if file and file.exists() else []
+        self.known = {tuple(row["of"]): frozenset(row["tests"]) for row in map(json.loads, lines)}
+
+    def tests(self, of: tuple[str, ...], run: Callable[[], frozenset[str]]) -> frozenset[str]:
+        if of not in self.known:
+            self.known[of] = run()
+            if self.file:
+                with self.file.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps({"of": of, "tests": sorted(self.known[of])}) + "\n")
+        return self.known[of]
+
+
+def measure(clone: Path, python: Path, kept: KeptResults, *, commits: int, functions: int) -> Iterator[BrokenFunction]:
     """Break the functions that some commits of a clone changed, one after the other."""
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder) / clone.name
@@ -99,38 +120,40 @@ def measure(clone: Path, python: Path, *, commits: int, functions: int) -> Itera
         home, suite = Path(folder) / "home", Suite(work, python)
         for commit in _chosen(work, commits):
             _git(work, "checkout", "-q", "--force", "--detach", commit)
-            passing = {id_ for id_, passes in suite.run().items() if passes}
+            of = (clone.name, commit)
+            passing = kept.tests(of, lambda: frozenset(id_ for id_, passes in suite.run().items() if passes))
             if not passing:
                 print(f"{clone.name} {commit[:10]}: no test passes", file=sys.stderr)
                 continue
-            build(workspace_of(open_home(home), RepositoryEntry(clone.name, str(work))))
+            build(workspace_of(open_home(home), RepositoryEntry(clone.name, str(work))), may_fail=True)
             ask = _asker(home, clone.name)
-            for id_, path, first, last in _changed_functions(ask(f"{commit}~1..{commit}"), work)[:functions]:
+            for id_, path, first, last in _changed_functions(ask(f"{commit}~1..{commit}"))[:functions]:
                 if broken := _broken(work / path, first, last):
-                    yield _break(suite, commit, id_, path, broken, passing, ask)
+                    yield _break(suite, kept, (*of, id_), work / path, broken, passing, ask)
 
 
-def _break(suite: Suite, commit: str, id_: str, path: str, broken: str, passing: set[str], ask) -> BrokenFunction:
-    file = suite.clone / path
-    before = file.read_text(encoding="utf-8")
-    try:
-        file.write_text(broken, encoding="utf-8")
+def _break(
+    suite: Suite, kept: KeptResults, of: tuple[str, str, str], file: Path, broken: str, passing: frozenset[str], ask: Ask
+) -> BrokenFunction:
+    repo, commit, id_ = of
+    file.write_text(broken, encoding="utf-8")
+
+    def run() -> frozenset[str]:
         results = suite.run()
-        _git(suite.clone, "add", path)
-        tree = _git(suite.clone, "write-tree")
-        base = _git(suite.clone, "commit-tree", tree, "-p", commit, "-m", "broken")
-    finally:
-        file.write_text(before, encoding="utf-8")
-        _git(suite.clone, "reset", "-q", "--hard", commit)
-    needed = frozenset(each for each in passing if not results.get(each, False))
+        return frozenset(each for each in passing if not results.get(each, False))
+
+    needed = kept.tests(of, run)
+    _git(suite.clone, "add", str(file))
+    base = _git(suite.clone, "commit-tree", _git(suite.clone, "write-tree"), "-p", commit, "-m", "broken")
+    _git(suite.clone, "reset", "-q", "--hard", commit)
     page = ask(f"{base}..{commit}")
     named = {each.id for each in page.tests}
     whole = {each.path for each in page.tests if each.id == each.path}
     named |= {each for each in passing if each.partition("::")[0] in whole}
-    return BrokenFunction(suite.clone.name, commit[:10], id_, needed, frozenset(named & passing))
+    return BrokenFunction(repo, commit[:10], id_, needed, frozenset(named & passing))
 
 
-def _asker(home: Path, key: str):
+def _asker(home: Path, key: str) -> Ask:
     def ask(written: str) -> ImpactPage:
         call = ToolContext(IndexCatalogue.of(load_settings({"home": home}, environ={})), Path("/"))
         return report_impact(call, key, VersionRange.parse(written)).whole()
@@ -144,7 +167,7 @@ def _chosen(work: Path, commits: int) -> Sequence[str]:
     return listed[: 10 * commits : step][:commits]
 
 
-def _changed_functions(page: ImpactPage, work: Path) -> list[tuple[str, str, int, int]]:
+def _changed_functions(page: ImpactPage) -> list[tuple[str, str, int, int]]:
     wanted = (each for each in page.changes if not each.is_test and each.kind != "removed" and "::" in each.id)
     return [
         (each.id, each.path, each.line, each.end_line) for each in wanted
@@ -195,12 +218,16 @@ def main() -> None:
     parser.add_argument("clones", nargs="+", metavar="CLONE=PYTHON")
     parser.add_argument("--commits", type=int, default=12)
     parser.add_argument("--functions", type=int, default=3)
+    parser.add_argument("--kept", type=Path, help="what the suites showed")
     parser.add_argument("--missed", type=Path, help="where missed tests are written, a JSON object a line")
     given = parser.parse_args()
     found: list[BrokenFunction] = []
     for written in given.clones:
         clone, _, python = written.partition("=")
-        for each in measure(Path(clone).resolve(), Path(python).absolute(), commits=given.commits, functions=given.functions):
+        for each in measure(
+            Path(clone).resolve(), Path(python).absolute(), KeptResults(given.kept), commits=given.commits,
+            functions=given.functions,
+        ):  # fmt: skip
             found.append(each)
             missed = sorted(each.needed - each.named)
             print(f"{each.repo} {each.commit} {each.id}: needed {len(each.needed)}, found {each.hits}, named {len(each.named)}", flush=True)

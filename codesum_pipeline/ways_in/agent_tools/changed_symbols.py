@@ -48,7 +48,8 @@ class ChangeKind(StrEnum):
 class SymbolChange(Struct, frozen=True):
     """A definition before and after, None where it is not there. Of a moved one `is_edited` says that its body changed,
     too. Of the code of a file `names` are what it gives other values, `mentions` the definitions of the file that have
-    these names, and `runs` says whether it changed otherwise."""
+    these names, and `runs` says whether it changed otherwise. A file that was moved as a whole was
+    `moved_file`."""
 
     kind: ChangeKind
     path: str
@@ -58,6 +59,7 @@ class SymbolChange(Struct, frozen=True):
     names: tuple[str, ...] = ()
     mentions: tuple[str, ...] = ()
     runs: bool = False
+    moved_file: str = ""
 
     @property
     def id(self) -> str:
@@ -144,7 +146,7 @@ def _changes(pairs: Sequence[tuple[ParsedFile | None, ParsedFile | None]]) -> It
             if symbol.parent_id not in after or symbol.parent_id in old_of:
                 yield SymbolChange(ChangeKind.ADDED, symbol.file_path, None, symbol)
             continue
-        is_moved = id_ != old.id and old_of.get(symbol.parent_id or "") != old.parent_id
+        is_moved = id_ != old.id and not _came_along(symbol, old, old_of, renames)
         is_edited = id_ in edited or _is_unexplained(symbol, old, after, edited, old_of)
         if is_moved and _head(old) == _head(symbol):
             yield SymbolChange(ChangeKind.MOVED, symbol.file_path, old, symbol, is_edited=is_edited)
@@ -159,6 +161,15 @@ def _changes(pairs: Sequence[tuple[ParsedFile | None, ParsedFile | None]]) -> It
     )  # fmt: skip
     for old_file, new_file in pairs:
         yield from _change_of_code(old_file, new_file)
+        if new_file and (path := new_file.facts.file_path) in renames:
+            yield SymbolChange(ChangeKind.MOVED, path, moved_file=renames[path])
+
+
+def _came_along(symbol: Symbol, old: Symbol, old_of: Mapping[str, str], renames: Mapping[str, str]) -> bool:
+    """Whether a definition has another id only since what holds it has: a class, or its file."""
+    holder = symbol.parent_id if symbol.parent_id in old_of else None
+    moved = old_of[holder] == old.parent_id if holder else renames.get(symbol.file_path) == old.file_path
+    return moved and symbol.name == old.name
 
 
 def _is_unexplained(

@@ -124,9 +124,12 @@ _TIMEOUT_S = 30.0
 
 
 class MissingCommits(ConfigurationError):
-    """A range names commits that no repository here has; `names` are these, as the caller wrote them."""
+    """A range names commits of `repo` that are nowhere here; `names` are these, as the caller wrote them."""
 
-    names: tuple[str, ...] = ()
+    def __init__(self, message: str, *, repo: str, names: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.repo = repo
+        self.names = names
 
 
 def compare_versions(call: ToolContext, index: PublishedIndex, asked: VersionRange) -> VersionPair:
@@ -225,9 +228,8 @@ def _resolved(
         if all(ids):
             return git_dir, str(ids[0]), str(ids[1]) if asked.head else ""
         missing = missing or tuple(name for name, id_ in zip(names, ids, strict=True) if id_ is None)
-    error = MissingCommits(f"{_unknown(missing)} of {index.repo}: {_way_out(index.repo, entry, missing, places[0])}")
-    error.names = missing
-    raise error
+    why = f"{_unknown(missing)} of {index.repo}: {_way_out(index.repo, entry, places[0])}"
+    raise MissingCommits(why, repo=index.repo, names=missing)
 
 
 def _unknown(names: Sequence[str]) -> str:
@@ -235,7 +237,7 @@ def _unknown(names: Sequence[str]) -> str:
     return f"{quoted} {'is no commit that is here' if len(names) == 1 else 'are no commits that are here'}"
 
 
-def _way_out(repo: str, entry: RepositoryEntry, names: Sequence[str], git_dir: Path) -> str:
+def _way_out(repo: str, entry: RepositoryEntry, git_dir: Path) -> str:
     if is_url(entry.location):
         return f"`codesum impact BASE..HEAD --repo {repo}` fetches a branch, a tag or a full commit id"
     how = "--unshallow" if shallow_commits(git_dir) else "origin"

@@ -37,7 +37,7 @@ _MOST_CALLS = 3
 _MOST_VISITED = 400
 _MOST_TESTS = 50
 # Functions among tests that are none: what prepares them and clears up.
-FIXTURES = frozenset({
+_FIXTURES = frozenset({
     "setup", "teardown", "before", "after", "beforeeach", "aftereach", "beforeall", "afterall", "beforeclass",
     "afterclass", "setupclass", "teardownclass", "setupall", "teardownall", "init", "main",
 })  # fmt: skip
@@ -175,7 +175,7 @@ def is_whole_test(documents: JoinedDocuments, number: int) -> bool:
     is_used = documents.uses.users_of(number, EdgeKind.CALL) or (
         "test" not in name and documents.uses.users_of(number, EdgeKind.REFERENCE)
     )
-    return is_function and name not in FIXTURES and not is_used
+    return is_function and name not in _FIXTURES and not is_used
 
 
 def _words(name: str) -> frozenset[str]:

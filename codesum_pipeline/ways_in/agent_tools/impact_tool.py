@@ -41,7 +41,6 @@ from codesum_pipeline.ways_in.agent_tools.impact_page import (
     ReachedPlace,
 )
 from codesum_pipeline.ways_in.agent_tools.importing_repositories import foreign_uses
-from codesum_pipeline.ways_in.agent_tools.pytest_fixtures import PytestFixtures
 from codesum_pipeline.ways_in.agent_tools.reached_code import MOST_REACHED, CodeReach, ReachedDocument, way_to
 from codesum_pipeline.ways_in.agent_tools.start_names import start_names
 from codesum_pipeline.ways_in.agent_tools.tool_answers import Name, PagedArguments, take_fitting
@@ -170,8 +169,16 @@ def report_impact(call: ToolContext, repo: str, asked: VersionRange, *, steps: i
     page.notes = call.notes
     rows: list[tuple[str, Callable[[], Row]]] = [("changes", partial(_same, change)) for change in changes]
     for name, numbers in (("tests", Footprint.tests), ("starts", Footprint.started_documents), ("reached", Footprint.others)):
-        rows += ((name, partial(each.place, one)) for each in prints for one in numbers(each))
+        rows += ((name, partial(each.place, one)) for each, one in _by_distance(prints, numbers))
     return ImpactReport(page, ours.parts, rows)
+
+
+def _by_distance(
+    prints: Sequence[Footprint], numbers: Callable[[Footprint], Sequence[int]]
+) -> list[tuple[Footprint, int]]:
+    """Documents of all repositories, nearest first; sorting keeps the order within a repository."""
+    found = [(each, one) for each in prints for one in numbers(each)]
+    return sorted(found, key=lambda pair: pair[0].found[pair[1]].distance)
 
 
 def _same(change: ChangedDefinition) -> ChangedDefinition:
@@ -212,7 +219,7 @@ def _footprints(
 ) -> Iterator[Footprint]:
     """What is reached in the repository, and in each other one that uses some of it."""
     sources = call.sources(ours.parts)
-    reach = CodeReach(ours, PytestFixtures(ours, sources))
+    reach = CodeReach.of(ours, sources)
     found = reach.reached(_begun(ours, ConstantReader(ours, sources), changes), steps=steps)
     own = Footprint(ours, reach, found, start_names(call, ours.repo))
     yield own
@@ -228,7 +235,7 @@ def _footprints(
             known[use.number] = distance, way
     for key, begun in sorted(by_repo.items()):
         theirs = call.documents(key)
-        other = CodeReach(theirs, PytestFixtures(theirs, call.sources(theirs.parts)))
+        other = CodeReach.of(theirs, call.sources(theirs.parts))
         found = other.reached({number: distance for number, (distance, _) in begun.items()}, steps=steps)
         yield Footprint(theirs, other, found, start_names(call, key), {one: way for one, (_, way) in begun.items()})
 
@@ -249,6 +256,8 @@ def _begun(documents: JoinedDocuments, constants: ConstantReader, changes: Seque
                 begin(user, 1)
             if change.runs:
                 begin(documents.number(change.path), 0)
+            continue
+        if change.moved_file:
             continue
         begin(documents.number(change.id), 0)
         if change.before and change.before.id != change.id:
@@ -293,7 +302,7 @@ def _described(
                 path=change.path,
                 line=symbol.start_line if symbol else None,
                 end_line=symbol.end_line if symbol else None,
-                moved_from=change.before.id if change.before and change.before.id != change.id else "",
+                moved_from=change.before.id if change.before and change.before.id != change.id else change.moved_file,
                 signature=change.after.signature if change.after else "",
                 signature_before=change.before.signature if change.before else "",
                 headline=texts.of(change.after),
@@ -343,7 +352,7 @@ def _page_of_counts(
         one=own.count(1), two=own.count(1) + own.count(2), all=len(own), others=others,
         is_cut=any(len(each.found) >= MOST_REACHED for each in prints),
     )  # fmt: skip
-    tests = [_title(each.documents[one].id) for each in prints for one in each.tests()]
+    tests = [_title(each.documents[one].id) for each, one in _by_distance(prints, Footprint.tests)]
     starts = [*dict.fromkeys(
         one_line(name) for each in prints for one in each.started_documents() for name in each.started(one)
     )]  # fmt: skip

@@ -58,10 +58,21 @@ class PytestFixtures(Struct, eq=False, dict=True):
         folder = module_path_of(place.path)
         if place.path.rpartition("/")[2] == "conftest.py":
             return folder == ROOT_MODULE or id_.startswith(f"{folder}/")
-        around = place.id.rpartition(SEPARATOR)[0]
-        if SEPARATOR in around:
-            return id_.startswith(around + SEPARATOR)
+        if SEPARATOR in place.id.rpartition(SEPARATOR)[0]:
+            return int(self.documents.parents[user]) in self._related(int(self.documents.parents[fixture]))
         return self.documents[user].path == place.path or self.documents[user].path in self._importing(place.path)
+
+    def _related(self, class_: int) -> frozenset[int]:
+        """A class with its bases, whose tests it inherits, and its subclasses, which inherit its fixtures."""
+        if class_ not in self._families:
+            both = (Relation.BASES, Relation.SUBCLASSES)
+            found = (each.number for way in both for each in related_documents(self.documents, class_, way, depth=6))
+            self._families[class_] = frozenset({class_, *found})
+        return self._families[class_]
+
+    @cached_property
+    def _families(self) -> dict[int, frozenset[int]]:
+        return {}
 
     def _importing(self, path: str) -> frozenset[str]:
         if path not in self._importers:

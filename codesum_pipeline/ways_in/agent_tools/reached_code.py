@@ -3,12 +3,14 @@
 A step goes from a definition to whoever may run it. Besides the edges of the graph these are: callers of the method that
 a method overrides, who creates objects of a class for its constructors, the function around a function, whoever uses the
 class for a method that nobody is known to call (properties, operators, calls by a framework), what imports a file whose
-top-level code is reached, and what a test framework runs before or for a test.
+top-level code is reached, what a test framework runs before or for a test, and who mentions the name of a method without a
+known target, if it uses the method's class at any distance.
 """
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 from msgspec import Struct
@@ -17,14 +19,18 @@ from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelle
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.edge import EdgeKind
 from codesum_pipeline.foundation.data_model.ids import own_name
-from codesum_pipeline.ways_in.agent_tools.constructors import constructed_class, constructors_of
+from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
+from codesum_pipeline.ways_in.agent_tools.constructors import constructed_class
 from codesum_pipeline.ways_in.agent_tools.document_tree import NOTHING, JoinedDocuments
-from codesum_pipeline.ways_in.agent_tools.graph_role import FIXTURES, is_test_document, is_whole_test
+from codesum_pipeline.ways_in.agent_tools.graph_role import is_test_document, is_whole_test
+from codesum_pipeline.ways_in.agent_tools.mentioned_names import MentionedNames
 from codesum_pipeline.ways_in.agent_tools.pytest_fixtures import PytestFixtures
 from codesum_pipeline.ways_in.agent_tools.relations import Relation, callers_of, related_documents
 
 # Definitions that are reached from one change; the rest is said to be left out.
 MOST_REACHED = 20_000
+# What a framework runs before or after tests begins so: `setUp`, `setup_method`, `beforeEach`, `tearDownClass`.
+_RUN_AROUND_TESTS = ("setup", "teardown", "before", "after", "asyncsetup", "asyncteardown")
 # A hierarchy is followed so far.
 _MOST_BASES = 30
 
@@ -42,6 +48,11 @@ class CodeReach(Struct, eq=False, dict=True):
 
     documents: JoinedDocuments
     fixtures: PytestFixtures
+    names: MentionedNames
+
+    @classmethod
+    def of(cls, documents: JoinedDocuments, sources: SourceReader) -> "CodeReach":
+        return cls(documents, PytestFixtures(documents, sources), MentionedNames(documents, sources))
 
     def reached(self, starts: Mapping[int, int], *, steps: int | None = None) -> dict[int, ReachedDocument]:
         """The starts, each with the steps that were made to it, and what they reach in at most so many steps; at most
@@ -68,14 +79,63 @@ class CodeReach(Struct, eq=False, dict=True):
 
     def users(self, number: int) -> list[int]:
         """Whoever may run a document in one step."""
+        found = dict.fromkeys(chain(self._sure_users(number), self._users_by_name(number)))
+        return [each for each in found if each != number]
+
+    def _sure_users(self, number: int) -> Iterator[int]:
         level = self.documents[number].level
         if level is Level.FILE:
-            found = self._users_of_file(number)
+            yield from self._users_of_file(number)
         elif level is Level.CLASS:
-            found = self._users_of_class(number)
+            yield from self._users_of_class(number)
         else:
-            found = self._users_of_function(number)
-        return [each for each in dict.fromkeys(found) if each != number]
+            yield from self._users_of_function(number)
+
+    def _users_by_name(self, number: int) -> Iterator[int]:
+        """Who mentions a method's name, uses nothing known of that name, and uses the method's class at any distance."""
+        owner, name = int(self.documents.parents[number]), own_name(self.documents[number].id)
+        is_method = owner != NOTHING and self.documents[owner].level is Level.CLASS
+        mentioning = self.names.mentioning(name) if is_method and self._is_function(number) else ()
+        if mentioning:
+            known = self._users_of_name(name)
+            using = self._users_of_classes(owner)
+            yield from (one for one in mentioning if one not in known and one in using)
+
+    def _users_of_name(self, name: str) -> frozenset[int]:
+        """What uses any definition of a name that the graph knows."""
+        if name not in self._known_users:
+            named = (one for one in self.documents.named(name) if own_name(self.documents[one].id) == name)
+            self._known_users[name] = frozenset(user for one in named for user in self._direct_users(one))
+        return self._known_users[name]
+
+    def _users_of_classes(self, class_: int) -> frozenset[int]:
+        """Whatever uses a class, its bases or its subclasses, at any distance, and all that is in these."""
+        if class_ not in self._class_users:
+            found, waiting = set[int](), [class_, *self._family(class_)]
+            while waiting and len(found) < MOST_REACHED:
+                one = waiting.pop()
+                if one not in found:
+                    found.add(one)
+                    waiting += self._sure_users(one)
+                    waiting += self._children.get(one, ()) if self.documents[one].level is Level.CLASS else ()
+            self._class_users[class_] = frozenset(found)
+        return self._class_users[class_]
+
+    def _family(self, class_: int) -> list[int]:
+        """The bases and the subclasses of a class."""
+        related = (related_documents(self.documents, class_, way, depth=6) for way in (Relation.BASES, Relation.SUBCLASSES))
+        return [each.number for found in related for each in found]
+
+    @cached_property
+    def _known_users(self) -> dict[str, frozenset[int]]:
+        return {}
+
+    @cached_property
+    def _class_users(self) -> dict[int, frozenset[int]]:
+        return {}
+
+    def _is_function(self, number: int) -> bool:
+        return self.documents[number].level is Level.FUNCTION
 
     def is_test(self, number: int) -> bool:
         """Whether a document is a test by itself: what a framework runs and counts."""
@@ -115,8 +175,11 @@ class CodeReach(Struct, eq=False, dict=True):
             yield owner
         if is_test_document(documents, number):
             yield from self._tests_run_with(number, owner)
-        elif documents[owner].level is Level.CLASS and not direct and not overridden:
-            yield from self._users_of_object(owner)
+        elif documents[owner].level is Level.CLASS:
+            name = own_name(documents[number].id)
+            is_special = name.startswith("__") and name.endswith("__")
+            if is_special or not (direct or overridden or self.names.mentioning(name)):
+                yield from self._users_of_object(owner)
 
     def _users_of_object(self, class_: int) -> Iterator[int]:
         """Who creates objects of a class or of its subclasses, or names it."""
@@ -126,11 +189,11 @@ class CodeReach(Struct, eq=False, dict=True):
 
     def _tests_run_with(self, number: int, owner: int) -> Iterator[int]:
         """The tests for which a framework runs a function of test code by itself."""
-        if own_name(self.documents[number].id).replace("_", "").lower() in FIXTURES:
+        if own_name(self.documents[number].id).replace("_", "").lower().startswith(_RUN_AROUND_TESTS):
             yield from self.tests_in(owner)
             if self.documents[owner].level is Level.CLASS:
-                for heir in related_documents(self.documents, owner, Relation.SUBCLASSES, depth=6):
-                    yield from self.tests_in(heir.number)
+                for relative in self._family(owner):
+                    yield from self.tests_in(relative)
         yield from self.fixtures.users_of(number)
 
     def _direct_users(self, number: int) -> list[int]:
