@@ -2,8 +2,8 @@
 become texts.
 
 A version is a commit, or the work tree of the caller's folder. Commits are looked for in that work tree's repository, in
-the repository that is registered, and in its mirror; who holds a token is answered from the mirror alone, which has what
-the index was built from. Nothing is fetched here: whoever may fetch does so before.
+the repository that is registered, and in its mirror; for who holds a token only those that the indexed commit has behind
+it are there. Nothing is fetched here: whoever may fetch does so before.
 """
 
 import re
@@ -137,14 +137,13 @@ def compare_versions(call: ToolContext, index: PublishedIndex, asked: VersionRan
     is no work tree to compare, or where the versions have nothing in common."""
     entry = call.catalogue.registry.get(index.repo)
     root = call.trees.tree(index).root
-    places = list(_places(call, index, entry, root))
     if not asked.head and root is None:
         if asked.base == "HEAD":
             raise ConfigurationError(
                 f"there is no work tree of {index.repo} here to compare with its last commit: give BASE..HEAD"
             )
         asked = VersionRange(asked.base, "HEAD")
-    git_dir, base, head = _resolved(index, entry, asked, places, root)
+    git_dir, base, head = _resolved(call, index, entry, asked, root)
     if asked.is_since_parting:
         base = _parting(git_dir, base, head, index.repo)
     rules = PathRules.of(entry, call.catalogue.settings)
@@ -195,26 +194,31 @@ def _blobs_at(git_dir: Path, commit: str, paths: Sequence[str]) -> dict[str, str
     return {path: blob for path, blob in zip(readable, answers, strict=False) if " " not in blob}
 
 
-def _places(
-    call: ToolContext, index: PublishedIndex, entry: RepositoryEntry, root: Path | None
-) -> Iterator[Path]:
+def _places(call: ToolContext, index: PublishedIndex, entry: RepositoryEntry, root: Path | None) -> Iterator[Path]:
     """The git folders that may have the commits, the caller's own first."""
-    catalogue = call.catalogue
-    if catalogue.holder is None and not catalogue.is_limited:
-        if root is not None:
-            yield root / ".git"
-        folder = Path(entry.location)
-        if not is_url(entry.location) and is_git_repository(folder):
-            yield source_git_dir(folder)
-    mirror = catalogue.layout.mirror(index.repo)
+    if root is not None and not _is_limited(call):
+        yield root / ".git"
+    folder = Path(entry.location)
+    if not is_url(entry.location) and is_git_repository(folder):
+        yield source_git_dir(folder)
+    mirror = call.catalogue.layout.mirror(index.repo)
     if mirror.exists():
         yield mirror
 
 
+def _is_limited(call: ToolContext) -> bool:
+    return call.catalogue.holder is not None or call.catalogue.is_limited
+
+
 def _resolved(
-    index: PublishedIndex, entry: RepositoryEntry, asked: VersionRange, places: Sequence[Path], root: Path | None
+    call: ToolContext,
+    index: PublishedIndex,
+    entry: RepositoryEntry,
+    asked: VersionRange,
+    root: Path | None,
 ) -> tuple[Path, str, str]:
     """The first git folder that has both commits, and their ids."""
+    places = list(_places(call, index, entry, root))
     if not places:
         raise MissingTable(f"{index.repo} has no copy of its commits on this machine: run `codesum index {index.repo}`")
     missing: tuple[str, ...] = ()
@@ -222,14 +226,20 @@ def _resolved(
         is_own = root is not None and git_dir == root / ".git"
         present = "HEAD" if is_own else index.commit
         names = [name for name in (asked.base, asked.head) if name]
-        ids = [
-            find_object_id(_PRESENT.sub(present, name), git_dir=git_dir, timeout_s=_TIMEOUT_S) for name in names
-        ]
+        ids = [find_object_id(_PRESENT.sub(present, name), git_dir=git_dir, timeout_s=_TIMEOUT_S) for name in names]
+        if _is_limited(call):
+            ids = [id_ if id_ and _is_before(git_dir, id_, index.commit) else None for id_ in ids]
         if all(ids):
             return git_dir, str(ids[0]), str(ids[1]) if asked.head else ""
         missing = missing or tuple(name for name, id_ in zip(names, ids, strict=True) if id_ is None)
     why = f"{_unknown(missing)} of {index.repo}: {_way_out(index.repo, entry, places[0])}"
     raise MissingCommits(why, repo=index.repo, names=missing)
+
+
+def _is_before(git_dir: Path, commit: str, last: str) -> bool:
+    """Whether a commit is another one, or among those before it."""
+    arguments = ["merge-base", "--is-ancestor", commit, last]
+    return try_git(arguments, git_dir=git_dir, timeout_s=_TIMEOUT_S).status == 0
 
 
 def _unknown(names: Sequence[str]) -> str:

@@ -1,11 +1,11 @@
-"""Which functions mention a name as a member (`x.save`) or as a whole text (`getattr(x, "save")`).
+"""Which functions call a name on something (`x.save()`), read it (`x.size`), or have it as a text (`getattr(x, "save")`).
 
 A call whose receiver is not known has no edge in the graph. Its name says which methods it may run.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 
 import numpy as np
@@ -18,7 +18,20 @@ from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
 
 # Files whose sources are read for it, those with most definitions first.
 MOST_FILES_READ = 4_000
-_MENTION = re.compile(r"(?:\.|->|::)(\w+)|(['\"])(\w+)\2")
+_MEMBER = re.compile(r"(\w*)(?:\.|->|::)(\w+)(\s?\()?")
+# A text names a member where the line says that it looks one up.
+_LOOKS_UP = re.compile(r"attr|method|send\b|call", re.IGNORECASE)
+_TEXT = re.compile(r"['\"](\w+)['\"]")
+_OWN_OBJECT = frozenset({"self", "this", "cls", "super"})
+_PROPERTY = re.compile(r"@[\w.]*(?:property|setter|getter|deleter)\b")
+
+
+class Mention(Struct, frozen=True):
+    """A function, else class or file, that mentions a name; of its own object (`self.x`), or without calling it."""
+
+    number: int
+    is_of_own: bool
+    is_called: bool
 
 
 class MentionedNames(Struct, eq=False, dict=True):
@@ -27,19 +40,29 @@ class MentionedNames(Struct, eq=False, dict=True):
     documents: JoinedDocuments
     sources: SourceReader
 
-    def mentioning(self, name: str) -> Sequence[int]:
-        return self._by_name.get(name, ())
+    def mentioning(self, name: str) -> Collection[Mention]:
+        return self._read[0].get(name, ())
+
+    def is_property(self, number: int) -> bool:
+        """Whether a decorator of a function says that it is run when it is read."""
+        return number in self._read[1]
 
     @cached_property
-    def _by_name(self) -> Mapping[str, list[int]]:
-        found: dict[str, dict[int, None]] = defaultdict(dict)
+    def _read(self) -> tuple[Mapping[str, Collection[Mention]], frozenset[int]]:
+        found: dict[str, dict[Mention, None]] = defaultdict(dict)
+        properties = set[int]()
         for start, index in zip(self.documents.starts, self.documents.parts, strict=False):
             for row, text in self._texts(index):
                 holders = _holders(index, row, text.count("\n") + 1)
-                for number, line in enumerate(text.split("\n")):
-                    for member, _, whole in _MENTION.findall(line):
-                        found[member or whole][start + holders[number]] = None
-        return {name: list(numbers) for name, numbers in found.items()}
+                for at, line in enumerate(text.split("\n")):
+                    number = start + holders[at]
+                    if _PROPERTY.search(line):
+                        properties.add(number)
+                    for before, member, is_called in _MEMBER.findall(line):
+                        found[member][Mention(number, before in _OWN_OBJECT, bool(is_called))] = None
+                    for member in _TEXT.findall(line) if _LOOKS_UP.search(line) else ():
+                        found[member][Mention(number, False, True)] = None
+        return found, frozenset(properties)
 
     def _texts(self, index: PublishedIndex) -> Iterator[tuple[int, str]]:
         rows, counts = np.unique(index.arrays["file_row"], return_counts=True)
@@ -58,7 +81,7 @@ def _holders(index: PublishedIndex, file: int, lines: int) -> list[int]:
     rows = rows[rows != file]
     first, last = index.shown.lines[rows].T
     holders = np.full(lines, file)
-    # What is inside of another comes after it.
+    # What is inside of another comes after it; a decorator is a line of what it decorates.
     for place in np.lexsort((-last, first)).tolist():
         holders[max(0, first[place] - 1) : last[place]] = rows[place]
     found: list[int] = holders.tolist()

@@ -10,6 +10,7 @@ known target, if it uses the method's class at any distance.
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from io import IOBase
 from itertools import chain
 
 import numpy as np
@@ -31,6 +32,9 @@ from codesum_pipeline.ways_in.agent_tools.relations import Relation, callers_of,
 MOST_REACHED = 20_000
 # What a framework runs before or after tests begins so: `setUp`, `setup_method`, `beforeEach`, `tearDownClass`.
 _RUN_AROUND_TESTS = ("setup", "teardown", "before", "after", "asyncsetup", "asyncteardown")
+# A name that more functions call on unknown objects says nothing of whose it is, nor one that built-in types have.
+_MOST_BY_NAME = 20
+_USUAL_MEMBERS = frozenset(name for type_ in (str, bytes, list, dict, set, int, IOBase) for name in dir(type_))
 # A hierarchy is followed so far.
 _MOST_BASES = 30
 
@@ -92,14 +96,24 @@ class CodeReach(Struct, eq=False, dict=True):
             yield from self._users_of_function(number)
 
     def _users_by_name(self, number: int) -> Iterator[int]:
-        """Who mentions a method's name, uses nothing known of that name, and uses the method's class at any distance."""
+        """Who mentions a method's name, uses nothing known of that name, and uses the method's class at any distance.
+        Code other than tests counts only where the name is telling: what it reaches in turn is reached, too."""
         owner, name = int(self.documents.parents[number]), own_name(self.documents[number].id)
-        is_method = owner != NOTHING and self.documents[owner].level is Level.CLASS
-        mentioning = self.names.mentioning(name) if is_method and self._is_function(number) else ()
-        if mentioning:
-            known = self._users_of_name(name)
-            using = self._users_of_classes(owner)
-            yield from (one for one in mentioning if one not in known and one in using)
+        if owner == NOTHING or self.documents[owner].level is not Level.CLASS or not self._is_function(number):
+            return
+        mentions = [each for each in self.names.mentioning(name) if each.is_called or self.names.is_property(number)]
+        if not mentions:
+            return
+        known, using, family = self._users_of_name(name), self._users_of_classes(owner), {owner, *self._family(owner)}
+        found = list(dict.fromkeys(
+            each.number for each in mentions
+            if each.number not in known and each.number in using
+            and (not each.is_of_own or int(self.documents.parents[each.number]) in family)
+        ))  # fmt: skip
+        shipped = [one for one in found if not is_test_document(self.documents, one)]
+        yield from (one for one in found if is_test_document(self.documents, one))
+        if len(shipped) <= _MOST_BY_NAME and name not in _USUAL_MEMBERS:
+            yield from shipped
 
     def _users_of_name(self, name: str) -> frozenset[int]:
         """What uses any definition of a name that the graph knows."""
