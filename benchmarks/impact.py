@@ -33,7 +33,7 @@ from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 _LOOKED_AT = 400
 _SUITE_S = 400
 # Writes what each test's function is, and how it ended.
-_PLUGIN = '''
+_PLUGIN = """
 import json, os
 found = {}
 ids = {}
@@ -53,7 +53,7 @@ def pytest_runtest_logreport(report):
 def pytest_sessionfinish(session):
     with open(os.environ["IMPACT_RESULTS"], "w") as file:
         json.dump(found, file)
-'''
+"""
 
 
 Ask = Callable[[str], ImpactPage]
@@ -85,11 +85,18 @@ class Suite(Struct, frozen=True):
             (Path(folder) / "impact_results_plugin.py").write_text(_PLUGIN)
             results = Path(folder) / "results.json"
             paths = os.pathsep.join([folder, str(self.clone / "src"), str(self.clone)])
-            variables = {**os.environ, "PYTHONPATH": paths, "IMPACT_RESULTS": str(results), "PYTHONDONTWRITEBYTECODE": "1"}
+            variables = {
+                **os.environ,
+                "PYTHONPATH": paths,
+                "IMPACT_RESULTS": str(results),
+                "PYTHONDONTWRITEBYTECODE": "1",
+            }
             command = [self.python, "-m", "pytest", "-q", "-p", "impact_results_plugin", "-p", "no:cacheprovider"]
             command += ["-o", "addopts=", "--continue-on-collection-errors", "-q"]
             try:
-                subprocess.run(command, cwd=self.clone, env=variables, capture_output=True, timeout=_SUITE_S, check=False)
+                subprocess.run(
+                    command, cwd=self.clone, env=variables, capture_output=True, timeout=_SUITE_S, check=False
+                )
             except subprocess.TimeoutExpired:
                 return {}
             return json.loads(results.read_text()) if results.exists() else {}
@@ -133,7 +140,13 @@ def measure(clone: Path, python: Path, kept: KeptResults, *, commits: int, funct
 
 
 def _break(
-    suite: Suite, kept: KeptResults, of: tuple[str, str, str], file: Path, broken: str, passing: frozenset[str], ask: Ask
+    suite: Suite,
+    kept: KeptResults,
+    of: tuple[str, str, str],
+    file: Path,
+    broken: str,
+    passing: frozenset[str],
+    ask: Ask,
 ) -> BrokenFunction:
     repo, commit, id_ = of
     file.write_text(broken, encoding="utf-8")
@@ -162,7 +175,9 @@ def _asker(home: Path, key: str) -> Ask:
 
 
 def _chosen(work: Path, commits: int) -> Sequence[str]:
-    listed = _git(work, "log", "--no-merges", f"--max-count={_LOOKED_AT}", "--format=%H", "--", "*.py", ":!*test*").split()
+    listed = _git(
+        work, "log", "--no-merges", f"--max-count={_LOOKED_AT}", "--format=%H", "--", "*.py", ":!*test*"
+    ).split()
     step = max(1, len(listed[: 10 * commits]) // commits)
     return listed[: 10 * commits : step][:commits]
 
@@ -201,7 +216,10 @@ def _git(folder: Path, *arguments: str) -> str:
 
 def summary(found: Sequence[BrokenFunction]) -> str:
     """A table: a row for each repository, and one for all."""
-    lines = ["| repository | commits | functions | tests needed | named of them | named in all |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| repository | commits | functions | tests needed | named of them | named in all |",
+        "|---|---|---|---|---|---|",
+    ]
     for name in [*dict.fromkeys(each.repo for each in found), "all"]:
         rows = [each for each in found if name in (each.repo, "all")]
         needed, named = (sum(len(getattr(each, what)) for each in rows) for what in ("needed", "named"))
@@ -230,11 +248,25 @@ def main() -> None:
         ):  # fmt: skip
             found.append(each)
             missed = sorted(each.needed - each.named)
-            print(f"{each.repo} {each.commit} {each.id}: needed {len(each.needed)}, found {each.hits}, named {len(each.named)}", flush=True)
+            print(
+                f"{each.repo} {each.commit} {each.id}: needed {len(each.needed)}, found {each.hits}, named {len(each.named)}",
+                flush=True,
+            )
             if given.missed:
                 with given.missed.open("a") as file:
                     spare = sorted(each.named - each.needed)
-                    file.write(json.dumps({"id": each.id, "commit": each.commit, "repo": each.repo, "missed": missed, "spare": spare[:40]}) + "\n")
+                    file.write(
+                        json.dumps(
+                            {
+                                "id": each.id,
+                                "commit": each.commit,
+                                "repo": each.repo,
+                                "missed": missed,
+                                "spare": spare[:40],
+                            }
+                        )
+                        + "\n"
+                    )
     print(summary(found))
 
 

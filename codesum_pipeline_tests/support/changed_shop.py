@@ -71,7 +71,7 @@ def pay():
     """Pay a basket."""
     return settle(CardPayment(), 10)
 ''',
-    "tests/conftest.py": '''import pytest
+    "tests/conftest.py": """import pytest
 
 from shop.payments import CardPayment
 
@@ -79,8 +79,8 @@ from shop.payments import CardPayment
 @pytest.fixture
 def card():
     return CardPayment()
-''',
-    "tests/test_payments.py": '''from shop.payments import settle
+""",
+    "tests/test_payments.py": """from shop.payments import settle
 
 
 def test_a_card_is_charged(card):
@@ -89,8 +89,8 @@ def test_a_card_is_charged(card):
 
 def test_nothing_of_it():
     assert True
-''',
-    "tests/test_money.py": '''from shop.money import round_cents
+""",
+    "tests/test_money.py": """from shop.money import round_cents
 
 
 class TestRounding:
@@ -99,7 +99,7 @@ class TestRounding:
 
     def test_it_has_two_places(self):
         assert self.rounded == 1.23
-''',
+""",
 }
 _MONEY = (
     BEFORE["shop/money.py"]
@@ -110,8 +110,11 @@ _MONEY = (
 AFTER = {
     **BEFORE,
     "README.md": "# The shop\n",
-    "shop/money.py": _MONEY[: _MONEY.index("\n\ndef old_price")] + '\n\ndef add(one, other):\n    """Add two amounts."""\n    return one + other\n',
-    "shop/payments.py": BEFORE["shop/payments.py"].replace("# no", "").replace('"""Payments."""', '"""Payments."""\n\n# By card.'),
+    "shop/money.py": _MONEY[: _MONEY.index("\n\ndef old_price")]
+    + '\n\ndef add(one, other):\n    """Add two amounts."""\n    return one + other\n',
+    "shop/payments.py": BEFORE["shop/payments.py"]
+    .replace("# no", "")
+    .replace('"""Payments."""', '"""Payments."""\n\n# By card.'),
 }
 USER = {
     "app.py": '''"""Uses the shop."""
@@ -123,10 +126,10 @@ def total(prices):
     """Add up and round."""
     return round_cents(sum(prices))
 ''',
-    "test_app.py": '''from app import total
+    "test_app.py": """from app import total
 
 
 def test_a_total_is_rounded():
     assert total([1.111]) == 1.11
-''',
+""",
 }

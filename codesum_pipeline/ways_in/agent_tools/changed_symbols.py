@@ -98,9 +98,7 @@ def compare_symbols(
     for file in files:
         stop_if_cancelled()
         try:
-            before, after = (
-                _parsed(file.path, data, hash_policy, encodings) for data in (file.before, file.after)
-            )
+            before, after = (_parsed(file.path, data, hash_policy, encodings) for data in (file.before, file.after))
         except (SkippedFile, TooCostly) as error:
             found.unread[file.path] = str(error)
             continue
@@ -115,17 +113,13 @@ def compare_symbols(
     return found
 
 
-def _parsed(
-    path: str, data: bytes | None, hash_policy: HashPolicy, encodings: Mapping[str, str]
-) -> ParsedFile | None:
+def _parsed(path: str, data: bytes | None, hash_policy: HashPolicy, encodings: Mapping[str, str]) -> ParsedFile | None:
     if data is None:
         return None
     judged = judge_content(path, data)
     if judged.reason is not None:
         raise SkippedFile(judged.reason, judged.problem)
-    return parse_file(
-        path, judged.language, data, blob="", hash_policy=hash_policy, encoding=encodings.get(path)
-    )
+    return parse_file(path, judged.language, data, blob="", hash_policy=hash_policy, encoding=encodings.get(path))
 
 
 def _changes(pairs: Sequence[tuple[ParsedFile | None, ParsedFile | None]]) -> Iterator[SymbolChange]:
@@ -259,7 +253,9 @@ def _change_of_code(before: ParsedFile | None, after: ParsedFile | None) -> Iter
         elif not _IMPORTED.match(head):
             runs = True
     if names or runs:
-        mentions = (each.id for each in after.symbols if not names.keys().isdisjoint(_WORD.findall(each.canonical_source)))
+        mentions = (
+            each.id for each in after.symbols if not names.keys().isdisjoint(_WORD.findall(each.canonical_source))
+        )
         path = after.facts.file_path
         yield SymbolChange(ChangeKind.CODE, path, names=tuple(names), mentions=tuple(mentions), runs=runs)
 

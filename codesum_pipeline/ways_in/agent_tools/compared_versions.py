@@ -154,8 +154,7 @@ def compare_versions(call: ToolContext, index: PublishedIndex, asked: VersionRan
         found = compare_tree(root, rules, mirror=git_dir, commit=base, home=home)
         before = _blobs_at(git_dir, base, found.paths)
         files = tuple(
-            DifferingFile(path, before.get(path), _WRITTEN if path in found.changed else None)
-            for path in found.paths
+            DifferingFile(path, before.get(path), _WRITTEN if path in found.changed else None) for path in found.paths
         )
         return VersionPair(git_dir, base, "", files, {}, root=root)
     return _between(git_dir, base, head, rules, hidden)

@@ -73,12 +73,16 @@ class ChangedDefinition(BaseModel):
         head = f"{self.place}  {what}  {self.title}{names}"
         found = [f"{head}: {self._told_headline()}" if self._told_headline() else head]
         if self.signature_before and self.signature_before != self.signature:
-            before, after = (shorten_text(one_line(each), _LONGEST_SIGNATURE) for each in (self.signature_before, self.signature))
+            before, after = (
+                shorten_text(one_line(each), _LONGEST_SIGNATURE) for each in (self.signature_before, self.signature)
+            )
             found += indent_lines([f"- {before}", *([f"+ {after}"] if after else [])])
         return [*found, *indent_lines([self.told_users])] if self.told_users else found
 
     def _told_headline(self) -> str:
-        before, after = (shorten_text(one_line(each), _LONGEST_HEADLINE) for each in (self.headline_before, self.headline))
+        before, after = (
+            shorten_text(one_line(each), _LONGEST_HEADLINE) for each in (self.headline_before, self.headline)
+        )
         return f"{before} → {after}" if before and after and before != after else after or before
 
     def text(self) -> str:
@@ -164,7 +168,9 @@ class ImpactPage(AnswerPage):
 
     def short_lines(self) -> Iterator[str]:
         """The short text: at most fifteen lines."""
-        kinds = [f"{self.kinds[kind]:,} {_WORDS[kind][self.kinds[kind] != 1]}" for kind in ChangeKind if kind in self.kinds]
+        kinds = [
+            f"{self.kinds[kind]:,} {_WORDS[kind][self.kinds[kind] != 1]}" for kind in ChangeKind if kind in self.kinds
+        ]
         if kinds:
             yield f"{self.repo} {self.base} → {self.head}: {', '.join(kinds)}, in {count_noun(self.files, 'file')}"
             yield self._told_reach()

@@ -59,7 +59,9 @@ class ImpactArguments(PagedArguments):
 
     range: Annotated[
         Name,
-        Field(description="BASE..HEAD, BASE...HEAD (since they parted), or BASE (to the work tree); default: uncommitted edits"),
+        Field(
+            description="BASE..HEAD, BASE...HEAD (since they parted), or BASE (to the work tree); default: uncommitted edits"
+        ),
     ] = ""
     repo: Name = ""
     steps: Annotated[int, Field(ge=0, le=50, description="Steps of callers; 0: all")] = 0
@@ -168,7 +170,11 @@ def report_impact(call: ToolContext, repo: str, asked: VersionRange, *, steps: i
     page.as_of = call.as_of([each.documents.repo for each in prints])
     page.notes = call.notes
     rows: list[tuple[str, Callable[[], Row]]] = [("changes", partial(_same, change)) for change in changes]
-    for name, numbers in (("tests", Footprint.tests), ("starts", Footprint.started_documents), ("reached", Footprint.others)):
+    for name, numbers in (
+        ("tests", Footprint.tests),
+        ("starts", Footprint.started_documents),
+        ("reached", Footprint.others),
+    ):
         rows += ((name, partial(each.place, one)) for each, one in _by_distance(prints, numbers))
     return ImpactReport(page, ours.parts, rows)
 
@@ -185,7 +191,9 @@ def _same(change: ChangedDefinition) -> ChangedDefinition:
     return change
 
 
-def _symbols(call: ToolContext, index: PublishedIndex, pair: VersionPair) -> tuple[SymbolComparison, dict[str, list[str]]]:
+def _symbols(
+    call: ToolContext, index: PublishedIndex, pair: VersionPair
+) -> tuple[SymbolComparison, dict[str, list[str]]]:
     """What differs by symbol, and the files that were not compared by the reason."""
     settings = call.catalogue.settings
     largest = PathRules.of(call.catalogue.registry.get(index.repo), settings).largest_bytes
@@ -277,7 +285,11 @@ def _lost_users(documents: JoinedDocuments) -> dict[str, list[int]]:
 
 
 def _described(
-    call: ToolContext, index: PublishedIndex, documents: JoinedDocuments, changes: Sequence[SymbolChange], own: Footprint
+    call: ToolContext,
+    index: PublishedIndex,
+    documents: JoinedDocuments,
+    changes: Sequence[SymbolChange],
+    own: Footprint,
 ) -> list[ChangedDefinition]:
     """The changes with their words and users: what has most to lose first, then by kind, tests last."""
     texts = _Headlines(index, documents)

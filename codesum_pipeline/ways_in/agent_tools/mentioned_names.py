@@ -86,4 +86,3 @@ def _holders(index: PublishedIndex, file: int, lines: int) -> list[int]:
         holders[max(0, first[place] - 1) : last[place]] = rows[place]
     found: list[int] = holders.tolist()
     return found
-

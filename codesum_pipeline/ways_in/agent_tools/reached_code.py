@@ -21,9 +21,11 @@ from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.edge import EdgeKind
 from codesum_pipeline.foundation.data_model.ids import own_name
 from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
+from codesum_pipeline.ways_in.agent_tools.constants import ConstantReader
 from codesum_pipeline.ways_in.agent_tools.constructors import constructed_class
 from codesum_pipeline.ways_in.agent_tools.document_tree import NOTHING, JoinedDocuments
 from codesum_pipeline.ways_in.agent_tools.graph_role import is_test_document, is_whole_test
+from codesum_pipeline.ways_in.agent_tools.held_values import HeldValues
 from codesum_pipeline.ways_in.agent_tools.mentioned_names import MentionedNames
 from codesum_pipeline.ways_in.agent_tools.pytest_fixtures import PytestFixtures
 from codesum_pipeline.ways_in.agent_tools.relations import Relation, callers_of, related_documents
@@ -40,11 +42,13 @@ _MOST_BASES = 30
 
 
 class ReachedDocument(Struct, frozen=True):
-    """A document, the fewest steps to it, and the document of the step before; NOTHING for a start."""
+    """A document, the fewest steps to it, and the document of the step before; NOTHING for a start. `by` is the class
+    whose method was called as one of a base, or by its name alone, at the first such step; NOTHING for none."""
 
     number: int
     distance: int
     before: int
+    by: int = NOTHING
 
 
 class CodeReach(Struct, eq=False, dict=True):
@@ -53,15 +57,25 @@ class CodeReach(Struct, eq=False, dict=True):
     documents: JoinedDocuments
     fixtures: PytestFixtures
     names: MentionedNames
+    constants: ConstantReader
 
     @classmethod
     def of(cls, documents: JoinedDocuments, sources: SourceReader) -> "CodeReach":
-        return cls(documents, PytestFixtures(documents, sources), MentionedNames(documents, sources))
+        constants = ConstantReader(documents, sources)
+        return cls(documents, PytestFixtures(documents, sources), MentionedNames(documents, sources), constants)
+
+    @cached_property
+    def held(self) -> HeldValues:
+        return HeldValues(self.documents, self.constants, self._children)
 
     def reached(self, starts: Mapping[int, int], *, steps: int | None = None) -> dict[int, ReachedDocument]:
         """The starts, each with the steps that were made to it, and what they reach in at most so many steps; at most
-        `MOST_REACHED` documents, in the order in which they are found."""
+        `MOST_REACHED` documents, in the order in which they are found.
+
+        Whatever calls a method of a base may run that of a subclass, but a test does so only if it uses the subclass.
+        """
         found: dict[int, ReachedDocument] = {}
+        seen = set[tuple[int, int]]()
         waiting: dict[int, list[ReachedDocument]] = defaultdict(list)
         for number, distance in starts.items():
             waiting[distance].append(ReachedDocument(number, distance, NOTHING))
@@ -69,22 +83,53 @@ class CodeReach(Struct, eq=False, dict=True):
         distance = min(waiting, default=0)
         while waiting:
             stop_if_cancelled()
-            frontier = [each for each in waiting.pop(distance, ()) if each.number not in found]
-            frontier.sort(key=lambda each: (-importance[each.number], each.number))
+            frontier = waiting.pop(distance, [])
+            frontier.sort(key=lambda each: (each.by, -importance[each.number], each.number))
             for each in frontier:
-                if each.number in found or len(found) >= MOST_REACHED:
+                if not seen.isdisjoint({(each.number, each.by), (each.number, NOTHING)}) or self._is_unrelated(each):
                     continue
-                found[each.number] = each
-                for user in self.users(each.number) if steps is None or distance < steps else ():
-                    if user not in found:
-                        waiting[distance + 1].append(ReachedDocument(user, distance + 1, each.number))
+                if len(found) >= MOST_REACHED:
+                    return found
+                seen.add((each.number, each.by))
+                found.setdefault(each.number, each)
+                if steps is None or distance < steps:
+                    waiting[distance + 1] += self._following(each)
             distance += 1
         return found
 
+    def _following(self, each: ReachedDocument) -> Iterator[ReachedDocument]:
+        owner = int(self.documents.parents[each.number])
+        for user, is_sure in self._users_in_order(each.number).items():
+            by = each.by if is_sure or each.by != NOTHING else owner
+            yield ReachedDocument(user, each.distance + 1, each.number, by)
+
+    def _is_unrelated(self, each: ReachedDocument) -> bool:
+        """Whether it is test code that does not use the class whose method may have been called."""
+        is_test = each.by != NOTHING and is_test_document(self.documents, each.number)
+        return is_test and each.number not in self._users_of_classes(each.by)
+
     def users(self, number: int) -> list[int]:
         """Whoever may run a document in one step."""
-        found = dict.fromkeys(chain(self._sure_users(number), self._users_by_name(number)))
-        return [each for each in found if each != number]
+        return [*self._users_in_order(number)]
+
+    def _users_in_order(self, number: int) -> Mapping[int, bool]:
+        """The same, each with whether it is sure that this document is meant: False for calls of what it overrides, and
+        for calls by name."""
+        if number not in self._known_steps:
+            found = dict.fromkeys(self._sure_users(number), True)
+            for user in chain(self._users_of_overridden(number), self._users_by_name(number)):
+                found.setdefault(user, False)
+            found.pop(number, None)
+            self._known_steps[number] = found
+        return self._known_steps[number]
+
+    @cached_property
+    def _sure_steps(self) -> dict[int, Sequence[int]]:
+        return {}
+
+    @cached_property
+    def _known_steps(self) -> dict[int, Mapping[int, bool]]:
+        return {}
 
     def _sure_users(self, number: int) -> Iterator[int]:
         level = self.documents[number].level
@@ -123,21 +168,25 @@ class CodeReach(Struct, eq=False, dict=True):
         return self._known_users[name]
 
     def _users_of_classes(self, class_: int) -> frozenset[int]:
-        """Whatever uses a class, its bases or its subclasses, at any distance, and all that is in these."""
+        """Whatever uses a class or its subclasses, at any distance, and all that is in these."""
         if class_ not in self._class_users:
-            found, waiting = set[int](), [class_, *self._family(class_)]
+            found, waiting = set[int](), [class_]
             while waiting and len(found) < MOST_REACHED:
                 one = waiting.pop()
                 if one not in found:
                     found.add(one)
-                    waiting += self._sure_users(one)
+                    if one not in self._sure_steps:
+                        self._sure_steps[one] = list(dict.fromkeys(self._sure_users(one)))
+                    waiting += self._sure_steps[one]
                     waiting += self._children.get(one, ()) if self.documents[one].level is Level.CLASS else ()
             self._class_users[class_] = frozenset(found)
         return self._class_users[class_]
 
     def _family(self, class_: int) -> list[int]:
         """The bases and the subclasses of a class."""
-        related = (related_documents(self.documents, class_, way, depth=6) for way in (Relation.BASES, Relation.SUBCLASSES))
+        related = (
+            related_documents(self.documents, class_, way, depth=6) for way in (Relation.BASES, Relation.SUBCLASSES)
+        )
         return [each.number for found in related for each in found]
 
     @cached_property
@@ -179,9 +228,7 @@ class CodeReach(Struct, eq=False, dict=True):
     def _users_of_function(self, number: int) -> Iterator[int]:
         documents = self.documents
         direct = self._direct_users(number)
-        overridden = [user for above in self._overridden(number) for user in self._direct_users(above)]
         yield from direct
-        yield from overridden
         owner = int(documents.parents[number])
         if owner == NOTHING:
             return
@@ -192,8 +239,12 @@ class CodeReach(Struct, eq=False, dict=True):
         elif documents[owner].level is Level.CLASS:
             name = own_name(documents[number].id)
             is_special = name.startswith("__") and name.endswith("__")
-            if is_special or not (direct or overridden or self.names.mentioning(name)):
+            if is_special or not (direct or self.names.mentioning(name) or any(self._overridden(number))):
                 yield from self._users_of_object(owner)
+
+    def _users_of_overridden(self, number: int) -> Iterator[int]:
+        if self._is_function(number):
+            yield from (user for above in self._overridden(number) for user in self._direct_users(above))
 
     def _users_of_object(self, class_: int) -> Iterator[int]:
         """Who creates objects of a class or of its subclasses, or names it."""
@@ -211,7 +262,24 @@ class CodeReach(Struct, eq=False, dict=True):
         yield from self.fixtures.users_of(number)
 
     def _direct_users(self, number: int) -> list[int]:
-        return [*callers_of(self.documents, self.documents.uses, number), *self._of_kind(number, EdgeKind.REFERENCE)]
+        """Who calls a document, or is handed it; who reads it where a class or file keeps it under a name."""
+        found = callers_of(self.documents, self.documents.uses, number)
+        for user in self._of_kind(number, EdgeKind.REFERENCE):
+            is_holder = self.documents[user].level is not Level.FUNCTION and self._is_outside(number, user)
+            names = self.held.names(user, number) if is_holder else None
+            found += [user] if names is None else self._readers(user, names)
+        return found
+
+    def _is_outside(self, number: int, holder: int) -> bool:
+        return number != holder and self.documents[number].level in (Level.FUNCTION, Level.CLASS)
+
+    def _readers(self, holder: int, names: list[str]) -> list[int]:
+        """Whoever reads what a class or file keeps under some names."""
+        if self.documents[holder].level is Level.FILE:
+            return [*self.held.users_of_file(holder, names)]
+        family = {holder, *self._family(holder)}
+        mentions = (each for name in names for each in self.names.mentioning(name))
+        return [each.number for each in mentions if int(self.documents.parents[each.number]) in family]
 
     def _of_kind(self, number: int, kind: EdgeKind) -> Sequence[int]:
         uses = self.documents.uses

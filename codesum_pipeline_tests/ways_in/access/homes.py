@@ -35,7 +35,9 @@ FILES_OF_B = {
     '    return wombatname(card)\n\n\ndef wombatname(card):\n    return "dingotext"\n',
 }
 # It imports A, so that what A changes reaches it.
-CLIENT_OF_B = "from till.pay import charge, check\n\n\ndef wombatname_client():\n    return charge(check('dingotext'))\n"
+CLIENT_OF_B = (
+    "from till.pay import charge, check\n\n\ndef wombatname_client():\n    return charge(check('dingotext'))\n"
+)
 KEY_OF_B = "till-quokka"
 
 

@@ -103,7 +103,9 @@ def test_routes_are_named(page: ImpactPage) -> None:
 
 def test_repositories_that_import_it_are_reached(page: ImpactPage) -> None:
     assert page.counts.others == {"till": 2}
-    assert [row.way for row in page.tests if row.repo == "till"] == [["round_cents", "total", "test_a_total_is_rounded"]]
+    assert [row.way for row in page.tests if row.repo == "till"] == [
+        ["round_cents", "total", "test_a_total_is_rounded"]
+    ]
 
 
 def test_removed_with_users_is_riskiest_and_names_the_places(page: ImpactPage) -> None:

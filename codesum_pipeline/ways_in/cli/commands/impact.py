@@ -98,9 +98,7 @@ def _lines(page: ImpactPage) -> list[str]:
     return lines
 
 
-def _report(
-    invocation: Invocation, folder: Path, repo: str, asked: VersionRange, *, steps: int | None
-) -> ImpactReport:
+def _report(invocation: Invocation, folder: Path, repo: str, asked: VersionRange, *, steps: int | None) -> ImpactReport:
     """The answer; a commit that is not here is fetched from the repository's URL, once."""
     try:
         return report_impact(_call(invocation, folder), repo, asked, steps=steps)
