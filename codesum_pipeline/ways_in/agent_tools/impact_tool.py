@@ -59,13 +59,11 @@ class ImpactArguments(PagedArguments):
 
     range: Annotated[
         Name,
-        Field(
-            description="BASE..HEAD, BASE...HEAD (since they parted), or BASE (to the work tree); default: uncommitted edits"
-        ),
+        Field(description="BASE..HEAD, BASE...HEAD, or BASE to the work tree; default: uncommitted edits"),
     ] = ""
     repo: Name = ""
     steps: Annotated[int, Field(ge=0, le=50, description="Steps of callers; 0: all")] = 0
-    limit: int = Field(30, ge=1, le=5000)
+    limit: int = Field(30, ge=1, le=200)
 
 
 class Footprint(Struct):

@@ -50,7 +50,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
 
 @pytest.fixture(scope="module")
 def page(shop: Shop) -> ImpactPage:
-    return shop.ask(range="HEAD~1..HEAD", limit=500)
+    return shop.ask(range="HEAD~1..HEAD", limit=200)
 
 
 def kinds_of(page: ImpactPage) -> dict[str, str]:
@@ -125,8 +125,8 @@ def test_steps_bound_how_far_callers_are_followed(shop: Shop) -> None:
 
 
 def test_a_cursor_goes_on_with_the_rows(shop: Shop) -> None:
-    whole, part = shop.ask(range="HEAD~1..HEAD", limit=500), shop.ask(range="HEAD~1..HEAD", limit=3)
-    rest = shop.ask(range="HEAD~1..HEAD", limit=500, cursor=part.next)
+    whole, part = shop.ask(range="HEAD~1..HEAD", limit=200), shop.ask(range="HEAD~1..HEAD", limit=3)
+    rest = shop.ask(range="HEAD~1..HEAD", limit=200, cursor=part.next)
 
     assert part.shown == 3
     assert [*part.changes, *rest.changes] == whole.changes
