@@ -3,10 +3,10 @@
     python -m benchmarks.impact --commits 12 --functions 3 CLONE=PYTHON …
 
 Each CLONE is a git clone of a Python repository whose tests PYTHON runs. Of its last commits that change code, some are
-taken at even distances. Each is checked out and indexed. In turn each function that it changed is broken: its body becomes
-`raise AssertionError`. The tests that pass before and fail then are needed; those that `impact BROKEN..COMMIT` names are
-named. Tests are counted by the functions that define them, so that a parametrised one counts once. With `--kept FILE`, what
-the suites showed is kept there, and known results are read instead of running a suite again.
+taken at even distances. Each is checked out and indexed. In turn each function that it changed is broken: its body
+becomes `raise AssertionError`. The tests that pass before and fail then are needed; those that `impact BROKEN..COMMIT`
+names are named. Tests are counted by the functions that define them, so that a parametrised one counts once. With
+`--kept FILE`, what the suites showed is kept there, and known results are read instead of running a suite again.
 """
 
 import argparse
@@ -103,7 +103,7 @@ class Suite(Struct, frozen=True):
 
 
 class KeptResults:
-    """What suites showed, a JSON object a line: the failing tests by commit and broken function, the passing by commit."""
+    """What suites showed, a JSON object a line: the tests that pass at a commit, or fail without a function."""
 
     def __init__(self, file: Path | None) -> None:
         self.file = file
@@ -249,7 +249,8 @@ def main() -> None:
             found.append(each)
             missed = sorted(each.needed - each.named)
             print(
-                f"{each.repo} {each.commit} {each.id}: needed {len(each.needed)}, found {each.hits}, named {len(each.named)}",
+                f"{each.repo} {each.commit} {each.id}: needed {len(each.needed)}, found {each.hits}, "
+                f"named {len(each.named)}",
                 flush=True,
             )
             if given.missed:

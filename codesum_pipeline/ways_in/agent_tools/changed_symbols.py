@@ -34,7 +34,7 @@ _IMPORTED = re.compile(r"^(?:import|from|use|using|require|require_relative|pack
 _CLOSING = re.compile(r"^[\])}]")
 
 
-class ChangeKind(StrEnum):
+class SymbolChangeKind(StrEnum):
     """What happened to a definition, or to the code of a file outside of definitions (`code`)."""
 
     REMOVED = "removed"
@@ -51,7 +51,7 @@ class SymbolChange(Struct, frozen=True):
     these names, and `runs` says whether it changed otherwise. A file that was moved as a whole was
     `moved_file`."""
 
-    kind: ChangeKind
+    kind: SymbolChangeKind
     path: str
     before: Symbol | None = None
     after: Symbol | None = None
@@ -72,8 +72,8 @@ class SymbolChange(Struct, frozen=True):
 
 
 class SymbolComparison(Struct):
-    """The changes, in the order of their ids; files that changed only in comments or layout, that hold no code, and that
-    could not be read, with the reason."""
+    """The changes, in the order of files and lines; the files that changed only in comments or layout, that hold no
+    code, and that could not be read, with the reason."""
 
     changes: list[SymbolChange] = field(default_factory=list)
     only_layout: list[str] = field(default_factory=list)
@@ -138,25 +138,25 @@ def _changes(pairs: Sequence[tuple[ParsedFile | None, ParsedFile | None]]) -> It
         symbol, old = after[id_], before.get(old_of.get(id_, ""))
         if old is None:
             if symbol.parent_id not in after or symbol.parent_id in old_of:
-                yield SymbolChange(ChangeKind.ADDED, symbol.file_path, None, symbol)
+                yield SymbolChange(SymbolChangeKind.ADDED, symbol.file_path, None, symbol)
             continue
         is_moved = id_ != old.id and not _came_along(symbol, old, old_of, renames)
         is_edited = id_ in edited or _is_unexplained(symbol, old, after, edited, old_of)
         if is_moved and _head(old) == _head(symbol):
-            yield SymbolChange(ChangeKind.MOVED, symbol.file_path, old, symbol, is_edited=is_edited)
+            yield SymbolChange(SymbolChangeKind.MOVED, symbol.file_path, old, symbol, is_edited=is_edited)
         elif _head(old) != _head(symbol):
-            yield SymbolChange(ChangeKind.SIGNATURE, symbol.file_path, old, symbol, is_edited=is_edited)
+            yield SymbolChange(SymbolChangeKind.SIGNATURE, symbol.file_path, old, symbol, is_edited=is_edited)
         elif is_edited:
-            yield SymbolChange(ChangeKind.BODY, symbol.file_path, old, symbol, is_edited=True)
+            yield SymbolChange(SymbolChangeKind.BODY, symbol.file_path, old, symbol, is_edited=True)
     gone = before.keys() - set(old_of.values())
     yield from (
-        SymbolChange(ChangeKind.REMOVED, before[id_].file_path, before[id_])
+        SymbolChange(SymbolChangeKind.REMOVED, before[id_].file_path, before[id_])
         for id_ in sorted(gone) if before[id_].parent_id not in gone
     )  # fmt: skip
     for old_file, new_file in pairs:
         yield from _change_of_code(old_file, new_file)
         if new_file and (path := new_file.facts.file_path) in renames:
-            yield SymbolChange(ChangeKind.MOVED, path, moved_file=renames[path])
+            yield SymbolChange(SymbolChangeKind.MOVED, path, moved_file=renames[path])
 
 
 def _came_along(symbol: Symbol, old: Symbol, old_of: Mapping[str, str], renames: Mapping[str, str]) -> bool:
@@ -198,7 +198,7 @@ def _own_sources(symbols: Mapping[str, Symbol]) -> dict[str, str]:
     """The canonical source of each definition without the lines of named definitions in it."""
     inside: dict[str, list[Symbol]] = defaultdict(list)
     for symbol in symbols.values():
-        if symbol.parent_id in symbols:
+        if symbol.parent_id and symbol.parent_id in symbols:
             inside[symbol.parent_id].append(symbol)
     found = {}
     for id_, symbol in symbols.items():
@@ -233,7 +233,7 @@ def _line_of(symbol: Symbol) -> Line:
     is_telling = source.count("\n") + 1 >= _TELLING_LINES
     return {
         "id": symbol.id, "type": str(symbol.type), "file_path": symbol.file_path,
-        "content_hash": hash_of([_nameless(source, symbol) if is_telling else source, "" if is_telling else symbol.name]),
+        "content_hash": hash_of([_nameless(source, symbol), ""] if is_telling else [source, symbol.name]),
         "parent_id": symbol.parent_id or symbol.file_path, "qualified_name": symbol.qualified_name,
     }  # fmt: skip
 
@@ -257,7 +257,7 @@ def _change_of_code(before: ParsedFile | None, after: ParsedFile | None) -> Iter
             each.id for each in after.symbols if not names.keys().isdisjoint(_WORD.findall(each.canonical_source))
         )
         path = after.facts.file_path
-        yield SymbolChange(ChangeKind.CODE, path, names=tuple(names), mentions=tuple(mentions), runs=runs)
+        yield SymbolChange(SymbolChangeKind.CODE, path, names=tuple(names), mentions=tuple(mentions), runs=runs)
 
 
 def _outside(parsed: ParsedFile) -> list[str]:

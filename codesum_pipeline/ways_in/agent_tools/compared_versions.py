@@ -1,9 +1,9 @@
 """The two versions of a repository that a change lies between: their names become commits, and the files that differ
 become texts.
 
-A version is a commit, or the work tree of the caller's folder. Commits are looked for in that work tree's repository, in
-the repository that is registered, and in its mirror; for who holds a token only those that the indexed commit has behind
-it are there. Nothing is fetched here: whoever may fetch does so before.
+A version is a commit, or the work tree of the caller's folder. Commits are looked for in that work tree's repository,
+in the repository that is registered, and in its mirror; who holds a token finds only those that the indexed commit has
+behind it. Nothing is fetched here.
 """
 
 import re
@@ -133,8 +133,8 @@ class MissingCommits(ConfigurationError):
 
 
 def compare_versions(call: ToolContext, index: PublishedIndex, asked: VersionRange) -> VersionPair:
-    """The files that differ between the versions of a range. Raises `MissingCommits`, or `ConfigurationError` where there
-    is no work tree to compare, or where the versions have nothing in common."""
+    """The files that differ between the versions of a range. Raises `MissingCommits`, or `ConfigurationError` where
+    there is no work tree to compare, or the versions have nothing in common."""
     entry = call.catalogue.registry.get(index.repo)
     root = call.trees.tree(index).root
     if not asked.head and root is None:

@@ -1,4 +1,4 @@
-"""What is handed over in the body of a class or at the top of a file is kept under a name: `SERIALIZERS = {"iso": to_iso}`.
+"""The names under which the body of a class or the top of a file keeps what it refers to: `WRITERS = {"iso": to_iso}`.
 
 Whoever reads that name may run it. Nobody else of those who use the class or file does so for this reason.
 """

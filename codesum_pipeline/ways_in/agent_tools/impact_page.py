@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pydantic import BaseModel
 
 from codesum_pipeline.foundation.data_model.printable import count_noun, one_line, shorten_text, some_of
-from codesum_pipeline.ways_in.agent_tools.changed_symbols import ChangeKind
+from codesum_pipeline.ways_in.agent_tools.changed_symbols import SymbolChangeKind
 from codesum_pipeline.ways_in.agent_tools.tool_answers import AnswerPage, indent_lines, place_of
 
 _NAMED = 4
@@ -17,9 +17,9 @@ _LONGEST_HEADLINE = 110
 # Steps of a way that are shown: its ends tell most.
 _MOST_STEPS_SHOWN = 4
 _WORDS = {
-    ChangeKind.REMOVED: ("removed", "removed"), ChangeKind.SIGNATURE: ("signature", "signatures"),
-    ChangeKind.MOVED: ("moved or renamed", "moved or renamed"), ChangeKind.BODY: ("body", "bodies"),
-    ChangeKind.ADDED: ("added", "added"), ChangeKind.CODE: ("file's own code", "files' own code"),
+    SymbolChangeKind.REMOVED: ("removed", "removed"), SymbolChangeKind.SIGNATURE: ("signature", "signatures"),
+    SymbolChangeKind.MOVED: ("moved or renamed", "moved or renamed"), SymbolChangeKind.BODY: ("body", "bodies"),
+    SymbolChangeKind.ADDED: ("added", "added"), SymbolChangeKind.CODE: ("file's own code", "files' own code"),
 }  # fmt: skip
 
 
@@ -27,7 +27,7 @@ class ChangedDefinition(BaseModel):
     """One definition, or the code of a file outside of definitions; `moved_from` is its id before. `users` are those of
     one step that did not change, `unresolved` places that call something of the name of what was removed."""
 
-    kind: ChangeKind
+    kind: SymbolChangeKind
     id: str
     path: str
     line: int | None = None
@@ -50,7 +50,7 @@ class ChangedDefinition(BaseModel):
     @property
     def risk(self) -> int:
         """How much may break: users of what went, then of what has another signature."""
-        weight = {ChangeKind.REMOVED: 2, ChangeKind.SIGNATURE: 1}.get(self.kind, 0)
+        weight = {SymbolChangeKind.REMOVED: 2, SymbolChangeKind.SIGNATURE: 1}.get(self.kind, 0)
         return weight and (self.user_count + len(self.unresolved)) * weight
 
     @property
@@ -169,7 +169,9 @@ class ImpactPage(AnswerPage):
     def short_lines(self) -> Iterator[str]:
         """The short text: at most fifteen lines."""
         kinds = [
-            f"{self.kinds[kind]:,} {_WORDS[kind][self.kinds[kind] != 1]}" for kind in ChangeKind if kind in self.kinds
+            f"{number:,} {_WORDS[kind][number != 1]}"
+            for kind in SymbolChangeKind
+            if (number := self.kinds.get(kind, 0))
         ]
         if kinds:
             yield f"{self.repo} {self.base} → {self.head}: {', '.join(kinds)}, in {count_noun(self.files, 'file')}"

@@ -1,14 +1,13 @@
-"""`impact`: what a change reaches before it is merged: who uses what changed, which tests, routes and commands run it."""
+"""`impact`: what a change reaches: who uses what changed, and which tests, routes and commands run it."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import Annotated
 
-from msgspec import Struct, field
+from msgspec import Struct
 from pydantic import Field
 
-from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.data_model.printable import count_noun, one_line, some_of
 from codesum_pipeline.foundation.data_model.symbol import Symbol
@@ -16,12 +15,11 @@ from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.source.files.path_rules import PathRules
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.changed_symbols import (
-    ChangeKind,
     FileVersions,
     SymbolChange,
+    SymbolChangeKind,
     SymbolComparison,
     compare_symbols,
-    constant_id,
 )
 from codesum_pipeline.ways_in.agent_tools.compared_versions import (
     MOST_BYTES,
@@ -30,9 +28,9 @@ from codesum_pipeline.ways_in.agent_tools.compared_versions import (
     VersionRange,
     compare_versions,
 )
-from codesum_pipeline.ways_in.agent_tools.constants import ConstantReader
 from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
-from codesum_pipeline.ways_in.agent_tools.graph_role import StartNames, is_test_document
+from codesum_pipeline.ways_in.agent_tools.footprints import Footprint, footprints, lost_users, title_of
+from codesum_pipeline.ways_in.agent_tools.graph_role import is_test_document
 from codesum_pipeline.ways_in.agent_tools.impact_page import (
     SECTIONS,
     ChangedDefinition,
@@ -40,9 +38,7 @@ from codesum_pipeline.ways_in.agent_tools.impact_page import (
     ReachCounts,
     ReachedPlace,
 )
-from codesum_pipeline.ways_in.agent_tools.importing_repositories import foreign_uses
-from codesum_pipeline.ways_in.agent_tools.reached_code import MOST_REACHED, CodeReach, ReachedDocument, way_to
-from codesum_pipeline.ways_in.agent_tools.start_names import start_names
+from codesum_pipeline.ways_in.agent_tools.reached_code import MOST_REACHED
 from codesum_pipeline.ways_in.agent_tools.tool_answers import Name, PagedArguments, take_fitting
 from codesum_pipeline.ways_in.agent_tools.uncounted import other_calls
 
@@ -64,58 +60,6 @@ class ImpactArguments(PagedArguments):
     repo: Name = ""
     steps: Annotated[int, Field(ge=0, le=50, description="Steps of callers; 0: all")] = 0
     limit: int = Field(30, ge=1, le=200)
-
-
-class Footprint(Struct):
-    """What is reached in one repository: documents with their steps, and where other repositories go on from."""
-
-    documents: JoinedDocuments
-    reach: CodeReach
-    found: Mapping[int, ReachedDocument]
-    starts: StartNames
-    # The way in another repository from the change to a start.
-    before: Mapping[int, list[str]] = field(default_factory=dict)
-
-    def place(self, number: int) -> ReachedPlace:
-        found, row = self.documents[number], self.documents.row(number)
-        way = way_to(self.found, number)
-        names = [*self.before.get(way[0], ()), *(_title(self.documents[each].id) for each in way)]
-        steps = self.found[number].distance
-        starts = sorted({*self.started(number)})
-        return ReachedPlace(
-            repo=found.repo, id=found.id, path=found.path, line=row.start_line, steps=steps, way=names, starts=starts
-        )
-
-    def started(self, number: int) -> Sequence[str]:
-        """What starts at a document, or at the class whose method it is."""
-        owner = int(self.documents.parents[number])
-        return self.starts.get(self.documents[number].id) or (
-            self.starts.get(self.documents[owner].id, ()) if owner >= 0 else ()
-        )
-
-    def tests(self) -> list[int]:
-        """The tests among what is reached, nearest first; for tests without a document of their own their file."""
-        tests = {number for number in self.found if self.reach.is_test(number)}
-        paths = {self.documents[number].path for number in tests}
-        files = {
-            number for number in self.found
-            if self.documents[number].level is Level.FILE and self.documents[number].path not in paths
-            and is_test_document(self.documents, number)
-        }  # fmt: skip
-        return self._nearest(tests | files)
-
-    def started_documents(self) -> list[int]:
-        return self._nearest(number for number in self.found if self.started(number))
-
-    def others(self) -> list[int]:
-        """What is reached and neither changed nor a test."""
-        tests = {*self.tests()}
-        return self._nearest(
-            number for number, reached in self.found.items() if reached.distance and number not in tests
-        )
-
-    def _nearest(self, numbers: Collection[int] | Iterator[int]) -> list[int]:
-        return sorted(numbers, key=lambda number: (self.found[number].distance, self.documents[number].id))
 
 
 Row = ChangedDefinition | ReachedPlace
@@ -161,7 +105,7 @@ def report_impact(call: ToolContext, repo: str, asked: VersionRange, *, steps: i
     pair = compare_versions(call, index, asked)
     compared, left_out = _symbols(call, index, pair)
     ours = call.documents(index.repo)
-    prints = list(_footprints(call, ours, compared.changes, steps=steps))
+    prints = list(footprints(call, ours, compared.changes, steps=steps))
     changes = _described(call, index, ours, compared.changes, prints[0])
     _tell(call, index, pair, compared, ours)
     page = _page_of_counts(index, pair, compared, prints, changes, left_out)
@@ -220,68 +164,6 @@ def _symbols(
     return compared, {why: paths for why, paths in left.items() if paths}
 
 
-def _footprints(
-    call: ToolContext, ours: JoinedDocuments, changes: Sequence[SymbolChange], *, steps: int | None
-) -> Iterator[Footprint]:
-    """What is reached in the repository, and in each other one that uses some of it."""
-    sources = call.sources(ours.parts)
-    reach = CodeReach.of(ours, sources)
-    found = reach.reached(_begun(ours, ConstantReader(ours, sources), changes), steps=steps)
-    own = Footprint(ours, reach, found, start_names(call, ours.repo))
-    yield own
-    offered = {ours[number].id: number for number in found if not is_test_document(ours, number)}
-    offered |= {change.before.id: -1 for change in changes if change.before and change.before.id not in offered}
-    by_repo: dict[str, dict[int, tuple[int, list[str]]]] = {}
-    for use in foreign_uses(call, ours, offered):
-        number = offered[use.used]
-        distance = 1 + (found[number].distance if number >= 0 else 0)
-        way = [_title(ours[each].id) for each in way_to(found, number)] if number >= 0 else [_title(use.used)]
-        known = by_repo.setdefault(use.repo, {})
-        if (steps is None or distance <= steps) and (use.number not in known or known[use.number][0] > distance):
-            known[use.number] = distance, way
-    for key, begun in sorted(by_repo.items()):
-        theirs = call.documents(key)
-        other = CodeReach.of(theirs, call.sources(theirs.parts))
-        found = other.reached({number: distance for number, (distance, _) in begun.items()}, steps=steps)
-        yield Footprint(theirs, other, found, start_names(call, key), {one: way for one, (_, way) in begun.items()})
-
-
-def _begun(documents: JoinedDocuments, constants: ConstantReader, changes: Sequence[SymbolChange]) -> dict[int, int]:
-    """The documents where the walk begins, each with the steps that were made to it."""
-    begun: dict[int, int] = {}
-
-    def begin(number: int | None, distance: int) -> None:
-        if number is not None:
-            begun[number] = min(distance, begun.get(number, distance))
-
-    lost = _lost_users(documents)
-    for change in changes:
-        if change.kind is ChangeKind.CODE:
-            users = [one for name in change.names for one in constants.users_of(constant_id(change.path, name))]
-            for user in [*users, *map(documents.number, change.mentions)]:
-                begin(user, 1)
-            if change.runs:
-                begin(documents.number(change.path), 0)
-            continue
-        if change.moved_file:
-            continue
-        begin(documents.number(change.id), 0)
-        if change.before and change.before.id != change.id:
-            begin(documents.number(change.before.id), 0)
-        for user in lost.get(change.before.id, ()) if change.before else ():
-            begin(user, 1)
-    return begun
-
-
-def _lost_users(documents: JoinedDocuments) -> dict[str, list[int]]:
-    """What used, at the commit of the index, each document that the work tree no longer has."""
-    found: dict[str, list[int]] = {}
-    for user, ids in documents.joined.lost.items():
-        for id_ in ids:
-            found.setdefault(id_, []).append(user)
-    return found
-
-
 def _described(
     call: ToolContext,
     index: PublishedIndex,
@@ -291,7 +173,7 @@ def _described(
 ) -> list[ChangedDefinition]:
     """The changes with their words and users: what has most to lose first, then by kind, tests last."""
     texts = _Headlines(index, documents)
-    lost = _lost_users(documents)
+    lost = lost_users(documents)
     changed = {change.id for change in changes} | {change.before.id for change in changes if change.before}
     looked_for = 0
     found = []
@@ -301,7 +183,12 @@ def _described(
         users += lost.get(change.before.id, ()) if change.before else ()
         ids = [documents[each].id for each in dict.fromkeys(users) if documents[each].id not in changed]
         unresolved: list[str] = []
-        if change.kind is ChangeKind.REMOVED and number is None and change.before and looked_for < _MOST_LOOKED_FOR:
+        if (
+            change.kind is SymbolChangeKind.REMOVED
+            and number is None
+            and change.before
+            and looked_for < _MOST_LOOKED_FOR
+        ):
             looked_for += 1
             unresolved = other_calls(call, documents, change.before.name, change.path)[0][:_UNRESOLVED_NAMED]
         symbol = change.after or change.before
@@ -324,7 +211,7 @@ def _described(
                 is_test=number is not None and is_test_document(documents, number),
             )
         )
-    order = [*ChangeKind]
+    order = [*SymbolChangeKind]
     found.sort(key=lambda each: (each.is_test, -each.risk, order.index(each.kind), each.id))
     return found
 
@@ -362,7 +249,7 @@ def _page_of_counts(
         one=own.count(1), two=own.count(1) + own.count(2), all=len(own), others=others,
         is_cut=any(len(each.found) >= MOST_REACHED for each in prints),
     )  # fmt: skip
-    tests = [_title(each.documents[one].id) for each, one in _by_distance(prints, Footprint.tests)]
+    tests = [title_of(each.documents[one].id) for each, one in _by_distance(prints, Footprint.tests)]
     starts = [*dict.fromkeys(
         one_line(name) for each in prints for one in each.started_documents() for name in each.started(one)
     )]  # fmt: skip
@@ -393,14 +280,10 @@ def _tell(
     unknown = [symbol.id for symbol in symbols if ours.number(symbol.id) is None]
     if unknown:
         call.tell(
-            f"{count_noun(len(unknown), 'changed definition is', 'changed definitions are')} not in the index, so their "
-            f"users are not known: {some_of([*map(one_line, unknown)], _USERS_NAMED)}; `codesum index {index.repo}` "
-            "brings them in"
+            f"{count_noun(len(unknown), 'changed definition is', 'changed definitions are')} not in the index, so that "
+            f"their users are not known: {some_of([*map(one_line, unknown)], _USERS_NAMED)}; `codesum index "
+            f"{index.repo}` brings them in"
         )
     if pair.skipped:
         told = ", ".join(f"{number:,} {reason}" for reason, number in sorted(pair.skipped.items()))
         call.tell(f"files that the index leaves out were not compared: {told}")
-
-
-def _title(id_: str) -> str:
-    return one_line(id_.partition("::")[2].replace("::", ".") or id_)

@@ -1,8 +1,8 @@
 """What other registered repositories use of a repository, by the names with which their code imports it.
 
 Each index resolves its own repository alone. What it leaves outside is known by the name that the code writes:
-`shop.money.round_cents`, `example.com/shop/money.Cents`. A name means a definition of another repository if it ends with
-the definition's names and begins with the package that holds its file, or with the repository's own address.
+`shop.money.round_cents`, `example.com/shop/money.Cents`. A name means a definition of another repository if it ends
+with the definition's names and begins with the package that holds its file, or with the repository's own address.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ class ForeignUse(Struct, frozen=True):
 
 
 class OfferedNames(Struct, frozen=True):
-    """What can be imported of some definitions: their ids by their last names, and the first names of their packages."""
+    """What can be imported of some definitions: their ids by their last names, and the names of their packages."""
 
     by_name: Mapping[str, Sequence[str]]
     packages: frozenset[str]

@@ -1,4 +1,4 @@
-"""Which functions call a name on something (`x.save()`), read it (`x.size`), or have it as a text (`getattr(x, "save")`).
+"""Which functions call a name on something (`x.save()`), read it (`x.size`), or look it up (`getattr(x, "save")`).
 
 A call whose receiver is not known has no edge in the graph. Its name says which methods it may run.
 """

@@ -1,7 +1,7 @@
 """Which tests pytest runs with a fixture: those that name it as a parameter, and all in its scope if it is automatic.
 
-Fixtures are bound by their names, so no call in the code says so. A fixture of a `conftest.py` is known below its folder,
-one of a class in that class, any other in its file and in the files that import it.
+Fixtures are bound by their names, so no call in the code says so. A fixture of a `conftest.py` is known below its
+folder, one of a class in that class and its relatives, any other in its file and in the files that import it.
 """
 
 import re
@@ -13,7 +13,7 @@ import numpy as np
 from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.document import Level
-from codesum_pipeline.foundation.data_model.ids import SEPARATOR, module_path_of, own_name, ROOT_MODULE
+from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, SEPARATOR, module_path_of, own_name
 from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
 from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
 from codesum_pipeline.ways_in.agent_tools.relations import Relation, related_documents

@@ -1,10 +1,10 @@
-"""What a change of some definitions reaches: who calls, refers to, inherits from or imports them, over any number of steps.
+"""What a change of some definitions reaches: who calls, refers to, inherits from or imports them, over many steps.
 
-A step goes from a definition to whoever may run it. Besides the edges of the graph these are: callers of the method that
-a method overrides, who creates objects of a class for its constructors, the function around a function, whoever uses the
-class for a method that nobody is known to call (properties, operators, calls by a framework), what imports a file whose
-top-level code is reached, what a test framework runs before or for a test, and who mentions the name of a method without a
-known target, if it uses the method's class at any distance.
+A step goes from a definition to whoever may run it. Besides the edges of the graph these are: callers of the method
+that a method overrides; who creates objects of a class, for its constructors and operators, and for methods that nobody
+is known to call; the function around a function; who reads what a class or file keeps under a name; who calls a method
+by its name on an unknown object; what imports a file whose top-level code is reached; and what a test framework runs
+before or for a test.
 """
 
 from collections import defaultdict

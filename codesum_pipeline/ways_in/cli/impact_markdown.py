@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from codesum_pipeline.foundation.data_model.markdown import code_span, escape_text, markdown_table
 from codesum_pipeline.foundation.data_model.printable import count_noun
-from codesum_pipeline.ways_in.agent_tools.changed_symbols import ChangeKind
+from codesum_pipeline.ways_in.agent_tools.changed_symbols import SymbolChangeKind
 from codesum_pipeline.ways_in.agent_tools.impact_page import ChangedDefinition, ImpactPage, ReachedPlace
 
 # GitHub refuses a comment of more than 65,536 characters.
@@ -32,7 +32,7 @@ def impact_markdown(page: ImpactPage) -> str:
 
 def _counts(page: ImpactPage) -> str:
     others = ", ".join(f"{code_span(key)} {number:,}" for key, number in page.counts.others.items())
-    kinds = ", ".join(f"{page.kinds[kind]:,} {kind}" for kind in ChangeKind if kind in page.kinds)
+    kinds = ", ".join(f"{page.kinds[kind]:,} {kind}" for kind in SymbolChangeKind if kind in page.kinds)
     rows = [
         ("changed", f"{kinds or 'no definition'} in {count_noun(page.files, 'file')}"),
         ("reached", f"{page.counts.one:,} in one step, {page.counts.two:,} in two, {page.counts.all:,} in all"),
@@ -49,7 +49,8 @@ def _risk(change: ChangedDefinition) -> str:
     users = ", ".join(map(_name, change.users))
     told = f"{count_noun(change.user_count, 'user')}: {users}" if users else ""
     places = f"used by name at {', '.join(map(code_span, change.unresolved))}" if change.unresolved else ""
-    return f"- {change.kind}: {code_span(change.title)} ({code_span(change.place)}); {'; '.join(filter(None, (told, places)))}"
+    used = "; ".join(filter(None, (told, places)))
+    return f"- {change.kind}: {code_span(change.title)} ({code_span(change.place)}); {used}"
 
 
 def _name(id_: str) -> str:
