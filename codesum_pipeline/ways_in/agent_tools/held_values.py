@@ -15,6 +15,7 @@ from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
 
 # A statement that gives a name a value, behind its indentation.
 _ASSIGNMENT = re.compile(r"(?:[a-z]+ ){0,4}([^\W\d]\w*) ?(?::[^=\n]{0,200})?=(?!=)")
+_DECORATOR = re.compile(r"@(\w+)\.\w+")
 _CLOSING = re.compile(r"[\])}]")
 # Lines that name something without keeping it.
 _NO_STATEMENT = ("import ", "from ", "class ", "#", "//")
@@ -49,6 +50,24 @@ class HeldValues(Struct, eq=False):
         if self.documents[holder].level is Level.FILE or not indents:
             return 0
         return next((indent for indent in indents if indent > indents[0]), indents[0])
+
+    def users_of_registrars(self, number: int) -> Iterator[int]:
+        """Who uses the objects with which decorators register a function: `app` of `@app.route("/pay")`, `cli` of
+        `@cli.command()`."""
+        found, shown = self.documents[number], self.documents[number].shown()
+        text = (self.constants.sources.text(self.documents.repo, found.path) or "").split("\n")
+        for line in text[(shown["start_line"] or 1) - 1 : shown["end_line"]]:
+            if (match := _DECORATOR.match(line.strip())) is None:
+                return
+            for id_ in (symbol_id(found.path, [match[1]]), *self._imported(match[1])):
+                yield from self.constants.users_of(id_)
+                if (registrar := self.documents.number(id_)) is not None:
+                    yield registrar
+
+    def _imported(self, name: str) -> list[str]:
+        """The definition of a name, where the repository has one of it."""
+        named = [one for one in self.documents.named(name) if own_name(self.documents[one].id) == name]
+        return [self.documents[one].id for one in named] if len(named) == 1 else []
 
     def users_of_file(self, file: int, names: list[str]) -> Iterator[int]:
         """Whoever reads a name at the top of a file."""

@@ -11,9 +11,10 @@ from codesum_pipeline.foundation.data_model.printable import count_noun, one_lin
 from codesum_pipeline.ways_in.agent_tools.changed_symbols import SymbolChangeKind
 from codesum_pipeline.ways_in.agent_tools.tool_answers import AnswerPage, indent_lines, place_of
 
-_NAMED = 4
+_NAMED = 3
 _LONGEST_SIGNATURE = 160
 _LONGEST_HEADLINE = 110
+_LONGEST_NAME = 50
 # Steps of a way that are shown: its ends tell most.
 _MOST_STEPS_SHOWN = 4
 _WORDS = {
@@ -24,8 +25,8 @@ _WORDS = {
 
 
 class ChangedDefinition(BaseModel):
-    """One definition, or the code of a file outside of definitions; `moved_from` is its id before. `users` are those of
-    one step that did not change, `unresolved` places that call something of the name of what was removed."""
+    """One definition, or the code of a file outside of definitions; `moved_from` is its id before. `users` are the
+    first of those of one step that did not change, tests last, `unresolved` places that call something of the name of what was removed."""
 
     kind: SymbolChangeKind
     id: str
@@ -40,6 +41,7 @@ class ChangedDefinition(BaseModel):
     names: list[str] = []
     users: list[str] = []
     user_count: int = 0
+    test_user_count: int = 0
     unresolved: list[str] = []
     is_test: bool = False
 
@@ -56,7 +58,8 @@ class ChangedDefinition(BaseModel):
     @property
     def told_users(self) -> str:
         users = [one_line(each.partition("::")[2].replace("::", ".") or each) for each in self.users]
-        told = f"{count_noun(self.user_count, 'user')}: {_some(users, self.user_count)}" if users else ""
+        tests = f" ({self.test_user_count:,} in tests)" if self.test_user_count else ""
+        told = f"{count_noun(self.user_count, 'user')}{tests}: {_some(users, self.user_count)}" if users else ""
         places = f"by name: {some_of(self.unresolved, _NAMED)}" if self.unresolved else ""
         return "; ".join(filter(None, (told, places)))
 
@@ -215,5 +218,5 @@ SECTIONS = {
 
 
 def _some(names: Sequence[str], total: int) -> str:
-    shown = ", ".join(names[:_NAMED])
+    shown = ", ".join(shorten_text(name, _LONGEST_NAME) for name in names[:_NAMED])
     return f"{shown} and {total - _NAMED:,} more" if total > _NAMED else shown

@@ -43,9 +43,9 @@ from codesum_pipeline.ways_in.agent_tools.tool_answers import Name, PagedArgumen
 from codesum_pipeline.ways_in.agent_tools.uncounted import other_calls
 
 _TOOL = "impact"
-_USERS_NAMED = 4
+_USERS_NAMED = 3
 _RISKS_NAMED = 6
-_UNRESOLVED_NAMED = 4
+_UNRESOLVED_NAMED = 3
 # Definitions whose names are looked for in the sources of other files: each costs some milliseconds.
 _MOST_LOOKED_FOR = 50
 
@@ -181,7 +181,9 @@ def _described(
         number = documents.number(change.id)
         users = [*(own.reach.users(number) if number is not None else ())]
         users += lost.get(change.before.id, ()) if change.before else ()
-        ids = [documents[each].id for each in dict.fromkeys(users) if documents[each].id not in changed]
+        others = [each for each in dict.fromkeys(users) if documents[each].id not in changed]
+        in_tests = [each for each in others if is_test_document(documents, each)]
+        ids = [documents[each].id for each in sorted(others, key=set(in_tests).__contains__)]
         unresolved: list[str] = []
         if (
             change.kind is SymbolChangeKind.REMOVED
@@ -192,6 +194,7 @@ def _described(
             looked_for += 1
             unresolved = other_calls(call, documents, change.before.name, change.path)[0][:_UNRESOLVED_NAMED]
         symbol = change.after or change.before
+        headline_before, headline = texts.of(change)
         found.append(
             ChangedDefinition(
                 kind=change.kind,
@@ -202,11 +205,12 @@ def _described(
                 moved_from=change.before.id if change.before and change.before.id != change.id else change.moved_file,
                 signature=change.after.signature if change.after else "",
                 signature_before=change.before.signature if change.before else "",
-                headline=texts.of(change.after),
-                headline_before=texts.of(change.before),
+                headline=headline,
+                headline_before=headline_before,
                 names=[*change.names],
                 users=ids[:_USERS_NAMED],
                 user_count=len(ids),
+                test_user_count=len(in_tests),
                 unresolved=unresolved,
                 is_test=number is not None and is_test_document(documents, number),
             )
@@ -222,7 +226,13 @@ class _Headlines(Struct, frozen=True):
     index: PublishedIndex
     documents: JoinedDocuments
 
-    def of(self, symbol: Symbol | None) -> str:
+    def of(self, change: SymbolChange) -> tuple[str, str]:
+        """Those before and after. What its author says in the same words is told in the same words."""
+        before, after = self._of(change.before), self._of(change.after)
+        is_same = change.before and change.after and change.before.docstring == change.after.docstring
+        return (after, after) if is_same and change.before and change.before.docstring else (before, after)
+
+    def _of(self, symbol: Symbol | None) -> str:
         if symbol is None:
             return ""
         number, row = self.documents.number(symbol.id), self.index.row(symbol.id)

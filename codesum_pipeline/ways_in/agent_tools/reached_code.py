@@ -2,9 +2,9 @@
 
 A step goes from a definition to whoever may run it. Besides the edges of the graph these are: callers of the method
 that a method overrides; who creates objects of a class, for its constructors and operators, and for methods that nobody
-is known to call; the function around a function; who reads what a class or file keeps under a name; who calls a method
-by its name on an unknown object; what imports a file whose top-level code is reached; and what a test framework runs
-before or for a test.
+is known to call; the function around a function; who reads what a class or file keeps under a name, or uses the object
+that registers it; who calls a method by its name on an unknown object; what imports a file whose top-level code is
+reached; and what a test framework runs before or for a test.
 """
 
 from collections import defaultdict
@@ -236,7 +236,9 @@ class CodeReach(Struct, eq=False, dict=True):
             yield owner
         if is_test_document(documents, number):
             yield from self._tests_run_with(number, owner)
-        elif documents[owner].level is Level.CLASS:
+            return
+        yield from self.held.users_of_registrars(number)
+        if documents[owner].level is Level.CLASS:
             name = own_name(documents[number].id)
             is_special = name.startswith("__") and name.endswith("__")
             if is_special or not (direct or self.names.mentioning(name) or any(self._overridden(number))):

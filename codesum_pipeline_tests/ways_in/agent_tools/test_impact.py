@@ -75,7 +75,9 @@ def test_signatures_and_headlines_are_told_of_both_versions(page: ImpactPage) ->
     assert (rounding.signature_before, rounding.signature) == (
         "def round_cents(amount)", "def round_cents(amount, places=2)"
     )  # fmt: skip
-    assert rounding.headline_before == "Round an amount to cents."
+    assert rounding.headline == rounding.headline_before
+    assert rounding.headline.endswith("Round an amount to cents.")
+    assert changed["shop/money.py::old_price"].headline_before == "Give the price of before."
     assert renamed.moved_from == "shop/money.py::to_text"
 
 
