@@ -26,7 +26,8 @@ _WORDS = {
 
 class ChangedDefinition(BaseModel):
     """One definition, or the code of a file outside of definitions; `moved_from` is its id before. `users` are the
-    first of those of one step that did not change, tests last, `unresolved` places that call something of the name of what was removed."""
+    first of those of one step that did not change, tests last; `unresolved` are places that call something of the name
+    of what was removed."""
 
     kind: SymbolChangeKind
     id: str
@@ -169,15 +170,16 @@ class ImpactPage(AnswerPage):
             if rows:
                 yield heading, rows
 
+    @property
+    def told_kinds(self) -> str:
+        """How many changes there are of each kind, in words."""
+        counts = ((kind, self.kinds.get(kind, 0)) for kind in SymbolChangeKind)
+        return ", ".join(f"{number:,} {_WORDS[kind][number != 1]}" for kind, number in counts if number)
+
     def short_lines(self) -> Iterator[str]:
         """The short text: at most fifteen lines."""
-        kinds = [
-            f"{number:,} {_WORDS[kind][number != 1]}"
-            for kind in SymbolChangeKind
-            if (number := self.kinds.get(kind, 0))
-        ]
-        if kinds:
-            yield f"{self.repo} {self.base} → {self.head}: {', '.join(kinds)}, in {count_noun(self.files, 'file')}"
+        if self.kinds:
+            yield f"{self.repo} {self.base} → {self.head}: {self.told_kinds}, in {count_noun(self.files, 'file')}"
             yield self._told_reach()
             yield self._told_tests()
         else:

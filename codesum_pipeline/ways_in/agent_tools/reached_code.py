@@ -35,7 +35,7 @@ MOST_REACHED = 20_000
 # What a framework runs before or after tests begins so: `setUp`, `setup_method`, `beforeEach`, `tearDownClass`.
 _RUN_AROUND_TESTS = ("setup", "teardown", "before", "after", "asyncsetup", "asyncteardown")
 # A name that more functions call on unknown objects says nothing of whose it is, nor one that built-in types have.
-_MOST_BY_NAME = 20
+MOST_BY_NAME = 20
 _USUAL_MEMBERS = frozenset(name for type_ in (str, bytes, list, dict, set, int, IOBase) for name in dir(type_))
 # A hierarchy is followed so far.
 _MOST_BASES = 30
@@ -142,7 +142,8 @@ class CodeReach(Struct, eq=False, dict=True):
 
     def _users_by_name(self, number: int) -> Iterator[int]:
         """Who mentions a method's name, uses nothing known of that name, and uses the method's class at any distance.
-        Code other than tests counts only where the name is telling: what it reaches in turn is reached, too."""
+        Code other than tests counts only where the name is telling, since what it reaches is reached, too; there the
+        object may have been handed over, so that it need not use the class if no other class has such a method."""
         owner, name = int(self.documents.parents[number]), own_name(self.documents[number].id)
         if owner == NOTHING or self.documents[owner].level is not Level.CLASS or not self._is_function(number):
             return
@@ -150,21 +151,23 @@ class CodeReach(Struct, eq=False, dict=True):
         if not mentions:
             return
         known, using, family = self._users_of_name(name), self._users_of_classes(owner), {owner, *self._family(owner)}
-        found = list(dict.fromkeys(
-            each.number for each in mentions
-            if each.number not in known and each.number in using
-            and (not each.is_of_own or int(self.documents.parents[each.number]) in family)
-        ))  # fmt: skip
-        shipped = [one for one in found if not is_test_document(self.documents, one)]
-        yield from (one for one in found if is_test_document(self.documents, one))
-        if len(shipped) <= _MOST_BY_NAME and name not in _USUAL_MEMBERS:
-            yield from shipped
+        others = (each for each in mentions if not each.is_of_own or int(self.documents.parents[each.number]) in family)
+        found = [one for one in dict.fromkeys(each.number for each in others) if one not in known]
+        yield from (one for one in found if one in using and is_test_document(self.documents, one))
+        if name in _USUAL_MEMBERS:
+            return
+        is_only = family.issuperset(int(self.documents.parents[one]) for one in self._named(name))
+        shipped = [one for one in found if (is_only or one in using) and not is_test_document(self.documents, one)]
+        yield from shipped if len(shipped) <= MOST_BY_NAME else ()
+
+    def _named(self, name: str) -> list[int]:
+        return [one for one in self.documents.named(name) if own_name(self.documents[one].id) == name]
 
     def _users_of_name(self, name: str) -> frozenset[int]:
         """What uses any definition of a name that the graph knows."""
         if name not in self._known_users:
-            named = (one for one in self.documents.named(name) if own_name(self.documents[one].id) == name)
-            self._known_users[name] = frozenset(user for one in named for user in self._direct_users(one))
+            users = (user for one in self._named(name) for user in self._direct_users(one))
+            self._known_users[name] = frozenset(users)
         return self._known_users[name]
 
     def _users_of_classes(self, class_: int) -> frozenset[int]:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from codesum_pipeline.foundation.data_model.markdown import code_span, escape_text, markdown_table
 from codesum_pipeline.foundation.data_model.printable import count_noun
-from codesum_pipeline.ways_in.agent_tools.changed_symbols import SymbolChangeKind
 from codesum_pipeline.ways_in.agent_tools.impact_page import ChangedDefinition, ImpactPage, ReachedPlace
 
 # GitHub refuses a comment of more than 65,536 characters.
@@ -31,18 +30,22 @@ def impact_markdown(page: ImpactPage) -> str:
 
 
 def _counts(page: ImpactPage) -> str:
-    others = ", ".join(f"{code_span(key)} {number:,}" for key, number in page.counts.others.items())
-    kinds = ", ".join(f"{page.kinds[kind]:,} {kind}" for kind in SymbolChangeKind if kind in page.kinds)
+    others = ", ".join(f"{_cell(key)} {number:,}" for key, number in page.counts.others.items())
     rows = [
-        ("changed", f"{kinds or 'no definition'} in {count_noun(page.files, 'file')}"),
+        ("changed", f"{page.told_kinds or 'no definition'}, in {count_noun(page.files, 'file')}"),
         ("reached", f"{page.counts.one:,} in one step, {page.counts.two:,} in two, {page.counts.all:,} in all"),
         ("tests", f"{page.test_count:,} reach it" if page.test_count else "none is known to reach it"),
-        ("routes and commands", ", ".join(map(code_span, page.start_names)) or "none"),
+        ("routes and commands", ", ".join(map(_cell, page.start_names)) or "none"),
     ]
     rows += [("other repositories", others)] if others else []
     rows += [("comments or layout alone", count_noun(page.only_layout, "file"))] if page.only_layout else []
-    rows += [(why, ", ".join(map(code_span, paths[:5]))) for why, paths in page.not_compared.items()]
+    rows += [(why, ", ".join(map(_cell, paths[:5]))) for why, paths in page.not_compared.items()]
     return "\n".join(["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows)])
+
+
+def _cell(text: str) -> str:
+    """A code span in a table, which a bar would end."""
+    return code_span(text).replace("|", "\\|")
 
 
 def _risk(change: ChangedDefinition) -> str:

@@ -88,7 +88,7 @@ def test_a_commit_that_is_not_there_is_refused_with_the_command(folder: Path) ->
 
 def test_a_branch_of_a_url_is_fetched_unless_offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ssh = tmp_path / "ssh"
-    ssh.write_text("#!/bin/sh\nfor last; do :; done\neval \"exec $last\"\n")
+    ssh.write_text('#!/bin/sh\nfor last; do :; done\neval "exec $last"\n')
     ssh.chmod(0o755)
     monkeypatch.setenv("GIT_SSH_COMMAND", str(ssh))
     server = GitRepo.create(tmp_path / "server", BEFORE)
