@@ -90,6 +90,24 @@ PREPARED = prepare()
 def use():
     return 2
 """,
+    "app/painting.py": """class Brush:
+    def paint(self):
+        return "red"
+
+
+def paint_all(tools):
+    return [tool.paint() for tool in tools]
+""",
+    "tests/test_painting.py": """from app.painting import Brush, paint_all
+
+
+def test_all_is_painted():
+    assert paint_all([Brush()])
+
+
+def test_nothing_is_painted():
+    assert not paint_all([])
+""",
     "tests/conftest.py": """import pytest
 
 from app.fields import DateField, TextField
