@@ -19,6 +19,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "read": {"ids": ["digest", "zoo/keeper.py:1-3"]},
     "graph": {"id": "zoo/animals.py::Lion"},
     "overview": {"repo": "zoo"},
+    "impact": {"repo": "zoo", "range": "HEAD..HEAD"},
     "status": {},
     "get_codebase_overview": {"repo": "zoo"},
     "get_framework_analysis": {"repo": "zoo"},

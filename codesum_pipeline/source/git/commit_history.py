@@ -39,11 +39,12 @@ class CommitHistory(Struct, frozen=True):
 
 
 class FileChange(Struct, frozen=True):
-    """One path in two trees, as blobs; None in a tree that does not have it."""
+    """One path in two trees, as blobs; None in a tree that does not have it. The modes are those of git."""
 
     path: str
     before: str | None
     after: str | None
+    modes: tuple[str, str] = ("", "")
 
 
 class CommitChanges(Struct, frozen=True):
@@ -91,8 +92,9 @@ def files_between(git_dir: Path, before: str, after: str, *, timeout_s: float) -
 
 def _file_changes(fields: Sequence[str]) -> Iterator[FileChange]:
     for entry, path in zip(fields[::2], fields[1::2], strict=False):
-        before, after = (blob if blob.strip("0") else None for blob in entry.split()[2:4])
-        yield FileChange(path, before, after)
+        mode_before, mode_after, *blobs = entry.lstrip(":").split()[:4]
+        before, after = (blob if blob.strip("0") else None for blob in blobs)
+        yield FileChange(path, before, after, (mode_before, mode_after))
 
 
 def history_of(ws: Workspace, commit: str, *, commits: int) -> CommitHistory:

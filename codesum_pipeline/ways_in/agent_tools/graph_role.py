@@ -79,7 +79,7 @@ def role_of(documents: JoinedDocuments, number: int, starts: StartNames) -> Grap
     own = purpose_of(document)
     callers, referring = _callers(documents, number), _referring(documents, number)
     users = callers or referring
-    from_tests = [user for user in dict.fromkeys([*callers, *referring]) if _is_test(documents, user)]
+    from_tests = [user for user in dict.fromkeys([*callers, *referring]) if is_test_document(documents, user)]
     others = users if document["is_test"] else [user for user in users if user not in {*from_tests}]
     is_told = own is not None and own.is_authors
     above = None if is_told or documents[number].level is Level.CLASS else overridden_by(documents, number)
@@ -110,7 +110,7 @@ def _most_important(documents: JoinedDocuments, number: int, users: Sequence[int
     return [user for user in important if user != number and not documents[user].id.startswith(inside)]
 
 
-def _is_test(documents: JoinedDocuments, number: int) -> bool:
+def is_test_document(documents: JoinedDocuments, number: int) -> bool:
     found = documents[number]
     return bool(found.index.arrays["is_test"][found.row])
 
@@ -137,7 +137,7 @@ def _starts_reaching(documents: JoinedDocuments, number: int, starts: StartNames
         if found:
             return tuple(sorted(found)) if len(found) <= _MOST_STARTS else ()
         callers = {user for each in frontier for user in _callers(documents, each)} - seen
-        frontier = sorted(user for user in callers if not _is_test(documents, user))
+        frontier = sorted(user for user in callers if not is_test_document(documents, user))
         seen.update(frontier)
         if len(seen) > _MOST_VISITED:
             break
@@ -157,7 +157,7 @@ def _test_of(documents: JoinedDocuments, document: Mapping[str, Any], tests: Seq
     words = _words(document["qualified_name"] or "")
     own = _words((document["qualified_name"] or "").rpartition(".")[2])
     ranked = []
-    for test in (each for each in tests[:_MOST_TESTS] if _is_whole_test(documents, each)):
+    for test in (each for each in tests[:_MOST_TESTS] if is_whole_test(documents, each)):
         shown = documents[test].shown()
         of_test, last = _words(shown["qualified_name"]), _words(shown["qualified_name"].rpartition(".")[2])
         if own & last and 2 * len(own & of_test) >= len(own):
@@ -166,7 +166,7 @@ def _test_of(documents: JoinedDocuments, document: Mapping[str, Any], tests: Seq
     return (min(ranked)[-1],) if ranked else ()
 
 
-def _is_whole_test(documents: JoinedDocuments, number: int) -> bool:
+def is_whole_test(documents: JoinedDocuments, number: int) -> bool:
     """Whether a function of a test's file is a test: nobody calls it, it is in no other function, and no fixture. What
     is handed over is one only by its name."""
     owner = int(documents.parents[number])

@@ -12,6 +12,7 @@ from codesum_pipeline.ways_in.agent_tools.changed_files import mark_changed
 from codesum_pipeline.ways_in.agent_tools.changes_tool import watch_changes
 from codesum_pipeline.ways_in.agent_tools.graph_tool import get_dependencies, get_file_analysis, get_symbol_info, graph
 from codesum_pipeline.ways_in.agent_tools.grep_tool import grep
+from codesum_pipeline.ways_in.agent_tools.impact_tool import impact
 from codesum_pipeline.ways_in.agent_tools.overview_tool import (
     get_framework_analysis,
     get_semantic_neighborhoods,
@@ -92,6 +93,13 @@ TOOLS = (
         "Start here in a repository you do not know, before listing folders: what it is, its parts and languages, "
         "frameworks and entry points, and its most used files and definitions.",
         overview,
+        is_default=True,
+    ),
+    Tool(
+        "impact",
+        "Before you finish a change: what changed by symbol, who calls or refers to it at any distance, in other "
+        "repositories too, and which tests, routes and commands run it.",
+        impact,
         is_default=True,
     ),
     Tool(

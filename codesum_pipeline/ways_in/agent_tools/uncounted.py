@@ -53,7 +53,7 @@ def uncounted_uses(call: ToolContext, documents: JoinedDocuments, number: int | 
 
 def _unknown_calls(call: ToolContext, documents: JoinedDocuments, number: int) -> Iterator[str]:
     name = _called_name(documents, number)
-    places, unread = _other_calls(call, documents, number, name) if _NAME.fullmatch(name) else ([], 0)
+    places, unread = other_calls(call, documents, name, documents[number].path, but=number)
     if places:
         least = "at least " if unread else ""
         those = count_noun(len(places), "other function or file", "other functions or files")
@@ -68,15 +68,20 @@ def _called_name(documents: JoinedDocuments, number: int) -> str:
     return own_name(documents[number if class_ is None else class_].id)
 
 
-def _other_calls(call: ToolContext, documents: JoinedDocuments, number: int, name: str) -> tuple[list[str], int]:
+def other_calls(
+    call: ToolContext, documents: JoinedDocuments, name: str, path: str, *, but: int | None = None
+) -> tuple[list[str], int]:
     """The first place in each function or file that calls something of a name and has no known use of any document of
-    that name; and the number of files that have the name and were not looked through."""
-    family = profile_of(language_of_path(documents[number].path) or "").family
-    known = {*_users_of_name(documents, name), number}
+    that name, in the languages that a file at `path` can be called from; and the number of files that have the name and
+    were not looked through. The document `but` is left out."""
+    if not _NAME.fullmatch(name):
+        return [], 0
+    family = profile_of(language_of_path(path) or "").family
+    known = {*_users_of_name(documents, name), *([] if but is None else [but])}
     found: list[str] = []
     unread = 0
     for start, index in zip(documents.starts, documents.parts, strict=False):
-        rows = _files_with(index, name, family)
+        rows = files_with(index, name, family)
         texts = call.sources(documents.parts).read(index, [index.ids[row] for row in rows[:_MOST_FILES]])
         unread += len(rows) - len(texts)
         for row in sorted(rows[:_MOST_FILES]):
@@ -100,7 +105,7 @@ def _is_outside(documents: JoinedDocuments, number: int, name: str) -> bool:
     return any(dotted_parts(each)[-1:] == [name] for each in documents.outside(number))
 
 
-def _files_with(index: PublishedIndex, name: str, family: str) -> list[int]:
+def files_with(index: PublishedIndex, name: str, family: str) -> list[int]:
     """The files of a family of languages that have a name, those first that have it most."""
     words = index.words[Lane.CODE]
     (span,) = words.spans([tokens_of_word(name).rpartition(" ")[2]])

@@ -49,6 +49,7 @@ _PANELS = {
     "Asking it": {
         "search": "Find functions, classes, files and modules by what they do.",
         "grep": "Find lines that match a pattern, below the function or class that holds them.",
+        "impact": "Show what a change reaches: who uses what changed, and which tests, routes and commands run it.",
         "ask": "Answer a question about repositories, with the places that show it.",
         "show": "Show one document with all its fields.",
         "overview": "Show a repository to a newcomer: its parts, entry points, frameworks, where to start.",

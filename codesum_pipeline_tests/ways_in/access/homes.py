@@ -34,6 +34,10 @@ FILES_OF_B = {
     "numbatpath/pay.py": '"""Bilbydoc."""\n\n\ndef charge(card):\n    """Charge a bilbydoc."""\n'
     '    return wombatname(card)\n\n\ndef wombatname(card):\n    return "dingotext"\n',
 }
+# It imports A, so that what A changes reaches it.
+CLIENT_OF_B = (
+    "from till.pay import charge, check\n\n\ndef wombatname_client():\n    return charge(check('dingotext'))\n"
+)
 KEY_OF_B = "till-quokka"
 
 
@@ -51,7 +55,9 @@ def make_homes(folder: Path) -> Homes:
     """Built homes; in that of both somebody else asked about B, and about A."""
     a = GitRepo.create(folder / "a", FILES_OF_A)
     b = GitRepo.create(folder / "maalaplace", FILES_OF_B)
+    a.commit({"till/pay.py": FILES_OF_A["till/pay.py"].replace("return json", "return 1 and json")})
     b.commit({"numbatpath/more.py": "def wombatname_more():\n    return 'dingotext'\n"}, message="Potoroocommit")
+    b.commit({"numbatpath/client.py": CLIENT_OF_B}, message="Potoroocommit")
     b.git("branch", "taipanbranch")
     alone, both = folder / "alone", folder / "both"
     build(workspace_of(open_home(alone), RepositoryEntry("till", str(a.path))))

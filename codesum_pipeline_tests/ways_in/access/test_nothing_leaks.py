@@ -17,6 +17,7 @@ from codesum_pipeline.foundation.data_model.errors import CodesumError
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.tool_registry import TOOLS, Tool
 from codesum_pipeline.ways_in.web.web_app import pages_of
+from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.ways_in.access.asking import (
     HEADERS,
     Session,
@@ -36,6 +37,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "grep": {"pattern": "charge|check"},
     "read": {"ids": ["till/pay.py::charge"]},
     "graph": {"id": "till/pay.py::charge"},
+    "impact": {"range": "HEAD~1..HEAD"},
     "overview": {},
     "status": {},
     "get_codebase_overview": {},
@@ -207,6 +209,19 @@ def test_no_tool_says_anything_of_a_repository_that_a_token_does_not_open(homes:
 
         assert not leaked(both, arguments), both
         assert both.replace(str(homes.both), "") == alone.replace(str(homes.alone), "")
+
+
+def test_a_change_reaches_other_repositories_only_for_who_may_read_them(homes: Homes) -> None:
+    (tool,) = (tool for tool in TOOLS if tool.name == "impact")
+    arguments = {**CALLS["impact"], "repo": "till"}
+    for_all = tool.ask(ToolContext(opened(homes.both), Path("/")), arguments).text()
+
+    assert "wombatname_client" in for_all
+    assert "till/use.py" in answer_of(homes.both, tool, arguments)
+    assert not leaked(answer_of(homes.both, tool, arguments), arguments)
+    a = homes.both.parent / "a"
+    other = GitRepo(a).git("commit-tree", "HEAD^{tree}", "-m", "on no branch").strip()
+    assert "no commit that is here" in answer_of(homes.both, tool, {**arguments, "range": f"{other}..HEAD"})
 
 
 def test_unknown_and_forbidden_are_one_answer(homes: Homes) -> None:

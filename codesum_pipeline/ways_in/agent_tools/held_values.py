@@ -1,0 +1,99 @@
+"""The names under which the body of a class or the top of a file keeps what it refers to: `WRITERS = {"iso": to_iso}`.
+
+Whoever reads that name may run it. Nobody else of those who use the class or file does so for this reason.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct, field
+
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.ids import own_name, symbol_id
+from codesum_pipeline.ways_in.agent_tools.constants import ConstantReader
+from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
+
+# A statement that gives a name a value, behind its indentation.
+_ASSIGNMENT = re.compile(r"(?:[a-z]+ ){0,4}([^\W\d]\w*) ?(?::[^=\n]{0,200})?=(?!=)")
+_DECORATOR = re.compile(r"@(\w+)\.\w+")
+_CLOSING = re.compile(r"[\])}]")
+# Lines that name something without keeping it.
+_NO_STATEMENT = ("import ", "from ", "class ", "#", "//")
+
+
+class HeldValues(Struct, eq=False):
+    """The names under which classes and files keep what they refer to; `children` are what each document holds."""
+
+    documents: JoinedDocuments
+    constants: ConstantReader
+    children: Mapping[int, Sequence[int]]
+    _lines: dict[int, dict[int, str]] = field(default_factory=dict)
+
+    def names(self, holder: int, held: int) -> list[str] | None:
+        """The names under which a class or file keeps a definition; None where it is named for another reason, such as
+        a base, an argument or a type."""
+        lines = self._own_lines(holder)
+        word = re.compile(rf"(?<!\w){re.escape(own_name(self.documents[held].id))}(?!\w)")
+        found: dict[str, None] = {}
+        level = self._level(holder, lines)
+        heads = {at: _head(lines, at, level) for at, line in lines.items() if word.search(line)}
+        for head in heads.values():
+            if match := _ASSIGNMENT.match(head):
+                found[match[1]] = None
+            elif not head.startswith(_NO_STATEMENT):
+                return None
+        return list(found)
+
+    def _level(self, holder: int, lines: Mapping[int, str]) -> int:
+        """How far the statements of a class or file are indented: those of a class more than its head."""
+        indents = [_indent(line) for line in lines.values()]
+        if self.documents[holder].level is Level.FILE or not indents:
+            return 0
+        return next((indent for indent in indents if indent > indents[0]), indents[0])
+
+    def users_of_registrars(self, number: int) -> Iterator[int]:
+        """Who uses the objects with which decorators register a function: `app` of `@app.route("/pay")`, `cli` of
+        `@cli.command()`."""
+        found, shown = self.documents[number], self.documents[number].shown()
+        text = (self.constants.sources.text(self.documents.repo, found.path) or "").split("\n")
+        for line in text[(shown["start_line"] or 1) - 1 : shown["end_line"]]:
+            if (match := _DECORATOR.match(line.strip())) is None:
+                return
+            for id_ in (symbol_id(found.path, [match[1]]), *self._imported(match[1])):
+                yield from self.constants.users_of(id_)
+                if (registrar := self.documents.number(id_)) is not None:
+                    yield registrar
+
+    def _imported(self, name: str) -> list[str]:
+        """The definition of a name, where the repository has one of it."""
+        named = [one for one in self.documents.named(name) if own_name(self.documents[one].id) == name]
+        return [self.documents[one].id for one in named] if len(named) == 1 else []
+
+    def users_of_file(self, file: int, names: list[str]) -> Iterator[int]:
+        """Whoever reads a name at the top of a file."""
+        for name in names:
+            yield from self.constants.users_of(symbol_id(self.documents[file].id, [name]))
+
+    def _own_lines(self, holder: int) -> dict[int, str]:
+        """The lines of a class or file that are in none of its functions and inner classes, without empty ones."""
+        if holder not in self._lines:
+            found, shown = self.documents[holder], self.documents[holder].shown()
+            text = (self.constants.sources.text(self.documents.repo, found.path) or "").split("\n")
+            covered = set[int]()
+            for part in (self.documents[each].shown() for each in self.children.get(holder, ())):
+                covered.update(range(part["start_line"] or 1, (part["end_line"] or 0) + 1))
+            first, last = shown["start_line"] or 1, shown["end_line"] or len(text)
+            numbered = ((at, text[at - 1]) for at in range(first, min(last, len(text)) + 1) if at not in covered)
+            self._lines[holder] = {at: line for at, line in numbered if line.strip()}
+        return self._lines[holder]
+
+
+def _head(lines: Mapping[int, str], at: int, level: int) -> str:
+    """The first line of the statement around a line; statements are indented by `level`."""
+    above = (lines[each] for each in sorted(lines, reverse=True) if each <= at)
+    is_head = (line for line in above if _indent(line) <= level and not _CLOSING.match(line.strip()))
+    return next(is_head, lines[at]).strip()
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())

@@ -1,0 +1,224 @@
+"""The answer of `impact`: what changed, what that reaches, and which tests, routes and commands are among it.
+
+The short text comes first: counts, and what is riskiest. The rows follow, as many as fit.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from pydantic import BaseModel
+
+from codesum_pipeline.foundation.data_model.printable import count_noun, one_line, shorten_text, some_of
+from codesum_pipeline.ways_in.agent_tools.changed_symbols import SymbolChangeKind
+from codesum_pipeline.ways_in.agent_tools.tool_answers import AnswerPage, indent_lines, place_of
+
+_NAMED = 3
+_LONGEST_SIGNATURE = 160
+_LONGEST_HEADLINE = 110
+_LONGEST_NAME = 50
+# Steps of a way that are shown: its ends tell most.
+_MOST_STEPS_SHOWN = 4
+_WORDS = {
+    SymbolChangeKind.REMOVED: ("removed", "removed"), SymbolChangeKind.SIGNATURE: ("signature", "signatures"),
+    SymbolChangeKind.MOVED: ("moved or renamed", "moved or renamed"), SymbolChangeKind.BODY: ("body", "bodies"),
+    SymbolChangeKind.ADDED: ("added", "added"), SymbolChangeKind.CODE: ("file's own code", "files' own code"),
+}  # fmt: skip
+
+
+class ChangedDefinition(BaseModel):
+    """One definition, or the code of a file outside of definitions; `moved_from` is its id before. `users` are the
+    first of those of one step that did not change, tests last; `unresolved` are places that call something of the name
+    of what was removed."""
+
+    kind: SymbolChangeKind
+    id: str
+    path: str
+    line: int | None = None
+    end_line: int | None = None
+    moved_from: str = ""
+    signature: str = ""
+    signature_before: str = ""
+    headline: str = ""
+    headline_before: str = ""
+    names: list[str] = []
+    users: list[str] = []
+    user_count: int = 0
+    test_user_count: int = 0
+    unresolved: list[str] = []
+    is_test: bool = False
+
+    @property
+    def title(self) -> str:
+        return one_line(self.id.partition("::")[2].replace("::", ".") or self.path)
+
+    @property
+    def risk(self) -> int:
+        """How much may break: users of what went, then of what has another signature."""
+        weight = {SymbolChangeKind.REMOVED: 2, SymbolChangeKind.SIGNATURE: 1}.get(self.kind, 0)
+        return weight and (self.user_count + len(self.unresolved)) * weight
+
+    @property
+    def told_users(self) -> str:
+        users = [one_line(each.partition("::")[2].replace("::", ".") or each) for each in self.users]
+        tests = f" ({self.test_user_count:,} in tests)" if self.test_user_count else ""
+        told = f"{count_noun(self.user_count, 'user')}{tests}: {_some(users, self.user_count)}" if users else ""
+        places = f"by name: {some_of(self.unresolved, _NAMED)}" if self.unresolved else ""
+        return "; ".join(filter(None, (told, places)))
+
+    def line_of_risk(self) -> str:
+        return f"{self.kind}  {self.place}  {self.title}: {self.told_users}"
+
+    @property
+    def place(self) -> str:
+        return place_of(self.path, self.line, self.end_line)
+
+    def lines(self) -> list[str]:
+        what = f"{self.kind}{f', was {one_line(self.moved_from)}' if self.moved_from else ''}"
+        names = f" ({some_of([*map(one_line, self.names)], _NAMED)})" if self.names else ""
+        head = f"{self.place}  {what}  {self.title}{names}"
+        found = [f"{head}: {self._told_headline()}" if self._told_headline() else head]
+        if self.signature_before and self.signature_before != self.signature:
+            before, after = (
+                shorten_text(one_line(each), _LONGEST_SIGNATURE) for each in (self.signature_before, self.signature)
+            )
+            found += indent_lines([f"- {before}", *([f"+ {after}"] if after else [])])
+        return [*found, *indent_lines([self.told_users])] if self.told_users else found
+
+    def _told_headline(self) -> str:
+        before, after = (
+            shorten_text(one_line(each), _LONGEST_HEADLINE) for each in (self.headline_before, self.headline)
+        )
+        return f"{before} → {after}" if before and after and before != after else after or before
+
+    def text(self) -> str:
+        return "\n".join(self.lines())
+
+
+class ReachedPlace(BaseModel):
+    """A document that is reached, by so many steps; `way` are the names from the change to it."""
+
+    repo: str
+    id: str
+    path: str
+    line: int | None = None
+    steps: int
+    way: list[str] = []
+    starts: list[str] = []
+
+    @property
+    def title(self) -> str:
+        return one_line(self.id.partition("::")[2].replace("::", ".") or self.path)
+
+    def text(self) -> str:
+        starts = f"  {', '.join(map(one_line, self.starts))}" if self.starts else ""
+        return f"{place_of(self.path, self.line)}{starts}  {self.title}  ({self.told_way()})"
+
+    def told_way(self) -> str:
+        way = [*map(one_line, self.way)]
+        if len(way) > _MOST_STEPS_SHOWN:
+            way = [way[0], "…", *way[-_MOST_STEPS_SHOWN + 1 :]]
+        return f"{count_noun(self.steps, 'step')}: {' ← '.join(way)}"
+
+
+class ReachCounts(BaseModel):
+    """How many definitions and files are reached in one, at most two, and any number of steps; `others` are those in
+    other repositories, by key. With `is_cut` there are more."""
+
+    one: int = 0
+    two: int = 0
+    all: int = 0
+    others: dict[str, int] = {}
+    is_cut: bool = False
+
+
+class ImpactPage(AnswerPage):
+    """`changes`, `tests`, `starts` (routes and commands) and `reached` are the rows of this part of the answer, in this
+    order; the counts are of the whole."""
+
+    repo: str = ""
+    base: str = ""
+    head: str = ""
+    kinds: dict[str, int] = {}
+    files: int = 0
+    only_layout: int = 0
+    not_compared: dict[str, list[str]] = {}
+    counts: ReachCounts = ReachCounts()
+    test_count: int = 0
+    start_count: int = 0
+    risks: list[str] = []
+    nearest_tests: list[str] = []
+    start_names: list[str] = []
+    changes: list[ChangedDefinition] = []
+    tests: list[ReachedPlace] = []
+    starts: list[ReachedPlace] = []
+    reached: list[ReachedPlace] = []
+    is_first: bool = True
+
+    def text(self) -> str:
+        return self.framed(self._lines(), what="rows")
+
+    def _lines(self) -> Iterator[str]:
+        if self.is_first:
+            yield from self.short_lines()
+        for heading, rows in self.sections():
+            yield heading
+            yield from indent_lines(line for row in rows for line in row.text().split("\n"))
+
+    def sections(self) -> Iterator[tuple[str, Sequence[ChangedDefinition | ReachedPlace]]]:
+        """The rows of this part below their headings."""
+        for name, heading in SECTIONS.items():
+            rows: Sequence[ChangedDefinition | ReachedPlace] = getattr(self, name)
+            if rows:
+                yield heading, rows
+
+    @property
+    def told_kinds(self) -> str:
+        """How many changes there are of each kind, in words."""
+        counts = ((kind, self.kinds.get(kind, 0)) for kind in SymbolChangeKind)
+        return ", ".join(f"{number:,} {_WORDS[kind][number != 1]}" for kind, number in counts if number)
+
+    def short_lines(self) -> Iterator[str]:
+        """The short text: at most fifteen lines."""
+        if self.kinds:
+            yield f"{self.repo} {self.base} → {self.head}: {self.told_kinds}, in {count_noun(self.files, 'file')}"
+            yield self._told_reach()
+            yield self._told_tests()
+        else:
+            yield f"{self.repo} {self.base} → {self.head}: no definition changed"
+        if self.start_count:
+            yield f"routes and commands: {self.start_count:,}: {_some(self.start_names, self.start_count)}"
+        if told := self._told_rest():
+            yield f"besides: {told}"
+        if self.risks:
+            yield "riskiest:"
+            yield from indent_lines(self.risks)
+
+    def _told_reach(self) -> str:
+        one, two, every = self.counts.one, self.counts.two, self.counts.all
+        more = "more than " if self.counts.is_cut else ""
+        others = [f"{one_line(key)} {number:,}" for key, number in self.counts.others.items()]
+        beyond = f"; in other repositories: {some_of(others, _NAMED)}" if others else ""
+        return f"reached: {one:,} in one step, {two:,} in two, {more}{every:,} in all{beyond}"
+
+    def _told_tests(self) -> str:
+        if not self.test_count:
+            return "tests: none is known to reach it"
+        return f"tests: {self.test_count:,}, nearest first: {_some(self.nearest_tests, self.test_count)}"
+
+    def _told_rest(self) -> str:
+        layout = f"{count_noun(self.only_layout, 'file')} with other comments or layout" if self.only_layout else ""
+        rest = (
+            f"{count_noun(len(paths), 'file')} {why}: {some_of([*map(one_line, paths)], _NAMED)}"
+            for why, paths in self.not_compared.items()
+        )
+        return "; ".join(filter(None, (layout, *rest)))
+
+
+# The lists of rows, in their order, with their headings.
+SECTIONS = {
+    "changes": "changed", "tests": "tests that reach it", "starts": "routes and commands", "reached": "reached",
+}  # fmt: skip
+
+
+def _some(names: Sequence[str], total: int) -> str:
+    shown = ", ".join(shorten_text(name, _LONGEST_NAME) for name in names[:_NAMED])
+    return f"{shown} and {total - _NAMED:,} more" if total > _NAMED else shown

@@ -1,0 +1,88 @@
+"""Which functions call a name on something (`x.save()`), read it (`x.size`), or look it up (`getattr(x, "save")`).
+
+A call whose receiver is not known has no edge in the graph. Its name says which methods it may run.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from functools import cached_property
+
+import numpy as np
+from msgspec import Struct
+
+from codesum_pipeline.foundation.language_facts.file_languages import is_program, language_of_path
+from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
+from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
+
+# Files whose sources are read for it, those with most definitions first.
+MOST_FILES_READ = 4_000
+_MEMBER = re.compile(r"(\w*)(?:\.|->|::)(\w+)(\s?\()?")
+# A text names a member where the line says that it looks one up.
+_LOOKS_UP = re.compile(r"attr|method|send\b|call", re.IGNORECASE)
+_TEXT = re.compile(r"['\"](\w+)['\"]")
+_OWN_OBJECT = frozenset({"self", "this", "cls", "super"})
+_PROPERTY = re.compile(r"@[\w.]*(?:property|setter|getter|deleter)\b")
+
+
+class Mention(Struct, frozen=True):
+    """A function, else class or file, that mentions a name; of its own object (`self.x`), or without calling it."""
+
+    number: int
+    is_of_own: bool
+    is_called: bool
+
+
+class MentionedNames(Struct, eq=False, dict=True):
+    """The functions, else classes or files, that mention each name; the sources are read at the first question."""
+
+    documents: JoinedDocuments
+    sources: SourceReader
+
+    def mentioning(self, name: str) -> Collection[Mention]:
+        return self._read[0].get(name, ())
+
+    def is_property(self, number: int) -> bool:
+        """Whether a decorator of a function says that it is run when it is read."""
+        return number in self._read[1]
+
+    @cached_property
+    def _read(self) -> tuple[Mapping[str, Collection[Mention]], frozenset[int]]:
+        found: dict[str, dict[Mention, None]] = defaultdict(dict)
+        properties = set[int]()
+        for start, index in zip(self.documents.starts, self.documents.parts, strict=False):
+            for row, text in self._texts(index):
+                holders = _holders(index, row, text.count("\n") + 1)
+                for at, line in enumerate(text.split("\n")):
+                    number = start + holders[at]
+                    if _PROPERTY.search(line):
+                        properties.add(number)
+                    for before, member, is_called in _MEMBER.findall(line):
+                        found[member][Mention(number, before in _OWN_OBJECT, bool(is_called))] = None
+                    for member in _TEXT.findall(line) if _LOOKS_UP.search(line) else ():
+                        found[member][Mention(number, False, True)] = None
+        return found, frozenset(properties)
+
+    def _texts(self, index: PublishedIndex) -> Iterator[tuple[int, str]]:
+        rows, counts = np.unique(index.arrays["file_row"], return_counts=True)
+        ordered = rows[np.argsort(-counts, kind="stable")].tolist()
+        wanted = [
+            row for row in ordered
+            if row >= 0 and index.shows(row) and is_program(language_of_path(index.ids[row]) or "")
+        ][:MOST_FILES_READ]  # fmt: skip
+        texts = self.sources.read(index, [index.ids[row] for row in wanted])
+        yield from ((row, texts[index.ids[row]]) for row in wanted if index.ids[row] in texts)
+
+
+def _holders(index: PublishedIndex, file: int, lines: int) -> list[int]:
+    """The row of the innermost definition around each line of a file."""
+    rows = (index.arrays["file_row"] == file).nonzero()[0]
+    rows = rows[rows != file]
+    first, last = index.shown.lines[rows].T
+    holders = np.full(lines, file)
+    # What is inside of another comes after it; a decorator is a line of what it decorates.
+    for place in np.lexsort((-last, first)).tolist():
+        holders[max(0, first[place] - 1) : last[place]] = rows[place]
+    found: list[int] = holders.tolist()
+    return found

@@ -1,0 +1,341 @@
+"""What a change of some definitions reaches: who calls, refers to, inherits from or imports them, over many steps.
+
+A step goes from a definition to whoever may run it. Besides the edges of the graph these are: callers of the method
+that a method overrides; who creates objects of a class, for its constructors and operators, and for methods that nobody
+is known to call; the function around a function; who reads what a class or file keeps under a name, or uses the object
+that registers it; who calls a method by its name on an unknown object; what imports a file whose top-level code is
+reached; and what a test framework runs before or for a test.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from io import IOBase
+from itertools import chain
+
+import numpy as np
+from msgspec import Struct
+
+from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.edge import EdgeKind
+from codesum_pipeline.foundation.data_model.ids import own_name
+from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
+from codesum_pipeline.ways_in.agent_tools.constants import ConstantReader
+from codesum_pipeline.ways_in.agent_tools.constructors import constructed_class
+from codesum_pipeline.ways_in.agent_tools.document_tree import NOTHING, JoinedDocuments
+from codesum_pipeline.ways_in.agent_tools.graph_role import is_test_document, is_whole_test
+from codesum_pipeline.ways_in.agent_tools.held_values import HeldValues
+from codesum_pipeline.ways_in.agent_tools.mentioned_names import MentionedNames
+from codesum_pipeline.ways_in.agent_tools.pytest_fixtures import PytestFixtures
+from codesum_pipeline.ways_in.agent_tools.relations import Relation, callers_of, related_documents
+
+# Definitions that are reached from one change; the rest is said to be left out.
+MOST_REACHED = 20_000
+# What a framework runs before or after tests begins so: `setUp`, `setup_method`, `beforeEach`, `tearDownClass`.
+_RUN_AROUND_TESTS = ("setup", "teardown", "before", "after", "asyncsetup", "asyncteardown")
+# A name that more functions call on unknown objects says nothing of whose it is, nor one that built-in types have.
+MOST_BY_NAME = 20
+_USUAL_MEMBERS = frozenset(name for type_ in (str, bytes, list, dict, set, int, IOBase) for name in dir(type_))
+# A hierarchy is followed so far.
+_MOST_BASES = 30
+
+
+class ReachedDocument(Struct, frozen=True):
+    """A document, the fewest steps to it, and the document of the step before; NOTHING for a start. `by` is the class
+    whose method was called as one of a base, or by its name alone, at the first such step; NOTHING for none."""
+
+    number: int
+    distance: int
+    before: int
+    by: int = NOTHING
+
+
+class CodeReach(Struct, eq=False, dict=True):
+    """Everything that some documents of a repository reach, nearest first, each once."""
+
+    documents: JoinedDocuments
+    fixtures: PytestFixtures
+    names: MentionedNames
+    constants: ConstantReader
+
+    @classmethod
+    def of(cls, documents: JoinedDocuments, sources: SourceReader) -> "CodeReach":
+        constants = ConstantReader(documents, sources)
+        return cls(documents, PytestFixtures(documents, sources), MentionedNames(documents, sources), constants)
+
+    @cached_property
+    def held(self) -> HeldValues:
+        return HeldValues(self.documents, self.constants, self._children)
+
+    def reached(self, starts: Mapping[int, int], *, steps: int | None = None) -> dict[int, ReachedDocument]:
+        """The starts, each with the steps that were made to it, and what they reach in at most so many steps; at most
+        `MOST_REACHED` documents, in the order in which they are found.
+
+        Whatever calls a method of a base may run that of a subclass, but a test does so only if it uses the subclass.
+        """
+        found: dict[int, ReachedDocument] = {}
+        seen = set[tuple[int, int]]()
+        waiting: dict[int, list[ReachedDocument]] = defaultdict(list)
+        for number, distance in starts.items():
+            waiting[distance].append(ReachedDocument(number, distance, NOTHING))
+        importance = self.documents.importance
+        distance = min(waiting, default=0)
+        while waiting:
+            stop_if_cancelled()
+            frontier = waiting.pop(distance, [])
+            frontier.sort(key=lambda each: (each.by, -importance[each.number], each.number))
+            for each in frontier:
+                if not seen.isdisjoint({(each.number, each.by), (each.number, NOTHING)}) or self._is_unrelated(each):
+                    continue
+                if len(found) >= MOST_REACHED:
+                    return found
+                seen.add((each.number, each.by))
+                found.setdefault(each.number, each)
+                if steps is None or distance < steps:
+                    waiting[distance + 1] += self._following(each)
+            distance += 1
+        return found
+
+    def _following(self, each: ReachedDocument) -> Iterator[ReachedDocument]:
+        owner = int(self.documents.parents[each.number])
+        for user, is_sure in self._users_in_order(each.number).items():
+            by = each.by if is_sure or each.by != NOTHING else owner
+            yield ReachedDocument(user, each.distance + 1, each.number, by)
+
+    def _is_unrelated(self, each: ReachedDocument) -> bool:
+        """Whether it is test code that does not use the class whose method may have been called."""
+        is_test = each.by != NOTHING and is_test_document(self.documents, each.number)
+        return is_test and each.number not in self._users_of_classes(each.by)
+
+    def users(self, number: int) -> list[int]:
+        """Whoever may run a document in one step."""
+        return [*self._users_in_order(number)]
+
+    def _users_in_order(self, number: int) -> Mapping[int, bool]:
+        """The same, each with whether it is sure that this document is meant: False for calls of what it overrides, and
+        for calls by name."""
+        if number not in self._known_steps:
+            found = dict.fromkeys(self._sure_users(number), True)
+            for user in chain(self._users_of_overridden(number), self._users_by_name(number)):
+                found.setdefault(user, False)
+            found.pop(number, None)
+            self._known_steps[number] = found
+        return self._known_steps[number]
+
+    @cached_property
+    def _sure_steps(self) -> dict[int, Sequence[int]]:
+        return {}
+
+    @cached_property
+    def _known_steps(self) -> dict[int, Mapping[int, bool]]:
+        return {}
+
+    def _sure_users(self, number: int) -> Iterator[int]:
+        level = self.documents[number].level
+        if level is Level.FILE:
+            yield from self._users_of_file(number)
+        elif level is Level.CLASS:
+            yield from self._users_of_class(number)
+        else:
+            yield from self._users_of_function(number)
+
+    def _users_by_name(self, number: int) -> Iterator[int]:
+        """Who mentions a method's name, uses nothing known of that name, and uses the method's class at any distance.
+        Code other than tests counts only where the name is telling, since what it reaches is reached, too; there the
+        object may have been handed over, so that it need not use the class if no other class has such a method."""
+        owner, name = int(self.documents.parents[number]), own_name(self.documents[number].id)
+        if owner == NOTHING or self.documents[owner].level is not Level.CLASS or not self._is_function(number):
+            return
+        mentions = [each for each in self.names.mentioning(name) if each.is_called or self.names.is_property(number)]
+        if not mentions:
+            return
+        known, using, family = self._users_of_name(name), self._users_of_classes(owner), {owner, *self._family(owner)}
+        others = (each for each in mentions if not each.is_of_own or int(self.documents.parents[each.number]) in family)
+        found = [one for one in dict.fromkeys(each.number for each in others) if one not in known]
+        yield from (one for one in found if one in using and is_test_document(self.documents, one))
+        if name in _USUAL_MEMBERS:
+            return
+        is_only = family.issuperset(int(self.documents.parents[one]) for one in self._named(name))
+        shipped = [one for one in found if (is_only or one in using) and not is_test_document(self.documents, one)]
+        yield from shipped if len(shipped) <= MOST_BY_NAME else ()
+
+    def _named(self, name: str) -> list[int]:
+        return [one for one in self.documents.named(name) if own_name(self.documents[one].id) == name]
+
+    def _users_of_name(self, name: str) -> frozenset[int]:
+        """What uses any definition of a name that the graph knows."""
+        if name not in self._known_users:
+            users = (user for one in self._named(name) for user in self._direct_users(one))
+            self._known_users[name] = frozenset(users)
+        return self._known_users[name]
+
+    def _users_of_classes(self, class_: int) -> frozenset[int]:
+        """Whatever uses a class or its subclasses, at any distance, and all that is in these."""
+        if class_ not in self._class_users:
+            found, waiting = set[int](), [class_]
+            while waiting and len(found) < MOST_REACHED:
+                one = waiting.pop()
+                if one not in found:
+                    found.add(one)
+                    if one not in self._sure_steps:
+                        self._sure_steps[one] = list(dict.fromkeys(self._sure_users(one)))
+                    waiting += self._sure_steps[one]
+                    waiting += self._children.get(one, ()) if self.documents[one].level is Level.CLASS else ()
+            self._class_users[class_] = frozenset(found)
+        return self._class_users[class_]
+
+    def _family(self, class_: int) -> list[int]:
+        """The bases and the subclasses of a class."""
+        related = (
+            related_documents(self.documents, class_, way, depth=6) for way in (Relation.BASES, Relation.SUBCLASSES)
+        )
+        return [each.number for found in related for each in found]
+
+    @cached_property
+    def _known_users(self) -> dict[str, frozenset[int]]:
+        return {}
+
+    @cached_property
+    def _class_users(self) -> dict[int, frozenset[int]]:
+        return {}
+
+    def _is_function(self, number: int) -> bool:
+        return self.documents[number].level is Level.FUNCTION
+
+    def is_test(self, number: int) -> bool:
+        """Whether a document is a test by itself: what a framework runs and counts."""
+        documents = self.documents
+        if documents[number].level is not Level.FUNCTION or not is_test_document(documents, number):
+            return False
+        if documents[number].path.endswith(".py"):
+            return own_name(documents[number].id).lower().startswith("test") and self._is_in_no_function(number)
+        return is_whole_test(documents, number)
+
+    def tests_in(self, number: int) -> list[int]:
+        """The tests of a file or class, itself among them."""
+        return [one for one in self._inside(number) if self.is_test(one)]
+
+    def _users_of_file(self, number: int) -> Iterator[int]:
+        """Importing a file runs its top-level code; a file of tests that cannot be run fails with all of its tests."""
+        yield from (each.number for each in related_documents(self.documents, number, Relation.IMPORTED_BY))
+        if is_test_document(self.documents, number):
+            yield from self.tests_in(number)
+
+    def _users_of_class(self, number: int) -> Iterator[int]:
+        yield from self._direct_users(number)
+        yield from self._of_kind(number, EdgeKind.INHERIT)
+        if is_test_document(self.documents, number):
+            yield from self.tests_in(number)
+
+    def _users_of_function(self, number: int) -> Iterator[int]:
+        documents = self.documents
+        direct = self._direct_users(number)
+        yield from direct
+        owner = int(documents.parents[number])
+        if owner == NOTHING:
+            return
+        if documents[owner].level is Level.FUNCTION:
+            yield owner
+        if is_test_document(documents, number):
+            yield from self._tests_run_with(number, owner)
+            return
+        yield from self.held.users_of_registrars(number)
+        if documents[owner].level is Level.CLASS:
+            name = own_name(documents[number].id)
+            is_special = name.startswith("__") and name.endswith("__")
+            if is_special or not (direct or self.names.mentioning(name) or any(self._overridden(number))):
+                yield from self._users_of_object(owner)
+
+    def _users_of_overridden(self, number: int) -> Iterator[int]:
+        if self._is_function(number):
+            yield from (user for above in self._overridden(number) for user in self._direct_users(above))
+
+    def _users_of_object(self, class_: int) -> Iterator[int]:
+        """Who creates objects of a class or of its subclasses, or names it."""
+        heirs = [each.number for each in related_documents(self.documents, class_, Relation.SUBCLASSES, depth=6)]
+        for one in (class_, *heirs):
+            yield from self._direct_users(one)
+
+    def _tests_run_with(self, number: int, owner: int) -> Iterator[int]:
+        """The tests for which a framework runs a function of test code by itself."""
+        if own_name(self.documents[number].id).replace("_", "").lower().startswith(_RUN_AROUND_TESTS):
+            yield from self.tests_in(owner)
+            if self.documents[owner].level is Level.CLASS:
+                for relative in self._family(owner):
+                    yield from self.tests_in(relative)
+        yield from self.fixtures.users_of(number)
+
+    def _direct_users(self, number: int) -> list[int]:
+        """Who calls a document, or is handed it; who reads it where a class or file keeps it under a name."""
+        found = callers_of(self.documents, self.documents.uses, number)
+        for user in self._of_kind(number, EdgeKind.REFERENCE):
+            is_holder = self.documents[user].level is not Level.FUNCTION and self._is_outside(number, user)
+            names = self.held.names(user, number) if is_holder else None
+            found += [user] if names is None else self._readers(user, names)
+        return found
+
+    def _is_outside(self, number: int, holder: int) -> bool:
+        return number != holder and self.documents[number].level in (Level.FUNCTION, Level.CLASS)
+
+    def _readers(self, holder: int, names: list[str]) -> list[int]:
+        """Whoever reads what a class or file keeps under some names."""
+        if self.documents[holder].level is Level.FILE:
+            return [*self.held.users_of_file(holder, names)]
+        family = {holder, *self._family(holder)}
+        mentions = (each for name in names for each in self.names.mentioning(name))
+        return [each.number for each in mentions if int(self.documents.parents[each.number]) in family]
+
+    def _of_kind(self, number: int, kind: EdgeKind) -> Sequence[int]:
+        uses = self.documents.uses
+        return uses.users_of(number, kind) if number < len(uses) else ()
+
+    def _overridden(self, number: int) -> Iterator[int]:
+        """The methods of the same name in what a method's class is built on: a call of one of them may run it."""
+        documents = self.documents
+        owner, name = int(documents.parents[number]), own_name(documents[number].id)
+        if owner == NOTHING or documents[owner].level is not Level.CLASS:
+            return
+        if constructed_class(documents, number) is not None:
+            return
+        for base in related_documents(documents, owner, Relation.BASES, depth=6)[:_MOST_BASES]:
+            yield from (one for one in self._children.get(base.number, ()) if own_name(documents[one].id) == name)
+
+    def _is_in_no_function(self, number: int) -> bool:
+        owner = int(self.documents.parents[number])
+        return owner == NOTHING or self.documents[owner].level is not Level.FUNCTION
+
+    def _inside(self, number: int) -> list[int]:
+        if self.documents[number].level is Level.FILE:
+            return self._in_files.get(number, [])
+        found, waiting = list[int](), [number]
+        while waiting:
+            one = waiting.pop()
+            found.append(one)
+            waiting += self._children.get(one, ())
+        return sorted(found)
+
+    @cached_property
+    def _children(self) -> dict[int, list[int]]:
+        return self._grouped(self.documents.parents.tolist())
+
+    @cached_property
+    def _in_files(self) -> dict[int, list[int]]:
+        return self._grouped(self.documents.files.tolist())
+
+    def _grouped(self, column: Sequence[int]) -> dict[int, list[int]]:
+        """The visible documents by their number in a column."""
+        found: dict[int, list[int]] = defaultdict(list)
+        for start, index in zip(self.documents.starts, self.documents.parts, strict=False):
+            visible = np.arange(len(index)) if index.visible is None else np.flatnonzero(index.visible)
+            for row in visible.tolist():
+                found[column[start + row]].append(start + row)
+        return found
+
+
+def way_to(found: Mapping[int, ReachedDocument], number: int) -> list[int]:
+    """The documents from a start to a reached one, the start first."""
+    way = [number]
+    while (before := found[way[-1]].before) != NOTHING:
+        way.append(before)
+    return way[::-1]

@@ -1,0 +1,131 @@
+"""`codesum impact`: what a change reaches before it is merged."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.source.git.locations import is_url
+from codesum_pipeline.source.repositories.checkouts import checkout_of
+from codesum_pipeline.ways_in.agent_tools.call import ToolContext
+from codesum_pipeline.ways_in.agent_tools.compared_versions import MissingCommits, VersionRange
+from codesum_pipeline.ways_in.agent_tools.impact_page import ImpactPage
+from codesum_pipeline.ways_in.agent_tools.impact_tool import ImpactReport, report_impact
+from codesum_pipeline.ways_in.cli.document_views import catalogue_of
+from codesum_pipeline.ways_in.cli.first_use import index_on_first_use
+from codesum_pipeline.ways_in.cli.impact_markdown import impact_markdown
+from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of
+from codesum_pipeline.ways_in.cli.options import argument, key_option, option
+from codesum_pipeline.ways_in.cli.render import print_json, show_parts, write_note
+
+# Rows below the short text, unless more are asked for.
+_ROWS = 40
+
+
+class ImpactFormat(StrEnum):
+    """The forms in which an answer is printed."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
+def impact(
+    ctx: typer.Context,
+    versions: Annotated[
+        str,
+        argument(
+            "[BASE..HEAD|BASE]",
+            "Two commits, with three dots since they parted; one commit means from it to the work tree. "
+            "Default: the edits that are not committed.",
+        ),
+    ] = "",
+    repo: Annotated[
+        str | None, key_option("The repository (key or owner/name). Default: that of the current folder.", "--repo")
+    ] = None,
+    tree: Annotated[
+        Path | None, option("PATH", "The work tree that is compared. Default: that of the current folder.", "--tree")
+    ] = None,
+    steps: Annotated[
+        int, typer.Option(min=0, max=50, metavar="N", help="How many steps of callers are followed; 0: all.")
+    ] = 0,
+    top: Annotated[
+        int, typer.Option(min=0, metavar="N", help="How many rows are printed below the short text; JSON has all.")
+    ] = _ROWS,
+    format: Annotated[
+        ImpactFormat,
+        typer.Option("--format", metavar="text|json|markdown", help="Markdown is for the comment of a pull request."),
+    ] = ImpactFormat.TEXT,
+) -> None:
+    """Show what a change reaches: who uses what changed, and which tests, routes and commands run it.
+
+    codesum impact main...HEAD --format markdown
+    """
+    asked = VersionRange.parse(versions)
+    folder = tree or Path.cwd()
+    if tree is not None and checkout_of(tree) is None:
+        raise ConfigurationError(f"--tree {tree} is in no git work tree: name a folder of a clone")
+    invocation = invocation_of(ctx)
+    if repo is None and (checkout := checkout_of(folder)) is not None:
+        index_on_first_use(invocation, checkout, may_ask=True)
+    report = _report(invocation, folder, repo or "", asked, steps=steps or None)
+    if format is ImpactFormat.JSON:
+        print_json(report.whole().model_dump(mode="json", exclude={"is_first"}))
+        return
+    page = report.part(0, top, None)
+    for each in page.as_of:
+        if each.of_tree or each.behind:
+            write_note(f"as of {each}")
+    for note in page.notes:
+        write_note(note)
+    if format is ImpactFormat.MARKDOWN:
+        typer.echo(impact_markdown(page))
+    else:
+        show_parts(*map(Text, _lines(page)))
+
+
+def _lines(page: ImpactPage) -> list[str]:
+    lines = [*page.short_lines()]
+    for heading, rows in page.sections():
+        lines += ["", f"{heading}:"]
+        lines += (f"  {line}" for row in rows for line in row.text().split("\n"))
+    if page.total and page.shown < page.total:
+        lines += ["", f"{page.shown:,} of {page.total:,} rows: --top shows more, --format json all"]
+    return lines
+
+
+def _report(invocation: Invocation, folder: Path, repo: str, asked: VersionRange, *, steps: int | None) -> ImpactReport:
+    """The answer; a commit that is not here is fetched from the repository's URL, once."""
+    try:
+        return report_impact(_call(invocation, folder), repo, asked, steps=steps)
+    except MissingCommits as error:
+        entry = invocation.registry.get(error.repo)
+        if not is_url(entry.location):
+            raise
+        if invocation.settings.offline:
+            raise ConfigurationError(f"{error}; nothing is fetched with --offline") from error
+        ids = {name: _fetched(invocation, entry, name) for name in error.names}
+        found = VersionRange(ids.get(asked.base, asked.base), ids.get(asked.head, asked.head), asked.is_since_parting)
+        return report_impact(_call(invocation, folder), repo, found, steps=steps)
+
+
+def _call(invocation: Invocation, folder: Path) -> ToolContext:
+    return ToolContext(catalogue_of(invocation), folder)
+
+
+def _fetched(invocation: Invocation, entry: RepositoryEntry, name: str) -> str:
+    """The id of a branch, a tag or a commit, which is fetched into the mirror while nobody else writes there."""
+    # Only where a commit is missing, git is asked over the network.
+    from msgspec.structs import replace
+
+    from codesum_pipeline.foundation.store.lease import hold_unless_held
+    from codesum_pipeline.source.git.mirror import Mirror
+
+    write_note(f"fetching {name} of {entry.key}")
+    mirror = Mirror(invocation.layout.mirror(entry.key), invocation.settings.git_timeout_s)
+    with hold_unless_held(invocation.layout, entry.key, run_id="impact", here_only=True):
+        return mirror.update(replace(entry, ref=name, worktree=False)).commit

@@ -1,0 +1,103 @@
+"""The answer of `codesum impact` as Markdown, for the comment of a pull request.
+
+The summary is read at once; what changed, the tests and what is reached are folded. Whatever a repository wrote is read
+literally: no name becomes a link, a mention or markup.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from codesum_pipeline.foundation.data_model.markdown import code_span, escape_text, markdown_table
+from codesum_pipeline.foundation.data_model.printable import count_noun
+from codesum_pipeline.ways_in.agent_tools.impact_page import ChangedDefinition, ImpactPage, ReachedPlace
+
+# GitHub refuses a comment of more than 65,536 characters.
+_LONGEST_COMMENT = 60_000
+_LONGEST_SIGNATURE = 300
+_TOO_LONG = "\n\n*The rest does not fit into a comment: `codesum impact` prints it.*\n"
+
+
+def impact_markdown(page: ImpactPage) -> str:
+    """A comment of at most 60,000 characters."""
+    blocks = [f"### What this change reaches: {code_span(f'{page.base} → {page.head}')}", _counts(page)]
+    if page.risks:
+        risky = [change for change in page.changes if change.risk and not change.is_test][: len(page.risks)]
+        blocks.append("\n".join(["**Look first at**", "", *map(_risk, risky)]))
+    blocks += filter(None, map(_folded, *zip(*_parts(page), strict=True)))
+    if page.total and page.shown < page.total:
+        blocks.append(f"*{page.shown:,} of {page.total:,} rows are shown.*")
+    blocks += [f"> {escape_text(note, limit=400)}" for note in page.notes]
+    return _fitting(blocks)
+
+
+def _counts(page: ImpactPage) -> str:
+    others = ", ".join(f"{_cell(key)} {number:,}" for key, number in page.counts.others.items())
+    rows = [
+        ("changed", f"{page.told_kinds or 'no definition'}, in {count_noun(page.files, 'file')}"),
+        ("reached", f"{page.counts.one:,} in one step, {page.counts.two:,} in two, {page.counts.all:,} in all"),
+        ("tests", f"{page.test_count:,} reach it" if page.test_count else "none is known to reach it"),
+        ("routes and commands", ", ".join(map(_cell, page.start_names)) or "none"),
+    ]
+    rows += [("other repositories", others)] if others else []
+    rows += [("comments or layout alone", count_noun(page.only_layout, "file"))] if page.only_layout else []
+    rows += [(why, ", ".join(map(_cell, paths[:5]))) for why, paths in page.not_compared.items()]
+    return "\n".join(["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows)])
+
+
+def _cell(text: str) -> str:
+    """A code span in a table, which a bar would end."""
+    return code_span(text).replace("|", "\\|")
+
+
+def _risk(change: ChangedDefinition) -> str:
+    users = ", ".join(map(_name, change.users))
+    told = f"{count_noun(change.user_count, 'user')}: {users}" if users else ""
+    places = f"used by name at {', '.join(map(code_span, change.unresolved))}" if change.unresolved else ""
+    used = "; ".join(filter(None, (told, places)))
+    return f"- {change.kind}: {code_span(change.title)} ({code_span(change.place)}); {used}"
+
+
+def _name(id_: str) -> str:
+    return code_span(id_.partition("::")[2].replace("::", ".") or id_)
+
+
+def _parts(page: ImpactPage) -> Iterator[tuple[str, str]]:
+    yield f"What changed ({len(page.changes):,})", "\n".join(map(_change, page.changes))
+    for heading, rows, total in (
+        ("Tests that reach it", page.tests, page.test_count),
+        ("Routes and commands", page.starts, len(page.starts)),
+        ("What is reached", page.reached, len(page.reached)),
+    ):
+        yield f"{heading} ({total:,})", _table(rows) if rows else ""
+
+
+def _change(change: ChangedDefinition) -> str:
+    moved = f", was {code_span(change.moved_from)}" if change.moved_from else ""
+    names = f": {', '.join(map(code_span, change.names[:5]))}" if change.names else ""
+    headline = change.headline or change.headline_before
+    lines = [f"- **{change.kind}** {code_span(change.title)} ({code_span(change.place)}){moved}{names}"]
+    lines += [f"  {escape_text(headline)}"] if headline else []
+    if change.signature_before and change.signature_before != change.signature:
+        lines += [f"  before {code_span(change.signature_before, limit=_LONGEST_SIGNATURE)}"]
+        lines += [f"  after {code_span(change.signature, limit=_LONGEST_SIGNATURE)}"] if change.signature else []
+    return "  \n".join(lines)
+
+
+def _table(rows: Sequence[ReachedPlace]) -> str:
+    cells = ([row.title, ", ".join(row.starts), f"{row.path}:{row.line or 1}", row.told_way()] for row in rows)
+    has_starts = any(row.starts for row in rows)
+    headings = ["name", *(["starts"] if has_starts else []), "place", "way"]
+    return markdown_table(headings, ([cell for at, cell in enumerate(row) if at != 1 or has_starts] for row in cells))
+
+
+def _folded(heading: str, body: str) -> str:
+    return f"<details><summary>{heading}</summary>\n\n{body}\n\n</details>" if body else ""
+
+
+def _fitting(blocks: Iterable[str]) -> str:
+    """The first whole blocks that fit."""
+    kept, room, is_cut = list[str](), _LONGEST_COMMENT, False
+    for block in blocks:
+        room -= len(block) + 2
+        is_cut = is_cut or room < 0
+        kept += [] if room < 0 else [block]
+    return "\n\n".join(kept) + (_TOO_LONG if is_cut else "")

@@ -1,0 +1,219 @@
+"""What a change reaches: by the real tool, over real repositories."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.ways_in.agent_tools import compared_versions
+from codesum_pipeline.ways_in.agent_tools.call import ToolContext
+from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.ways_in.agent_tools.impact_page import ImpactPage
+from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
+from codesum_pipeline_tests.support.changed_shop import AFTER, BEFORE, USER
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
+
+
+class Shop:
+    """The shop, changed and indexed, with the repository that imports it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.repo = GitRepo(folder / "shop")
+        self.home = folder / "home"
+
+    @classmethod
+    def create(cls, folder: Path) -> "Shop":
+        repo = GitRepo.create(folder / "shop", BEFORE)
+        repo.commit_exactly(AFTER)
+        other = GitRepo.create(folder / "till", USER)
+        for key, each in (("shop", repo), ("till", other)):
+            build(workspace_of(open_home(folder / "home"), RepositoryEntry(key, str(each.path))))
+        return cls(folder)
+
+    def call(self, folder: Path = Path("/")) -> ToolContext:
+        return ToolContext(IndexCatalogue.of(open_home(self.home).settings), folder)
+
+    def ask(self, folder: Path = Path("/"), **arguments: object) -> ImpactPage:
+        found = tools_by_name()["impact"].ask(self.call(folder), {"repo": "shop", "tokens": 50_000, **arguments})
+        assert isinstance(found, ImpactPage)
+        return found
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
+    return Shop.create(tmp_path_factory.mktemp("impact"))
+
+
+@pytest.fixture(scope="module")
+def page(shop: Shop) -> ImpactPage:
+    return shop.ask(range="HEAD~1..HEAD", limit=200)
+
+
+def kinds_of(page: ImpactPage) -> dict[str, str]:
+    return {change.id: change.kind for change in page.changes}
+
+
+def test_what_changed_is_told_by_symbol(page: ImpactPage) -> None:
+    assert kinds_of(page) == {
+        "shop/money.py::round_cents": "signature",
+        "shop/money.py::as_text": "moved",
+        "shop/money.py::old_price": "removed",
+        "shop/money.py::add": "added",
+    }
+    assert page.only_layout == 1
+    assert page.not_compared == {"without definitions": ["README.md"]}
+
+
+def test_signatures_and_headlines_are_told_of_both_versions(page: ImpactPage) -> None:
+    changed = {change.id: change for change in page.changes}
+    rounding, renamed = changed["shop/money.py::round_cents"], changed["shop/money.py::as_text"]
+
+    assert (rounding.signature_before, rounding.signature) == (
+        "def round_cents(amount)", "def round_cents(amount, places=2)"
+    )  # fmt: skip
+    assert rounding.headline == rounding.headline_before
+    assert rounding.headline.endswith("Round an amount to cents.")
+    assert changed["shop/money.py::old_price"].headline_before == "Give the price of before."
+    assert renamed.moved_from == "shop/money.py::to_text"
+
+
+def test_callers_are_reached_over_all_steps_through_overridden_methods(page: ImpactPage) -> None:
+    steps = {row.id: row.steps for row in page.reached if row.repo == "shop"}
+
+    assert steps["shop/money.py::with_tax"] == 1
+    assert steps["shop/payments.py::CardPayment::charge"] == 2
+    assert steps["shop/payments.py::settle"] == 3
+    assert (page.counts.one, page.counts.two) == (2, 5)
+
+
+def test_tests_are_named_nearest_first_also_by_fixtures_and_set_up(page: ImpactPage) -> None:
+    assert [(row.repo, row.id) for row in page.tests] == [
+        ("shop", "tests/test_money.py::TestRounding::test_it_has_two_places"),
+        ("till", "test_app.py::test_a_total_is_rounded"),
+        ("shop", "tests/test_payments.py::test_a_card_is_charged"),
+    ]
+    assert page.tests[0].way == ["round_cents", "TestRounding.setup_method", "TestRounding.test_it_has_two_places"]
+
+
+def test_routes_are_named(page: ImpactPage) -> None:
+    assert [(row.id, row.starts) for row in page.starts] == [("shop/web.py::pay", ["route POST /pay"])]
+
+
+def test_repositories_that_import_it_are_reached(page: ImpactPage) -> None:
+    assert page.counts.others == {"till": 2}
+    assert [row.way for row in page.tests if row.repo == "till"] == [
+        ["round_cents", "total", "test_a_total_is_rounded"]
+    ]
+
+
+def test_removed_with_users_is_riskiest_and_names_the_places(page: ImpactPage) -> None:
+    assert page.risks[0].startswith("removed  shop/money.py:")
+    assert "shop/payments.py:" in page.risks[0]
+
+
+def test_the_short_text_comes_first_and_is_short(page: ImpactPage) -> None:
+    assert len([*page.short_lines()]) <= 15
+    assert page.text().split("\n")[1].startswith("shop ")
+
+
+def test_steps_bound_how_far_callers_are_followed(shop: Shop) -> None:
+    page = shop.ask(range="HEAD~1..HEAD", steps=1)
+
+    assert page.counts.all == page.counts.one == 2
+
+
+def test_a_cursor_goes_on_with_the_rows(shop: Shop) -> None:
+    whole, part = shop.ask(range="HEAD~1..HEAD", limit=200), shop.ask(range="HEAD~1..HEAD", limit=3)
+    rest = shop.ask(range="HEAD~1..HEAD", limit=200, cursor=part.next)
+
+    assert part.shown == 3
+    assert [*part.changes, *rest.changes] == whole.changes
+    assert rest.tests == whole.tests
+    assert rest.next is None
+    assert "reached:" not in rest.text()
+
+
+def test_edits_that_are_not_committed_are_a_change(shop: Shop, tmp_path: Path) -> None:
+    tree = Path(shutil.copytree(shop.repo.path, tmp_path / "shop"))
+    home = Path(shutil.copytree(shop.home, tmp_path / "home", symlinks=True))
+    registry = home / "repos.yaml"
+    registry.write_text(registry.read_text().replace(str(shop.repo.path), str(tree)))
+    money = tree / "shop/money.py"
+    money.write_text(money.read_text().replace("1 + RATE", "1 + RATE + 0"))
+    mine = Shop(tmp_path)
+    page = mine.ask(folder=tree)
+
+    assert kinds_of(page) == {"shop/money.py::with_tax": "body"}
+    assert (page.head, page.base) == ("the work tree", mine.repo.git("rev-parse", "HEAD")[:12])
+    assert "tests/test_payments.py::test_a_card_is_charged" in [row.id for row in page.tests]
+
+
+def test_two_dots_compare_as_they_are_and_three_since_they_parted(shop: Shop, tmp_path: Path) -> None:
+    mine = Shop(Path(shutil.copytree(shop.folder, tmp_path / "copy", symlinks=True)))
+    registry = mine.home / "repos.yaml"
+    registry.write_text(registry.read_text().replace(str(shop.folder), str(mine.folder)))
+    first = mine.repo.git("rev-parse", "HEAD~1").strip()
+    mine.repo.git("checkout", "-q", "-b", "side", first)
+    mine.repo.commit({"shop/more.py": "def more():\n    return 1\n"})
+
+    assert kinds_of(mine.ask(range="main...side")) == {"shop/more.py::more": "added"}
+    assert kinds_of(mine.ask(range="main..side"))["shop/money.py::old_price"] == "added"
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ("nowhere..HEAD", "'nowhere' is no commit that is here of shop: run `git -C "),
+        ("--output=x..HEAD", "'--output=x' cannot name a commit"),
+        ("HEAD:shop/money.py", "cannot name a commit"),
+        ("HEAD^{/secret}..HEAD", "cannot name a commit"),
+        ("a..b..c", "cannot name a commit"),
+        ("", "there is no work tree of shop here to compare with its last commit: give BASE..HEAD"),
+    ],
+    ids=["unknown", "an option", "a file", "a search", "three", "no tree"],
+)
+def test_what_names_no_commit_is_refused_with_the_way_out(shop: Shop, written: str, message: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        shop.ask(range=written)
+
+    assert message in str(refused.value)
+
+
+def test_histories_without_a_common_commit_are_told(shop: Shop, tmp_path: Path) -> None:
+    mine = Shop(Path(shutil.copytree(shop.folder, tmp_path / "copy", symlinks=True)))
+    registry = mine.home / "repos.yaml"
+    registry.write_text(registry.read_text().replace(str(shop.folder), str(mine.folder)))
+    mine.repo.git("checkout", "-q", "--orphan", "other")
+    mine.repo.commit({"x.py": "def x():\n    return 1\n"})
+
+    with pytest.raises(ConfigurationError, match="they have no common commit; with two dots"):
+        mine.ask(range="main...other")
+    assert mine.ask(range="main..other").kinds
+
+
+def test_a_huge_change_is_compared_up_to_a_limit_that_is_told(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("codesum_pipeline.ways_in.agent_tools.impact_tool.MOST_FILES", 1)
+
+    (why,) = (why for why in shop.ask(range="HEAD~1..HEAD").not_compared if "beyond the limit" in why)
+    assert why == f"beyond the limit of 1 files or {compared_versions.MOST_BYTES // 1_000_000} MB, not compared"
+
+
+def test_files_that_are_no_text_moved_or_only_made_executable_are_told(shop: Shop, tmp_path: Path) -> None:
+    mine = Shop(Path(shutil.copytree(shop.folder, tmp_path / "copy", symlinks=True)))
+    registry = mine.home / "repos.yaml"
+    registry.write_text(registry.read_text().replace(str(shop.folder), str(mine.folder)))
+    mine.repo.git("mv", "shop/web.py", "shop/pages.py")
+    mine.repo.write({"logo.bin": b"\0\1\2" * 100, "shop/link.py": "", "data.min.js": "x"})
+    (mine.repo.path / "tests/conftest.py").chmod(0o755)
+    mine.repo.commit({})
+    page = mine.ask(range="main~1..main")
+
+    assert page.not_compared["with another mode"] == ["tests/conftest.py"]
+    assert page.not_compared["not read as code"] == ["logo.bin"]
+    (moved,) = page.changes
+    assert (moved.kind, moved.id, moved.moved_from) == ("moved", "shop/pages.py", "shop/web.py")
+    assert any("skip_pattern" in note for note in page.notes)

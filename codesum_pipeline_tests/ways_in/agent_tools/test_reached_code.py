@@ -1,0 +1,255 @@
+"""Which tests run a function, where no edge of the graph says so: each rule by a small example."""
+
+from pathlib import Path
+
+import pytest
+
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.ways_in.agent_tools import reached_code
+from codesum_pipeline.ways_in.agent_tools.call import ToolContext
+from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.ways_in.agent_tools.reached_code import CodeReach, way_to
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
+
+FILES = {
+    "app/__init__.py": "",
+    "app/fields.py": """def to_iso(value):
+    return value.isoformat()
+
+
+def to_number(value):
+    return value.timestamp()
+
+
+class Field:
+    def write(self, value):
+        return self.encode(value)
+
+    def encode(self, value):
+        raise NotImplementedError
+
+
+class DateField(Field):
+    WRITERS = {
+        "iso": to_iso,
+        "number": to_number,
+    }
+
+    def encode(self, value):
+        return self.WRITERS["iso"](value)
+
+
+class TextField(Field):
+    def encode(self, value):
+        return str(value)
+
+    @property
+    def length(self):
+        return 1
+
+    def __eq__(self, other):
+        return True
+
+
+def read_table(name):
+    return TABLE[name]("x")
+
+
+def shout(text):
+    return text.upper()
+
+
+TABLE = {"shout": shout}
+
+
+def whisper(text):
+    return text.lower()
+""",
+    "app/commands.py": '''import click
+
+from app.fields import whisper
+
+
+@click.group()
+def tool():
+    """Commands."""
+
+
+@tool.command()
+def say():
+    return whisper("Hello")
+''',
+    "app/started.py": """def prepare():
+    return 1
+
+
+PREPARED = prepare()
+
+
+def use():
+    return 2
+""",
+    "app/painting.py": """class Brush:
+    def paint(self):
+        return "red"
+
+
+def paint_all(tools):
+    return [tool.paint() for tool in tools]
+""",
+    "tests/test_painting.py": """from app.painting import Brush, paint_all
+
+
+def test_all_is_painted():
+    assert paint_all([Brush()])
+
+
+def test_nothing_is_painted():
+    assert not paint_all([])
+""",
+    "tests/conftest.py": """import pytest
+
+from app.fields import DateField, TextField
+
+
+@pytest.fixture
+def text_field():
+    return TextField()
+
+
+@pytest.fixture(name="date")
+def make_date():
+    return DateField()
+""",
+    "tests/test_fields.py": """from app.fields import read_table
+
+
+def test_text(text_field):
+    assert text_field.encode(1) == "1"
+
+
+def test_length(text_field):
+    assert text_field.length == 1
+
+
+def test_equal(text_field):
+    assert text_field == 1
+
+
+def test_date(date):
+    assert date.write(2)
+
+
+def test_table():
+    assert read_table("shout")
+
+
+def test_other():
+    assert True
+""",
+    "tests/test_commands.py": """import unittest
+
+from click.testing import CliRunner
+
+from app.commands import tool
+
+
+class TestTool(unittest.TestCase):
+    def setUp(self):
+        self.result = CliRunner().invoke(tool, ["say"])
+
+    def test_it_says(self):
+        assert self.result
+
+
+class TestOther(unittest.TestCase):
+    def test_other(self):
+        assert True
+""",
+    "tests/test_started.py": """from app.started import use
+
+
+def test_it_starts():
+    assert use()
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def reach(tmp_path_factory: pytest.TempPathFactory) -> CodeReach:
+    folder: Path = tmp_path_factory.mktemp("reach")
+    repo = GitRepo.create(folder / "app", FILES)
+    home = open_home(folder / "home")
+    build(workspace_of(home, RepositoryEntry("app", str(repo.path))))
+    call = ToolContext(IndexCatalogue.of(home.settings), Path("/"))
+    documents = call.documents("app")
+    return CodeReach.of(documents, call.sources(documents.parts))
+
+
+def reached_tests(reach: CodeReach, id_: str) -> set[str]:
+    number = reach.documents.number(id_)
+    assert number is not None
+    found = reach.reached({number: 0})
+    return {reach.documents[one].id.rpartition("::")[2] for one in found if reach.is_test(one)}
+
+
+@pytest.mark.parametrize(
+    ("id_", "tests"),
+    [
+        ("app/fields.py::TextField::encode", {"test_text"}),
+        ("app/fields.py::TextField::length", {"test_length"}),
+        ("app/fields.py::DateField::encode", {"test_date"}),
+        ("app/fields.py::to_iso", {"test_date"}),
+        ("app/fields.py::shout", {"test_table"}),
+        ("app/fields.py::whisper", {"test_it_says"}),
+        ("app/started.py::prepare", {"test_it_starts"}),
+        ("tests/conftest.py::make_date", {"test_date"}),
+        ("tests/test_commands.py::TestTool::setUp", {"test_it_says"}),
+    ],
+    ids=[
+        "a method that is called by its name on a fixture",
+        "a property that is read on a fixture",
+        "a method that is called as one of its base",
+        "a value that a class keeps under a name",
+        "a value that a file keeps under a name",
+        "a function that a decorator registers",
+        "a function that is called when its file is imported",
+        "a fixture with a name of its own",
+        "a set-up",
+    ],
+)
+def test_a_test_is_reached_by(reach: CodeReach, id_: str, tests: set[str]) -> None:
+    assert reached_tests(reach, id_) == tests
+
+
+def test_an_operator_is_reached_by_who_has_objects_of_the_class(reach: CodeReach) -> None:
+    assert reached_tests(reach, "app/fields.py::TextField::__eq__") == {"test_text", "test_length", "test_equal"}
+
+
+@pytest.mark.parametrize(
+    ("most", "tests"), [(1, {"test_all_is_painted"}), (0, set())], ids=["of few functions", "of too many"]
+)
+def test_a_name_that_is_called_on_what_was_handed_over_is_telling(
+    reach: CodeReach, most: int, tests: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reached_code, "MOST_BY_NAME", most)
+    another = CodeReach(reach.documents, reach.fixtures, reach.names, reach.constants)
+
+    assert reached_tests(another, "app/painting.py::Brush::paint") == tests
+
+
+def test_the_way_to_a_test_begins_at_the_change(reach: CodeReach) -> None:
+    start, end = (reach.documents.number(id_) for id_ in ("app/fields.py::shout", "tests/test_fields.py::test_table"))
+    assert start is not None and end is not None
+    way = way_to(reach.reached({start: 0}), end)
+
+    assert [reach.documents[one].id.rpartition("::")[2] for one in way] == ["shout", "read_table", "test_table"]
+
+
+def test_no_more_is_reached_than_a_limit(reach: CodeReach, monkeypatch: pytest.MonkeyPatch) -> None:
+    number = reach.documents.number("app/started.py::prepare")
+    assert number is not None
+    monkeypatch.setattr(reached_code, "MOST_REACHED", 2)
+
+    assert len(reach.reached({number: 0})) == 2
