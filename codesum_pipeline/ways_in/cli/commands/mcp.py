@@ -22,6 +22,7 @@ from codesum_pipeline.ways_in.http_serving.audit_log import Auditor
 from codesum_pipeline.ways_in.http_serving.ending import ended_in_time
 from codesum_pipeline.ways_in.http_serving.http_server import listen_on, serve_app
 from codesum_pipeline.ways_in.mcp.installing import Agent, Installer
+from codesum_pipeline.ways_in.mcp.stdio_front import FRONT
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -47,12 +48,12 @@ def mcp(
         WhichTools,
         typer.Option(help="default: search, read, graph, overview and status; all: those and the targeted ones."),
     ] = WhichTools.DEFAULT,
-    text_only: Annotated[
+    structured: Annotated[
         bool,
         switch(
-            "--text-only",
-            "Answer without structured content, which many agents show their model in place of the text, at twice "
-            "the tokens; --install writes this option.",
+            "--structured/--text-only",
+            "For programs: answer with structured content, too, which output schemas describe. Many agents show it "
+            "to their model in place of the text, at twice the tokens. By default the text alone.",
         ),
     ] = False,
     token_file: Annotated[
@@ -81,6 +82,7 @@ def mcp(
         return
     # Half a second, which no other command waits for.
     from codesum_pipeline.ways_in.mcp.mcp_server import PATH, TOKEN_VARIABLE, make_app, make_server
+    from codesum_pipeline.ways_in.mcp.stdio_serving import serve_stdio
 
     if http is None and (token_file or host_name):
         raise ConfigurationError("--token-file and --host-name go with --http: over stdio only its parent can ask")
@@ -91,11 +93,11 @@ def mcp(
         def make(token: AccessToken | None) -> "MCPServer[Any]":
             visible = catalogue.held_by(token.name, token.scope) if token else catalogue
             auditor = audit.of(token.name) if token else Auditor(None, "mcp")
-            return make_server(visible, folder=folder, every_tool=every_tool, is_text_only=text_only, audit=auditor)
+            return make_server(visible, folder=folder, every_tool=every_tool, is_text_only=not structured, audit=auditor)
 
         if http is None:
             with ended_in_time():
-                make(None).run("stdio")
+                serve_stdio(make(None), FRONT)
             return
         tokens = TokenSource.of(token_file, os.environ, variable=TOKEN_VARIABLE)
         requested = parse_address(http, option="--http")
@@ -141,4 +143,4 @@ def _command(invocation: Invocation, tools: WhichTools, repos: Sequence[str]) ->
     start = [str(Path(program).absolute())] if program and is_this else python
     home = ["--home", invocation.settings.address] if invocation.flags.get("home") else []
     every = ["--tools", tools.value] if tools is not WhichTools.DEFAULT else []
-    return [*start, *home, "mcp", "--text-only", *every, *(part for repo in repos for part in ("--repo", repo))]
+    return [*start, *home, "mcp", *every, *(part for repo in repos for part in ("--repo", repo))]
