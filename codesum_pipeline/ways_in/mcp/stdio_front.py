@@ -102,13 +102,14 @@ class StdioFront:
             self.lines.put(None)
         elif is_long:
             self.refuse(None, INVALID_REQUEST, f"a line has more than {MOST_LINE_BYTES >> 20} MB: ask for less at once")
-        elif text := line.decode("utf-8", errors="replace").strip():
-            if (kept := self._answer_early(text)) is not None:
-                self.lines.put(kept)
+        elif (kept := self._answer_early(line.decode("utf-8", errors="replace").strip())) is not None:
+            self.lines.put(kept)
         return bool(line)
 
     def _answer_early(self, text: str) -> str | None:
         """What the server must still get of a line."""
+        if not text:
+            return None
         is_first, self._is_first = self._is_first, False
         with self._lock:
             if not self._answers or not (is_first or self._lists_tools):

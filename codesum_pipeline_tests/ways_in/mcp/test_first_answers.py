@@ -70,7 +70,9 @@ def test_nothing_but_the_standard_library_is_imported_before_the_first_answer(zo
     )  # fmt: skip
     lines = process.stdout.splitlines()
     answered = next(number for number, line in enumerate(lines) if line.startswith("{"))
-    before, after = ({line.rpartition("|")[2].strip() for line in part} for part in (lines[:answered], lines[answered:]))
+    before, after = (
+        {line.rpartition("|")[2].strip() for line in part} for part in (lines[:answered], lines[answered:])
+    )
 
     assert {name for name in before if name.partition(".")[0] not in sys.stdlib_module_names | OF_PYTHON} == (
         OURS_AT_THE_START

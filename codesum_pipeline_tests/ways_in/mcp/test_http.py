@@ -30,7 +30,7 @@ def serving(home, folder, *arguments, env=None):
 
 @pytest.fixture(scope="module")
 def address(zoo_home, tmp_path_factory):
-    with serving(zoo_home, tmp_path_factory.mktemp("http"), "0", "--tools", "all") as found:
+    with serving(zoo_home, tmp_path_factory.mktemp("http"), "0", "--tools", "all", "--structured") as found:
         yield found
 
 
