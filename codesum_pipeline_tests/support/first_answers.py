@@ -21,13 +21,15 @@ from codesum_pipeline.ways_in.mcp.mcp_server import make_server
 from codesum_pipeline.ways_in.mcp.stdio_front import FIRST_ANSWERS
 from codesum_pipeline_tests.support.mcp_client import catalogue_of
 
+LISTS = ("tools/list", "prompts/list", "resources/list", "resources/templates/list", "ping")
+
 
 def first_requests(version: str) -> list[dict[str, Any]]:
-    """A handshake, and the question for the tools."""
+    """A handshake, and what a client asks next: the tools first."""
     params = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "a client", "version": "1"}}
     return [
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params},
-        {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+        *({"jsonrpc": "2.0", "id": 2 + number, "method": method} for number, method in enumerate(LISTS)),
     ]
 
 
@@ -55,16 +57,16 @@ def first_answers() -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         server = make_server(catalogue_of(Path(folder)), folder=Path("/"), every_tool=True, is_text_only=True)
         by_version = {each: answers_of(server, first_requests(each)) for each in HANDSHAKE_PROTOCOL_VERSIONS}
-    hello, listed = by_version[LATEST_HANDSHAKE_VERSION]
-    same = {each: ({**answer, "protocolVersion": ""}, tools) for each, (answer, tools) in by_version.items()}
+    hello, *results = by_version[LATEST_HANDSHAKE_VERSION]
+    same = {each: [{**answer, "protocolVersion": ""}, *rest] for each, (answer, *rest) in by_version.items()}
     same_hello = {**hello, "protocolVersion": ""}
     return {
-        "versions": [each for each, answers in same.items() if answers == (same_hello, listed)],
+        "versions": [each for each, answers in same.items() if answers == [same_hello, *results]],
         "latest": LATEST_HANDSHAKE_VERSION,
         "initialize": {**same_hello, "serverInfo": {**hello["serverInfo"], "version": ""}},
         "default": [*tools_by_name(every=False)],
         "all": [*tools_by_name()],
-        "tools": {tool["name"]: tool for tool in listed["tools"]},
+        "results": dict(zip(LISTS, results, strict=True)),
     }
 
 

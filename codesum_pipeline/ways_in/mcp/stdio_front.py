@@ -1,9 +1,9 @@
 """The lines of a server over stdio, read and answered from the first moment on.
 
-Importing the tools takes more than a second of a processor, and a client may give up before. What it asks first,
-`initialize` and `tools/list`, depends on no home: the answers are in `first_answers.json`, as the server itself writes
-them (a test compares both). They are sent from here, with nothing imported but a little of the standard library; all
-other lines wait for the server.
+Importing the tools takes more than a second of a processor, and a client may give up before. What it asks first
+(`initialize`, and which tools, prompts and resources there are) depends on no home: the answers are in
+`first_answers.json`, as the server itself writes them (a test compares both). They are sent from here, with nothing
+imported but a little of the standard library; all other lines wait for the server.
 """
 
 import json
@@ -37,9 +37,8 @@ class StdioFront:
         self._out = -1
         self._tools = ""
         self._answers: dict[str, Any] = {}
-        self._has_structure = False
         self._is_first = True
-        self._lists_tools = False
+        self._is_known = False
 
     def start(self, arguments: Sequence[str]) -> None:
         """Answer the first line before anything else is done, and read on in a thread; only for the arguments of a
@@ -49,7 +48,9 @@ class StdioFront:
             return
         self._answers = json.loads(FIRST_ANSWERS.read_bytes())
         self._tools = str(options.get("--tools", "default"))
-        self._has_structure = "--structured" in options
+        if "--structured" in options:
+            # With the schemas of answers, which are long and wanted by programs that wait.
+            del self._answers["results"]["tools/list"]
         self._open()
         if self._read_line():
             self._read_on_aside()
@@ -112,7 +113,7 @@ class StdioFront:
             return None
         is_first, self._is_first = self._is_first, False
         with self._lock:
-            if not self._answers or not (is_first or self._lists_tools):
+            if not self._answers or not (is_first or self._is_known):
                 return text
             try:
                 message = json.loads(text)
@@ -120,16 +121,20 @@ class StdioFront:
                 return text
             if is_first:
                 return self._shake_hands(message) or text
-            if _is_plain_request(message, "tools/list") and not message.get("params"):
-                named = self._answers["tools"]
-                tools = [named[name] for name in self._answers[self._tools]]
-                self._write(_result(message["id"], {"tools": tools}))
-                return None
-        return text
+            method = message.get("method") if isinstance(message, dict) else None
+            result = self._answers["results"].get(method) if isinstance(method, str) else None
+            if result is None or not _is_request(message) or message.get("params"):
+                return text
+            if method == "tools/list":
+                names = self._answers[self._tools]
+                result = {"tools": [tool for tool in result["tools"] if tool["name"] in names]}
+            self._write(_result(message["id"], result))
+        return None
 
     def _shake_hands(self, message: Any) -> str | None:
         """The `initialize` for the server, if it was answered."""
-        params = message.get("params") if _is_plain_request(message, "initialize") else None
+        is_asked = _is_request(message) and message["method"] == "initialize"
+        params = message.get("params") if is_asked else None
         if not isinstance(params, dict) or "_meta" in params or not _is_handshake(params):
             return None
         asked = params["protocolVersion"]
@@ -137,7 +142,7 @@ class StdioFront:
         result = {**self._answers["initialize"], "protocolVersion": version}
         result["serverInfo"] = {**result["serverInfo"], "version": installed_version()}
         self._write(_result(message["id"], result))
-        self._lists_tools = not self._has_structure
+        self._is_known = True
         # What a client says of itself changes nothing that it gets.
         client = {"name": params["clientInfo"]["name"], "version": params["clientInfo"]["version"]}
         known = {"protocolVersion": version, "capabilities": {}, "clientInfo": client}
@@ -178,12 +183,12 @@ def _options_of(arguments: Sequence[str]) -> dict[str, str] | None:
     return found if "mcp" in found and found.get("--tools", "all") in ("default", "all") else None
 
 
-def _is_plain_request(message: Any, method: str) -> bool:
-    """Whether a message is a request of a method with an id that the protocol allows."""
+def _is_request(message: Any) -> bool:
+    """Whether a message is a request with an id that the protocol allows."""
     return (
         isinstance(message, dict)
         and message.get("jsonrpc") == "2.0"
-        and message.get("method") == method
+        and "method" in message
         and type(message.get("id")) in (int, str)
     )
 
