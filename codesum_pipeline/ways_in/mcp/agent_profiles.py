@@ -92,7 +92,7 @@ class Part(Struct, frozen=True):
         return found.ending_lines_as(content) if found else None
 
 
-class Offer(Struct, frozen=True):
+class AgentOffer(Struct, frozen=True):
     """What makes an agent use the tools: the `tools` that its instructions name, those that it may call without asking,
     and the command that hints at them while it greps."""
 
@@ -117,7 +117,10 @@ class Places(Struct, frozen=True):
 
     def files_of(self, agent: Agent) -> list[AgentFile]:
         """All files that something may be put into."""
-        parts = [*self.server_parts(agent, ["codesum"]), *self.offered_parts(agent, Offer(["read"], ["read"], "true"))]
+        parts = [
+            *self.server_parts(agent, ["codesum"]),
+            *self.offered_parts(agent, AgentOffer(["read"], ["read"], "true")),
+        ]
         return list({part.file.path: part.file for part in parts}.values())
 
     def group_of(self, agent: Agent) -> str:
@@ -138,7 +141,7 @@ class Places(Struct, frozen=True):
         server = {**kind, "command": program, "args": arguments}
         yield Part(file, at=(self._paths(agent).group,), values={NAME: server})
 
-    def offered_parts(self, agent: Agent, offer: Offer) -> Iterator[Part]:
+    def offered_parts(self, agent: Agent, offer: AgentOffer) -> Iterator[Part]:
         """What is offered beside the server."""
         paths = self._paths(agent)
         if paths.instructions:
@@ -153,7 +156,7 @@ class Places(Struct, frozen=True):
         elif paths.permissions:
             yield from self._in_settings(agent, self._file(paths.permissions), offer)
 
-    def _in_settings(self, agent: Agent, file: AgentFile, offer: Offer) -> Iterator[Part]:
+    def _in_settings(self, agent: Agent, file: AgentFile, offer: AgentOffer) -> Iterator[Part]:
         """Permissions and hints in JSON."""
         if agent is Agent.GEMINI and offer.permitted:
             yield Part(file, at=("mcpServers", NAME), values={"trust": True})

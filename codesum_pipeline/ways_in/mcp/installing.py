@@ -36,7 +36,7 @@ class Installation(Struct, frozen=True):
     at: tuple[str, ...] = ()
 
 
-class FileChange(Struct, frozen=True):
+class PlannedChange(Struct, frozen=True):
     """A file before and after, None where there is none, with what will be recorded for it; or the `problem`."""
 
     file: AgentFile
@@ -63,7 +63,7 @@ class Installer(Struct, frozen=True):
     places: Places
     state: Path
 
-    def plan_install(self, agent: Agent, parts: Iterable[Part]) -> list[FileChange]:
+    def plan_install(self, agent: Agent, parts: Iterable[Part]) -> list[PlannedChange]:
         """What puts the parts into their files. Those that are there already are left as they are."""
         by_path: dict[Path, list[Part]] = {}
         for part in parts:
@@ -74,7 +74,7 @@ class Installer(Struct, frozen=True):
             for path, each in by_path.items()
         ]
 
-    def plan_uninstall(self, agent: Agent) -> list[FileChange]:
+    def plan_uninstall(self, agent: Agent) -> list[PlannedChange]:
         """What takes away all that was written for an agent, but for what another one still reads.
 
         Raises `ConfigurationError` if the record has nothing of it.
@@ -89,7 +89,7 @@ class Installer(Struct, frozen=True):
             raise ConfigurationError(f"{paths}: nothing in it was written by `codesum mcp --install {agent}`")
         return found
 
-    def make(self, change: FileChange) -> None:
+    def make(self, change: PlannedChange) -> None:
         """Make a change that was planned without a problem."""
         record = self._record()
         path = str(change.file.path)
@@ -124,17 +124,17 @@ class Installer(Struct, frozen=True):
 
 def _planned(
     file: AgentFile, installed: Sequence[Installation], agent: Agent, parts: Sequence[Part], places: Places
-) -> FileChange:
+) -> PlannedChange:
     """The change of one file to have the parts of an agent, and nothing else that was written for it alone."""
     before = None
     try:
         before = file.read()
         plan = _removal if not parts else _renewal
         after, kept = plan(before, installed, agent, parts, file, (places.group_of(agent),))
-        return FileChange(file, before, after, tuple(kept))
+        return PlannedChange(file, before, after, tuple(kept))
     except (CodesumError, OSError) as error:
         told = str(error)
-        return FileChange(file, before, before, problem=told if str(file.path) in told else f"{file.path}: {told}")
+        return PlannedChange(file, before, before, problem=told if str(file.path) in told else f"{file.path}: {told}")
 
 
 Plan = tuple[str | None, list[Installation]]

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.ways_in.mcp.agent_files import AgentFile
-from codesum_pipeline.ways_in.mcp.agent_profiles import Agent, Offer, Places
+from codesum_pipeline.ways_in.mcp.agent_profiles import Agent, AgentOffer, Places
 from codesum_pipeline.ways_in.mcp.edited_files import _plain, insert_values, remove_values
 from codesum_pipeline.ways_in.mcp.installing import Installer
 
 COMMAND = ["/opt/codesum", "mcp"]
-OFFER = Offer(["search", "read", "status"], ["search", "read"], "hint || true")
+OFFER = AgentOffer(["search", "read", "status"], ["search", "read"], "hint || true")
 COMMENTED = """// Servers of the team.
 {
   /* kept */

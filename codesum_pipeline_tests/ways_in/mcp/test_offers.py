@@ -11,12 +11,12 @@ import pytest
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
-from codesum_pipeline.ways_in.mcp.agent_profiles import WHEN, Agent, Offer, Places, hint_command
+from codesum_pipeline.ways_in.mcp.agent_profiles import WHEN, Agent, AgentOffer, Places, hint_command
 from codesum_pipeline.ways_in.mcp.edited_files import BEGIN, END
 from codesum_pipeline.ways_in.mcp.installing import Installer
 
 COMMAND = ["/opt/codesum", "mcp"]
-OFFER = Offer(["search", "read", "status"], ["search", "read"], "hint || true")
+OFFER = AgentOffer(["search", "read", "status"], ["search", "read"], "hint || true")
 
 
 @pytest.fixture
@@ -140,7 +140,7 @@ def test_what_claude_is_given(installer):
 
 
 def test_where_questions_are_sent_away_no_tool_is_permitted(installer, installer_of_user):
-    offer = Offer(OFFER.tools, [], OFFER.hint)
+    offer = AgentOffer(OFFER.tools, [], OFFER.hint)
     for agent in Agent:
         made(installer, planned(installer, agent, offer=offer))
         made(installer_of_user, planned(installer_of_user, agent, offer=offer))

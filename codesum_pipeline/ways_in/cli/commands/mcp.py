@@ -22,8 +22,8 @@ from codesum_pipeline.ways_in.http_serving.access_tokens import AccessToken, Tok
 from codesum_pipeline.ways_in.http_serving.audit_log import Auditor
 from codesum_pipeline.ways_in.http_serving.ending import ended_in_time
 from codesum_pipeline.ways_in.http_serving.http_server import listen_on, serve_app
-from codesum_pipeline.ways_in.mcp.agent_profiles import Agent, Offer, Places, hint_command
-from codesum_pipeline.ways_in.mcp.installing import FileChange, Installer
+from codesum_pipeline.ways_in.mcp.agent_profiles import Agent, AgentOffer, Places, hint_command
+from codesum_pipeline.ways_in.mcp.installing import Installer, PlannedChange
 from codesum_pipeline.ways_in.mcp.stdio_front import FRONT
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def _configure(invocation: Invocation, asked: Configuring, tools: WhichTools, re
         typer.echo(clean_text("\n".join(differences)))
 
 
-def _make_all(installer: Installer, changes: Sequence[FileChange], asked: Configuring) -> None:
+def _make_all(installer: Installer, changes: Sequence[PlannedChange], asked: Configuring) -> None:
     """Make the changes that can be made; the others are reported, and the call fails at its end."""
     are_failed = False
     for change in changes:
@@ -191,7 +191,7 @@ def _make_all(installer: Installer, changes: Sequence[FileChange], asked: Config
         raise typer.Exit(exit_code_of(ConfigurationError))
 
 
-def _offer_of(invocation: Invocation, tools: WhichTools) -> Offer:
+def _offer_of(invocation: Invocation, tools: WhichTools) -> AgentOffer:
     """All tools read only. With a provider's embedder a question is sent to the provider: then none is permitted."""
     # They are imported by no other use of this command before it serves.
     from codesum_pipeline.indexes.embedders.embedder_choice import is_asked_over_the_network
@@ -199,7 +199,7 @@ def _offer_of(invocation: Invocation, tools: WhichTools) -> Offer:
 
     names = [*tools_by_name(every=tools is WhichTools.ALL)]
     permitted = [] if is_asked_over_the_network(invocation.settings) else names
-    return Offer(names, permitted, hint_command())
+    return AgentOffer(names, permitted, hint_command())
 
 
 def _command(invocation: Invocation, tools: WhichTools, repos: Sequence[str]) -> list[str]:
