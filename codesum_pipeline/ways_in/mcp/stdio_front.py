@@ -89,22 +89,22 @@ class StdioFront:
             pass
 
     def _read_line(self) -> bool:
-        """Answer or queue the next line; False at the end."""
+        """Answer or queue the next line; False at the end, and where nobody reads answers any more."""
         assert self._in is not None
         try:
             line = self._in.readline(MOST_LINE_BYTES + 1)
-            is_long = len(line) > MOST_LINE_BYTES
             end = line
             while end and not end.endswith(b"\n"):
                 end = self._in.readline(MOST_LINE_BYTES)
+            if len(line) > MOST_LINE_BYTES:
+                told = f"a line has more than {MOST_LINE_BYTES >> 20} MB: ask for less at once"
+                self.refuse(None, INVALID_REQUEST, told)
+            elif (kept := self._answer_early(line.decode("utf-8", errors="replace").strip())) is not None:
+                self.lines.put(kept)
         except OSError:
-            line, is_long = b"", False
+            line = b""
         if not line:
             self.lines.put(None)
-        elif is_long:
-            self.refuse(None, INVALID_REQUEST, f"a line has more than {MOST_LINE_BYTES >> 20} MB: ask for less at once")
-        elif (kept := self._answer_early(line.decode("utf-8", errors="replace").strip())) is not None:
-            self.lines.put(kept)
         return bool(line)
 
     def _answer_early(self, text: str) -> str | None:
