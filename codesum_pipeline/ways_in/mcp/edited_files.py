@@ -61,32 +61,17 @@ def insert_values(content: str, path: Sequence[str], values: Values) -> Insertio
     Raises `ConfigurationError` if the text is no JSON object, something on the way is of another kind, or a member has
     another value.
     """
-    missing, depth, start, is_filled = [*path], 0, 0, False
-    items: list[_Item] = []
-    if content.strip().strip(_BYTE_ORDER_MARK):
-        plain = _plain(content)
-        try:
-            json.loads(plain)
-            start = _skip(plain, 0)
-            if plain[start] != "{":
-                raise ValueError("it does not begin with {")
-            items = list(_items(plain, start))
-            while missing and (found := next((item for item in items if item.key == missing[0]), None)):
-                _check_kind(path, depth, found.value, values)
-                missing, depth, start = missing[1:], depth + 1, found.value_start
-                items = list(_items(plain, start))
-        except (ValueError, IndexError, RecursionError) as error:
-            raise ConfigurationError(f"it is no JSON object ({error}): mend it first") from error
-        is_filled = bool(items)
-    new = [] if missing else items
-    wanted = _without_known(path, values, new)
+    is_list, is_empty = not isinstance(values, Mapping), not content.strip().strip(_BYTE_ORDER_MARK)
+    depth, start, items = (0, 0, []) if is_empty else _reached(_plain(content), path, is_list=is_list)
+    missing = path[depth:]
+    wanted = values if missing else _without_known(path, values, items)
     if not wanted:
         return None
     entry = _lines_of(wanted, len(path) + 1)
-    text = _nested(missing, entry, depth, is_list=not isinstance(values, Mapping))
-    if not content.strip().strip(_BYTE_ORDER_MARK):
+    text = _nested(missing, entry, depth, is_list=is_list)
+    if is_empty:
         return Insertion(len(content), f"{{\n{text}\n}}\n", entry)
-    end = "," if is_filled else f"\n{_INDENT * depth}"
+    end = "," if items else f"\n{_INDENT * depth}"
     return Insertion(start + 1, f"\n{text}{end}", entry)
 
 
@@ -97,13 +82,9 @@ def remove_values(content: str, path: Sequence[str], values: Values) -> str:
     """
     for name, value in _pairs(values):
         plain = _plain(content)
-        try:
-            items, place = list(_items(plain, _skip(plain, 0))), ""
-            for place in path:
-                found = next((item for item in items if item.key == place), None)
-                items = list(_items(plain, found.value_start)) if found else []
-        except (ValueError, IndexError, RecursionError) as error:
-            raise ConfigurationError(f"it is no JSON object ({error}): mend it first") from error
+        depth, _, items = _reached(plain, path, is_list=name is None)
+        if depth < len(path):
+            break
         ours = [item for item in items if item.key == name and (name is not None or item.value == value)]
         if ours and ours[0].value != value:
             raise ConfigurationError(f"its entry for {name} was changed since it was written: remove it by hand")
@@ -152,12 +133,26 @@ def _blank_line_after(content: str) -> str:
     return "" if not content else "\n" if content.endswith("\n") else "\n\n"
 
 
-def _check_kind(path: Sequence[str], depth: int, value: Any, values: Values) -> None:
-    """Raise `ConfigurationError` for a value on the way that nothing can be put into."""
-    is_list = depth == len(path) - 1 and not isinstance(values, Mapping)
-    if not isinstance(value, list if is_list else dict):
-        kind = "list" if is_list else "object"
-        raise ConfigurationError(f"{'.'.join(path[: depth + 1])!r} in it is no {kind}: mend it first")
+def _reached(plain: str, path: Sequence[str], *, is_list: bool) -> tuple[int, int, list[_Item]]:
+    """How many names of the path are there, where the innermost object or list begins, and its items."""
+    try:
+        json.loads(plain)
+        depth, start = 0, _skip(plain, 0)
+        if plain[start] != "{":
+            raise ValueError("it does not begin with {")
+        items = list(_items(plain, start))
+        for name in path:
+            found = next((item for item in items if item.key == name), None)
+            if found is None:
+                break
+            depth, start = depth + 1, found.value_start
+            begin, kind = ("[", "list") if is_list and depth == len(path) else ("{", "object")
+            if plain[start] != begin:
+                raise ConfigurationError(f"{'.'.join(path[:depth])!r} in it is no {kind}: mend it first")
+            items = list(_items(plain, start))
+    except (ValueError, IndexError, RecursionError) as error:
+        raise ConfigurationError(f"it is no JSON object ({error}): mend it first") from error
+    return depth, start, items
 
 
 def _without_known(path: Sequence[str], values: Values, items: Sequence[_Item]) -> Values:

@@ -122,6 +122,53 @@ class Installer(Struct, frozen=True):
         write_bytes_atomically(self.state / _RECORD, content + b"\n")
 
 
+class _FileState(Struct, frozen=True):
+    """One file as it is, what was written into it earlier, and the agent that something is planned for."""
+
+    file: AgentFile
+    before: str | None
+    installed: Sequence[Installation]
+    agent: Agent
+    usual_place: tuple[str, ...]
+
+    def without_agent(self) -> PlannedChange:
+        """Without what is for this agent alone; the rest stays recorded for others."""
+        content, kept = self.before or "", []
+        for each in reversed(self.installed):
+            others = tuple(name for name in each.agents if name != self.agent)
+            if others:
+                kept.append(replace(each, agents=others))
+            else:
+                content = _without(content, each, self.usual_place)
+        is_gone = self.before is None or (not content and not kept and not self.installed[0].was_there)
+        return PlannedChange(self.file, self.before, None if is_gone else content, tuple(kept[::-1]))
+
+    def with_parts(self, parts: Sequence[Part]) -> PlannedChange:
+        """With the parts; what was written there earlier, and is the same, stays where it is."""
+        content, are_there = self.before or "", True
+        for each in reversed(self.installed):
+            rest = _without(content, each, self.usual_place)
+            content, are_there = rest, are_there and rest != content
+        after, added = self._added(content, parts)
+        if are_there and [each.entry for each in added] == [each.entry for each in self.installed]:
+            after, added = self.before, [*self.installed]
+        agents = tuple(sorted({self.agent, *(name for each in self.installed for name in each.agents)}))
+        return PlannedChange(self.file, self.before, after, tuple(replace(each, agents=agents) for each in added))
+
+    def _added(self, content: str, parts: Sequence[Part]) -> tuple[str | None, list[Installation]]:
+        """The content with the parts, and what is recorded of each."""
+        was_there, folders = self.before is not None, tuple(map(str, self.file.missing_folders()))
+        if self.installed:
+            was_there, folders = self.installed[0].was_there, self.installed[0].made_folders
+        added: list[Installation] = []
+        for part in parts:
+            if insertion := part.insertion(content):
+                content = insertion.into(content)
+                is_not_first = was_there or bool(added)
+                added.append(Installation(insertion.text, insertion.entry, is_not_first, folders, at=part.at))
+        return (content if content or self.before is not None else None), added
+
+
 def _planned(
     file: AgentFile, installed: Sequence[Installation], agent: Agent, parts: Sequence[Part], places: Places
 ) -> PlannedChange:
@@ -129,72 +176,11 @@ def _planned(
     before = None
     try:
         before = file.read()
-        plan = _removal if not parts else _renewal
-        after, kept = plan(before, installed, agent, parts, file, (places.group_of(agent),))
-        return PlannedChange(file, before, after, tuple(kept))
+        state = _FileState(file, before, installed, agent, (places.group_of(agent),))
+        return state.with_parts(parts) if parts else state.without_agent()
     except (CodesumError, OSError) as error:
         told = str(error)
         return PlannedChange(file, before, before, problem=told if str(file.path) in told else f"{file.path}: {told}")
-
-
-Plan = tuple[str | None, list[Installation]]
-
-
-def _removal(
-    before: str | None,
-    installed: Sequence[Installation],
-    agent: Agent,
-    parts: Sequence[Part],
-    file: AgentFile,
-    usual_place: tuple[str, ...],
-) -> Plan:
-    """The content without what is for this agent alone, and what stays recorded for others."""
-    content, kept = before or "", []
-    for each in reversed(installed):
-        others = tuple(name for name in each.agents if name != agent)
-        if others:
-            kept.append(replace(each, agents=others))
-        else:
-            content = _without(content, each, usual_place)
-    is_gone = not content and not kept and not installed[0].was_there
-    return None if is_gone or before is None else content, kept[::-1]
-
-
-def _renewal(
-    before: str | None,
-    installed: Sequence[Installation],
-    agent: Agent,
-    parts: Sequence[Part],
-    file: AgentFile,
-    usual_place: tuple[str, ...],
-) -> Plan:
-    """The content with the parts; what was written there earlier, and is the same, stays where it is."""
-    content, are_there = before or "", True
-    for each in reversed(installed):
-        rest = _without(content, each, usual_place)
-        content, are_there = rest, are_there and rest != content
-    after, added = _with_parts(content, parts, before, file, installed)
-    agents = tuple(sorted({agent, *(name for each in installed for name in each.agents)}))
-    if are_there and [each.entry for each in added] == [each.entry for each in installed]:
-        after, added = before, [*installed]
-    return after, [replace(each, agents=agents) for each in added]
-
-
-def _with_parts(
-    content: str, parts: Sequence[Part], before: str | None, file: AgentFile, installed: Sequence[Installation]
-) -> tuple[str | None, list[Installation]]:
-    """The content with the parts, and what is recorded of each."""
-    added: list[Installation] = []
-    for part in parts:
-        insertion = part.insertion(content)
-        if insertion is None:
-            continue
-        was_there, folders = before is not None, tuple(map(str, file.missing_folders()))
-        if installed:
-            was_there, folders = installed[0].was_there, installed[0].made_folders
-        content = insertion.into(content)
-        added.append(Installation(insertion.text, insertion.entry, was_there or bool(added), folders, at=part.at))
-    return (content if content or before is not None else None), added
 
 
 def _without(content: str, installation: Installation, usual_place: tuple[str, ...]) -> str:

@@ -338,12 +338,21 @@ def test_of_several_files_one_that_cannot_be_written_is_reported(codesum_call, s
     assert (tmp_path / ".mcp.json").exists()
 
 
-@pytest.mark.parametrize("option", ["--yes", "--user", "--dry-run"])
-def test_options_of_installing_without_it_are_refused(codesum_call, shop, option):
-    result = codesum_call(shop, "mcp", option)
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--yes"], "go with --install or --uninstall"),
+        (["--user"], "go with --install or --uninstall"),
+        (["--dry-run"], "go with --install or --uninstall"),
+        (["--uninstall", "claude", "--yes"], "--yes goes with --install"),
+        (["--uninstall", "claude", "--install", "codex"], "choose one of them"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(codesum_call, shop, options, message):
+    result = codesum_call(shop, "mcp", *options)
 
     assert result.exit_code == 2
-    assert "go with --install or --uninstall" in result.stderr.replace("\n", " ")
+    assert message in result.stderr.replace("\n", " ")
 
 
 def hinted(call, *, program=None):

@@ -12,7 +12,7 @@ import typer
 from msgspec import Struct
 
 from codesum_pipeline.builds.codesum_home.home_folders import state_folder
-from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.errors import CodesumError, ConfigurationError
 from codesum_pipeline.foundation.data_model.printable import clean_text
 from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of
 from codesum_pipeline.ways_in.cli.options import HostNames, ServedRepos, option, switch
@@ -152,6 +152,8 @@ def _configure(invocation: Invocation, asked: Configuring, tools: WhichTools, re
     """Write or take away what is for one agent, and say what was done, or would be."""
     if asked.install and asked.uninstall:
         raise ConfigurationError("--install and --uninstall: choose one of them")
+    if asked.uninstall and asked.yes:
+        raise ConfigurationError("--yes goes with --install: --uninstall takes away all that was written")
     places = Places(Path.cwd(), Path.home(), is_user=asked.user)
     installer = Installer(places, state=state_folder())
     if asked.uninstall:
@@ -176,7 +178,7 @@ def _make_all(installer: Installer, changes: Sequence[PlannedChange], asked: Con
         if not problem and not asked.dry_run:
             try:
                 installer.make(change)
-            except ConfigurationError as error:
+            except (CodesumError, OSError) as error:
                 problem = str(error)
         if problem:
             are_failed = True
