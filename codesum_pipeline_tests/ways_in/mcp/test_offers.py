@@ -1,17 +1,14 @@
 """What makes an agent use the tools: offered, written with --yes, and taken away without a trace."""
 
 import json
-import os
 import stat
-import subprocess
-import sys
 import tomllib
 
 import pytest
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
-from codesum_pipeline.ways_in.mcp.agent_profiles import WHEN, Agent, AgentOffer, Places, hint_command
+from codesum_pipeline.ways_in.mcp.agent_profiles import WHEN, Agent, AgentOffer, Places
 from codesum_pipeline.ways_in.mcp.edited_files import BEGIN, END
 from codesum_pipeline.ways_in.mcp.installing import Installer
 
@@ -328,6 +325,18 @@ def test_the_command_offers_shows_does_and_takes_away(codesum_call, shop, tmp_pa
     assert codesum_call(shop, "mcp", "--uninstall", "claude").exit_code == 2
 
 
+@pytest.mark.parametrize(("embedder", "is_permitted"), [("static", True), ("litellm/voyage/voyage-code-3", False)])
+def test_the_command_permits_tools_where_questions_stay_here(
+    codesum_call, shop, tmp_path, monkeypatch, embedder, is_permitted
+):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("CODESUM_EMBEDDER", embedder)
+
+    result = codesum_call(shop, "mcp", "--install", "claude", "--yes")
+    assert ("permissions" in json.loads((tmp_path / ".claude" / "settings.local.json").read_text())) is is_permitted
+    assert (f"the embedder {embedder} is sent each question" in result.stderr.replace("\n", " ")) is not is_permitted
+
+
 def test_of_several_files_one_that_cannot_be_written_is_reported(codesum_call, shop, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     (tmp_path / "CLAUDE.md").mkdir()
@@ -353,37 +362,3 @@ def test_options_that_do_not_go_together_are_refused(codesum_call, shop, options
 
     assert result.exit_code == 2
     assert message in result.stderr.replace("\n", " ")
-
-
-def hinted(call, *, program=None):
-    """What the hook prints for a call, and how it ends."""
-    process = subprocess.run(
-        ["sh", "-c", program or hint_command()], input=json.dumps(call) if isinstance(call, dict) else call,
-        capture_output=True, text=True, timeout=60, env={"PATH": os.environ["PATH"]},
-    )  # fmt: skip
-    assert (process.returncode, process.stderr) == (0, "")
-    return process.stdout
-
-
-def test_a_search_for_a_symbol_gets_a_hint_that_names_tools_and_decides_nothing():
-    output = json.loads(hinted({"tool_name": "Grep", "tool_input": {"pattern": r"def charge_card\("}}))
-
-    (answer,) = output.values()
-    assert {*answer} == {"hookEventName", "additionalContext"}
-    assert answer["hookEventName"] == "PreToolUse"
-    named = {name.removeprefix("mcp__codesum__") for name in answer["additionalContext"].split() if "mcp__" in name}
-    assert named == {"graph", "read"} and named <= {*tools_by_name(every=False)}
-    assert '{"id": "charge_card"}' in answer["additionalContext"]
-    assert len(answer["additionalContext"]) < 250
-
-
-@pytest.mark.parametrize("call", ["", "{", "[]", "{}", '{"tool_name": "Grep"}', '{"tool_name": 1, "tool_input": 2}'])
-def test_the_hook_is_silent_about_what_it_does_not_understand(call):
-    assert hinted(call) == ""
-
-
-def test_a_hook_whose_file_or_python_is_gone_lets_the_agent_go_on():
-    command = hint_command()
-
-    assert hinted("{}", program=command.replace("grep_hint.py", "gone.py")) == ""
-    assert hinted("{}", program=command.replace(sys.executable, "/nowhere/python")) == ""

@@ -200,8 +200,10 @@ def _offer_of(invocation: Invocation, tools: WhichTools) -> AgentOffer:
     from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
 
     names = [*tools_by_name(every=tools is WhichTools.ALL)]
-    permitted = [] if is_asked_over_the_network(invocation.settings) else names
-    return AgentOffer(names, permitted, hint_command())
+    if is_asked_over_the_network(invocation.settings):
+        write_note(f"no permissions are offered: the embedder {invocation.settings.embedder} is sent each question")
+        return AgentOffer(names, [], hint_command())
+    return AgentOffer(names, names, hint_command())
 
 
 def _command(invocation: Invocation, tools: WhichTools, repos: Sequence[str]) -> list[str]:
