@@ -33,6 +33,11 @@ def main() -> None:
 
 
 def _run() -> None:
+    if "mcp" in sys.argv[1:]:
+        # It imports next to nothing, and answers before the rest is imported.
+        from codesum_pipeline.ways_in.mcp.stdio_front import FRONT
+
+        FRONT.start(sys.argv[1:])
     if not _is_build(sys.argv[1:]):
         _run_command()
         return

@@ -83,8 +83,8 @@ TOOLS = (
     Tool(
         "graph",
         "See who calls, refers to, imports or inherits from something, and what it uses, resolved across files where "
-        "grep finds only equal names: callers, callees, references, bases, subclasses, imports, external packages, "
-        "members, and code that is similar, for a symbol, constant, file or folder; depth follows them further.",
+        "grep finds only equal names; also its members, external packages, and code like it. Of a symbol, constant, "
+        "file or folder; depth follows further.",
         graph,
         is_default=True,
     ),

@@ -23,6 +23,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 # A pipe would be waited for.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 _MOST_BYTES = 16 << 20
+_WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
 class AgentFile(Struct, frozen=True):
@@ -66,6 +67,8 @@ class AgentFile(Struct, frozen=True):
                     with suppress(FileNotFoundError):
                         found = os.stat(self._name, dir_fd=folder, follow_symlinks=False)
                         if stat.S_ISREG(found.st_mode):
+                            if not found.st_mode & _WRITABLE:
+                                raise ConfigurationError(f"{self.path}: it is read-only: run `chmod u+w {self.path}`")
                             os.fchmod(opened.fileno(), stat.S_IMODE(found.st_mode))
                     opened.write(text.encode("utf-8"))
                     opened.flush()

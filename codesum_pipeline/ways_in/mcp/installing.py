@@ -1,250 +1,208 @@
-"""Writing the server into an agent's configuration, and removing exactly that again.
+"""Writing the server and what is offered beside it into an agent's files, and removing exactly that again.
 
-People write these files: comments, trailing commas and layout are kept. A record beside the user's other state keeps
-the inserted text, and whether there was a file before. A file that nobody changed since becomes again what it was, byte
-for byte.
+A record beside the user's other state keeps each inserted text, and whether there was a file before. A file that nobody
+changed since becomes again what it was, byte for byte. Each file is planned by itself: one that cannot be changed stops
+no other.
 """
 
+import difflib
 import json
-import re
-import tomllib
-from collections.abc import Iterator, Sequence
-from enum import StrEnum
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.decoding import decode
-from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.errors import CodesumError, ConfigurationError
 from codesum_pipeline.foundation.store.atomic import write_bytes_atomically
 from codesum_pipeline.ways_in.mcp.agent_files import AgentFile
-
-_TOKENS = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*|/\*(?:.*?\*/|.*)', re.DOTALL)
-_TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
-_SPACE = re.compile(r"\s*")
-_INDENT = "  "
-
-
-class Insertion(Struct, frozen=True):
-    """A text to insert before the character at `offset`; `entry` is the member in it."""
-
-    offset: int
-    text: str
-    entry: str
-
-    def into(self, content: str) -> str:
-        return content[: self.offset] + self.text + content[self.offset :]
-
-
-class _Member(Struct, frozen=True):
-    key: str
-    value: Any
-    value_start: int
-
-
-def insert_member(content: str, group: str, name: str, value: Any) -> Insertion:
-    """Insert `name: value` at the beginning of the root object's object `group`, which is made where it is missing.
-
-    Raises `ConfigurationError` if the text or `group` is no JSON object, or has `name` already.
-    """
-    lines = json.dumps(value, indent=len(_INDENT)).split("\n")
-    entry = f"{json.dumps(name)}: " + f"\n{_INDENT * 2}".join(lines)
-    whole = f'{_INDENT}"{group}": {{\n{_INDENT * 2}{entry}\n{_INDENT}}}'
-    if not content.strip():
-        return Insertion(len(content), f"{{\n{whole}\n}}\n", entry)
-    plain = _plain(content)
-    try:
-        start = _skip(plain, 0)
-        members = list(_members(plain, start))
-        json.loads(plain)
-    except (ValueError, IndexError, RecursionError) as error:
-        raise ConfigurationError(f"it is no JSON object ({error}): mend it first") from error
-    servers = next((member for member in members if member.key == group), None)
-    if servers is None:
-        return Insertion(start + 1, f"\n{whole}{',' if members else chr(10)}", entry)
-    if not isinstance(servers.value, dict):
-        raise ConfigurationError(f"{group!r} in it is no object: mend it first")
-    if name in servers.value:
-        raise ConfigurationError(f"it has a server {name!r} already: remove that first")
-    end = "," if servers.value else f"\n{_INDENT}"
-    return Insertion(servers.value_start + 1, f"\n{_INDENT * 2}{entry}{end}", entry)
-
-
-def _plain(content: str) -> str:
-    """The same JSON with spaces for comments and trailing commas, so that every character keeps its place."""
-    without = _TOKENS.sub(lambda found: found[0] if found[0][0] == '"' else re.sub(r"[^\n]", " ", found[0]), content)
-    # Strings are hidden while trailing commas are searched.
-    hidden = _TOKENS.sub(lambda match: "_" * len(match[0]), without)
-    commas = {match.start() for match in _TRAILING_COMMA.finditer(hidden)}
-    return "".join(" " if place in commas else each for place, each in enumerate(without))
-
-
-def _members(plain: str, start: int) -> Iterator[_Member]:
-    """The members of the object that begins at `start`."""
-    if plain[start] != "{":
-        raise ValueError("it does not begin with {")
-    decoder, place = json.JSONDecoder(), _skip(plain, start + 1)
-    while plain[place] != "}":
-        if plain[place] != '"':
-            raise ValueError(f"a name is missing at character {place}")
-        key, place = decoder.raw_decode(plain, place)
-        place = _skip(plain, place)
-        if plain[place] != ":":
-            raise ValueError(f"a colon is missing at character {place}")
-        value_start = _skip(plain, place + 1)
-        value, place = decoder.raw_decode(plain, value_start)
-        yield _Member(key, value, value_start)
-        place = _skip(plain, place)
-        if plain[place] == ",":
-            place = _skip(plain, place + 1)
-
-
-def _skip(plain: str, place: int) -> int:
-    match = _SPACE.match(plain, place)
-    return match.end() if match else place
-
-
-NAME = "codesum"
-
-
-class Agent(StrEnum):
-    """The agents whose configuration is known."""
-
-    CLAUDE = "claude"
-    CURSOR = "cursor"
-    VSCODE = "vscode"
-    GEMINI = "gemini"
-    CODEX = "codex"
-    WINDSURF = "windsurf"
-
-
-# Where the servers are in the JSON of an agent's file, and the file: the project's if there is one, else the user's.
-_IN_JSON = {
-    Agent.CLAUDE: ("mcpServers", ".mcp.json"),
-    Agent.CURSOR: ("mcpServers", ".cursor/mcp.json"),
-    Agent.VSCODE: ("servers", ".vscode/mcp.json"),
-    Agent.GEMINI: ("mcpServers", ".gemini/settings.json"),
-    Agent.WINDSURF: ("mcpServers", ".codeium/windsurf/mcp_config.json"),
-}
-_CODEX_FILE = ".codex/config.toml"
-_OF_USER = (Agent.WINDSURF, Agent.CODEX)
-
-
-def _insertion(agent: Agent, content: str, command: Sequence[str]) -> Insertion:
-    """The server as the agent's configuration file has it."""
-    if agent is Agent.CODEX:
-        return _in_toml(content, command)
-    program, *arguments = command
-    kind = {"type": "stdio"} if agent is Agent.VSCODE else {}
-    return insert_member(content, _IN_JSON[agent][0], NAME, {**kind, "command": program, "args": arguments})
-
-
-def _in_toml(content: str, command: Sequence[str]) -> Insertion:
-    """A table at the end; raises `ConfigurationError` if there is one already, or it cannot be added."""
-    try:
-        known = tomllib.loads(content).get("mcp_servers", {})
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError(f"it is no TOML ({error}): mend it first") from error
-    if NAME in known:
-        raise ConfigurationError(f"it has a server {NAME!r} already: remove that first")
-    program, *arguments = command
-    # Texts and lists of texts are written alike in JSON and TOML.
-    entry = f"[mcp_servers.{NAME}]\ncommand = {json.dumps(program)}\nargs = {json.dumps(arguments)}\n"
-    before = "" if not content else "\n" if content.endswith("\n") else "\n\n"
-    found = Insertion(len(content), f"{before}{entry}", entry)
-    try:
-        tomllib.loads(found.into(content))
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError(
-            f"a table [mcp_servers.{NAME}] cannot be added to it ({error}): add it by hand"
-        ) from error
-    return found
-
+from codesum_pipeline.ways_in.mcp.agent_profiles import Agent, Part, Places
+from codesum_pipeline.ways_in.mcp.edited_files import BEGIN, remove_values
 
 _RECORD = "mcp_installed.json"
 
 
 class Installation(Struct, frozen=True):
-    """The text that was inserted into a file, its part that is the server, and the folders made for the file."""
+    """A text that was inserted into a file, the part of it that is ours, and the folders made for the file. `agents`
+    are those that it is for, and `at` is its place in JSON; records of earlier versions have neither."""
 
     text: str
     entry: str
     was_there: bool
     made_folders: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
+    at: tuple[str, ...] = ()
+
+
+class PlannedChange(Struct, frozen=True):
+    """A file before and after, None where there is none, with what will be recorded for it; or the `problem`."""
+
+    file: AgentFile
+    before: str | None = None
+    after: str | None = None
+    installations: tuple[Installation, ...] = ()
+    problem: str = ""
+
+    @property
+    def is_one(self) -> bool:
+        return self.before != self.after
+
+    @property
+    def difference(self) -> str:
+        """As `diff -u` writes it."""
+        old, new = ((text or "").splitlines() for text in (self.before, self.after))
+        name = str(self.file.path)
+        return "\n".join(difflib.unified_diff(old, new, name, name, n=1, lineterm=""))
 
 
 class Installer(Struct, frozen=True):
-    """`folder` is the project, `home` the user's folder, `state` where the record is kept."""
+    """Plans and makes changes of agents' files; `state` is where the record is kept."""
 
-    folder: Path
-    home: Path
+    places: Places
     state: Path
 
-    def install(self, agent: Agent, command: Sequence[str]) -> tuple[Path, str]:
-        """Insert the server; returns the file and the inserted text.
+    def plan_install(self, agent: Agent, parts: Iterable[Part]) -> list[PlannedChange]:
+        """What puts the parts into their files. Those that are there already are left as they are."""
+        by_path: dict[Path, list[Part]] = {}
+        for part in parts:
+            by_path.setdefault(part.file.path, []).append(part)
+        record = self._record()
+        return [
+            _planned(each[0].file, record.get(str(path), ()), agent, each, self.places)
+            for path, each in by_path.items()
+        ]
 
-        Raises `ConfigurationError`, without writing anything, where it cannot be inserted.
+    def plan_uninstall(self, agent: Agent) -> list[PlannedChange]:
+        """What takes away all that was written for an agent, but for what another one still reads.
+
+        Raises `ConfigurationError` if the record has nothing of it.
         """
-        file = self._file(agent)
-        content = file.read()
-        try:
-            insertion = _insertion(agent, content or "", command)
-        except ConfigurationError as error:
-            raise ConfigurationError(f"{file.path}: {error}") from error
-        made_folders = tuple(map(str, file.missing_folders()))
-        installation = Installation(insertion.text, insertion.entry, content is not None, made_folders)
+        record, found = self._record(), []
+        for file in self.places.files_of(agent):
+            installed = record.get(str(file.path), ())
+            if any(not each.agents or agent in each.agents for each in installed):
+                found.append(_planned(file, installed, agent, (), self.places))
+        if not found:
+            paths = ", ".join(str(file.path) for file in self.places.files_of(agent))
+            raise ConfigurationError(f"{paths}: nothing in it was written by `codesum mcp --install {agent}`")
+        return found
+
+    def make(self, change: PlannedChange) -> None:
+        """Make a change that was planned without a problem."""
+        record = self._record()
+        path = str(change.file.path)
         # The record comes first: an entry of it that the file lacks does no harm.
-        self._write_record({**self._record(), str(file.path): installation})
-        file.write(insertion.into(content or ""))
-        return file.path, insertion.text
+        if change.installations:
+            self._write_record({**record, path: change.installations})
+        if change.after is None and change.before is not None:
+            change.file.remove()
+            for folder in map(Path, record[path][0].made_folders):
+                if any(folder.iterdir()):
+                    break
+                folder.rmdir()
+        elif change.after is not None and change.is_one:
+            change.file.write(change.after)
+        if not change.installations:
+            self._write_record({name: each for name, each in record.items() if name != path})
 
-    def uninstall(self, agent: Agent) -> tuple[Path, str]:
-        """Remove the server; returns the file and the removed text.
-
-        Raises `ConfigurationError` if the record has no entry for the file, or the entry was changed since.
-        """
-        file = self._file(agent)
-        path, record = file.path, self._record()
-        installation = record.get(str(path))
-        if installation is None:
-            raise ConfigurationError(f"{path}: nothing in it was written by `codesum mcp --install {agent}`")
-        content = file.read() or ""
-        # Where something was added behind the inserted text, the server alone goes.
-        texts = (installation.text, f"{installation.entry},")
-        removed = next((text for text in texts if content.count(text) == 1), None)
-        if removed is None and installation.entry.splitlines()[0] in content:
-            raise ConfigurationError(
-                f"{path}: its entry for codesum was changed since it was written: remove it by hand"
-            )
-        if removed is not None:
-            rest = content.replace(removed, "")
-            if rest or installation.was_there:
-                file.write(rest)
-            else:
-                file.remove()
-                for folder in map(Path, installation.made_folders):
-                    if any(folder.iterdir()):
-                        break
-                    folder.rmdir()
-        self._write_record({name: each for name, each in record.items() if name != str(path)})
-        return path, removed or ""
-
-    def _file(self, agent: Agent) -> AgentFile:
-        """The configuration file; the user's is the one behind links."""
-        below = _CODEX_FILE if agent is Agent.CODEX else _IN_JSON[agent][1]
-        return AgentFile.of_user(self.home, below) if agent in _OF_USER else AgentFile(self.folder.resolve(), below)
-
-    def _record(self) -> dict[str, Installation]:
+    def _record(self) -> dict[str, tuple[Installation, ...]]:
         file = self.state / _RECORD
         try:
-            return decode(file.read_bytes(), dict[str, Installation])
+            found = decode(file.read_bytes(), dict[str, Installation | tuple[Installation, ...]])
         except FileNotFoundError:
             return {}
         except msgspec.MsgspecError as error:
             raise ConfigurationError(f"{file}: it cannot be read ({error}): delete it") from error
+        return {path: (each,) if isinstance(each, Installation) else each for path, each in found.items()}
 
-    def _write_record(self, record: dict[str, Installation]) -> None:
+    def _write_record(self, record: dict[str, tuple[Installation, ...]]) -> None:
         content = msgspec.json.format(msgspec.json.encode(record), indent=2)
         write_bytes_atomically(self.state / _RECORD, content + b"\n")
+
+
+class _FileState(Struct, frozen=True):
+    """One file as it is, what was written into it earlier, and the agent that something is planned for."""
+
+    file: AgentFile
+    before: str | None
+    installed: Sequence[Installation]
+    agent: Agent
+    usual_place: tuple[str, ...]
+
+    def without_agent(self) -> PlannedChange:
+        """Without what is for this agent alone; the rest stays recorded for others."""
+        content, kept = self.before or "", []
+        for each in reversed(self.installed):
+            others = tuple(name for name in each.agents if name != self.agent)
+            if others:
+                kept.append(replace(each, agents=others))
+            else:
+                content = _without(content, each, self.usual_place)
+        is_gone = self.before is None or (not content and not kept and not self.installed[0].was_there)
+        return PlannedChange(self.file, self.before, None if is_gone else content, tuple(kept[::-1]))
+
+    def with_parts(self, parts: Sequence[Part]) -> PlannedChange:
+        """With the parts; what was written there earlier, and is the same, stays where it is."""
+        content, are_there = self.before or "", True
+        for each in reversed(self.installed):
+            rest = _without(content, each, self.usual_place)
+            content, are_there = rest, are_there and rest != content
+        after, added = self._added(content, parts)
+        if are_there and [each.entry for each in added] == [each.entry for each in self.installed]:
+            after, added = self.before, [*self.installed]
+        agents = tuple(sorted({self.agent, *(name for each in self.installed for name in each.agents)}))
+        return PlannedChange(self.file, self.before, after, tuple(replace(each, agents=agents) for each in added))
+
+    def _added(self, content: str, parts: Sequence[Part]) -> tuple[str | None, list[Installation]]:
+        """The content with the parts, and what is recorded of each."""
+        was_there, folders = self.before is not None, tuple(map(str, self.file.missing_folders()))
+        if self.installed:
+            was_there, folders = self.installed[0].was_there, self.installed[0].made_folders
+        added: list[Installation] = []
+        for part in parts:
+            if insertion := part.insertion(content):
+                content = insertion.into(content)
+                is_not_first = was_there or bool(added)
+                added.append(Installation(insertion.text, insertion.entry, is_not_first, folders, at=part.at))
+        return (content if content or self.before is not None else None), added
+
+
+def _planned(
+    file: AgentFile, installed: Sequence[Installation], agent: Agent, parts: Sequence[Part], places: Places
+) -> PlannedChange:
+    """The change of one file to have the parts of an agent, and nothing else that was written for it alone."""
+    before = None
+    try:
+        before = file.read()
+        state = _FileState(file, before, installed, agent, (places.group_of(agent),))
+        return state.with_parts(parts) if parts else state.without_agent()
+    except (CodesumError, OSError) as error:
+        told = str(error)
+        return PlannedChange(file, before, before, problem=told if str(file.path) in told else f"{file.path}: {told}")
+
+
+def _without(content: str, installation: Installation, usual_place: tuple[str, ...]) -> str:
+    """The content without what was inserted.
+
+    Raises `ConfigurationError` if that was changed since.
+    """
+    if content.count(installation.text) == 1:
+        return content.replace(installation.text, "")
+    entry = installation.entry
+    if entry.lstrip().startswith(("[", "<")):
+        if content.count(entry) == 1:
+            return content.replace(entry, "")
+        begin = BEGIN if BEGIN in entry else entry.splitlines()[0]
+        if begin in content:
+            raise ConfigurationError("what was written there was changed since: remove it by hand")
+        return content
+    if not content.strip():
+        return content
+    at = installation.at or usual_place
+    try:
+        values = json.loads(f"{{{entry}}}")
+    except ValueError:
+        values = json.loads(f"[{entry}]")
+    return remove_values(content, at, values)

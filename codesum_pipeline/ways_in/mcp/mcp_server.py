@@ -14,7 +14,6 @@ import json
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -51,9 +50,10 @@ from codesum_pipeline.ways_in.http_serving.access_tokens import (
 )
 from codesum_pipeline.ways_in.http_serving.audit_log import Auditor, current_request
 from codesum_pipeline.ways_in.http_serving.gate import behind_tokens
+from codesum_pipeline.ways_in.mcp.stdio_front import installed_version
 
-# Titles repeat names; an error names a size or bound that was exceeded.
-_DROPPED = ("title", "maximum", "minimum", "maxLength", "minLength", "maxItems", "minItems")
+# Titles repeat names; an error names a size that was exceeded, and an argument that is unknown.
+_DROPPED = ("title", "maxLength", "minLength", "maxItems", "minItems", "maximum", "minimum")
 _SAYS_NOTHING: tuple[Any, ...] = ("", [], {})
 
 
@@ -223,13 +223,9 @@ def make_server(
         IndexTool(tool, catalogue, folder, is_text_only=is_text_only, audit=audit)
         for tool in tools_by_name(every=every_tool).values()
     ]
-    try:
-        installed_version = version("codesum-pipeline")
-    except PackageNotFoundError:
-        installed_version = "0"
     server: MCPServer[Any] = MCPServer(
         NAME,
-        version=installed_version,
+        version=installed_version(),
         instructions=INSTRUCTIONS,
         tools=tools,
         log_level="WARNING",

@@ -30,7 +30,7 @@ def serving(home, folder, *arguments, env=None):
 
 @pytest.fixture(scope="module")
 def address(zoo_home, tmp_path_factory):
-    with serving(zoo_home, tmp_path_factory.mktemp("http"), "0", "--tools", "all") as found:
+    with serving(zoo_home, tmp_path_factory.mktemp("http"), "0", "--tools", "all", "--structured") as found:
         yield found
 
 
@@ -66,6 +66,26 @@ def test_what_is_no_message_is_refused_and_the_server_goes_on(address):
     assert httpx.post(address, content=b"{[", headers=HEADERS).status_code == 400
     assert httpx.post(address, content=b"x" * 6_000_000, headers=HEADERS, timeout=60).status_code == 413
     assert httpx.post(address, content=b"[" * 100_000, headers=HEADERS, timeout=60).status_code == 400
+    assert posted(address).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        rb'{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"\ud800"}}',
+        rb'{"jsonrpc":"2.0","id":5,"method":"ping","params":{"\udfff":1}}',
+        b'{"jsonrpc":"2.0","id":5,"method":"ping","x":"\xed\xa0\x80"}',
+        b'{"jsonrpc":"2.0","id":5}',
+        b'{"jsonrpc":"1.0","id":5,"method":"ping"}',
+    ],
+    ids=["half of a character", "half of one as a name", "half of one in bytes", "no method", "another protocol"],
+)
+@pytest.mark.parametrize("protocol", ["2025-06-18", "2026-07-28"])
+def test_a_malformed_message_gets_an_error_of_the_protocol_at_once(address, body, protocol):
+    answer = httpx.post(address, content=body, headers={**HEADERS, "MCP-Protocol-Version": protocol}, timeout=60)
+
+    assert answer.status_code == 400
+    assert answer.json()["error"]["code"] in (-32700, -32600, -32602, -32020)
     assert posted(address).status_code == 200
 
 

@@ -11,9 +11,12 @@ from hypothesis import strategies as st
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.ways_in.mcp.agent_files import AgentFile
-from codesum_pipeline.ways_in.mcp.installing import Agent, Installer, _plain, insert_member
+from codesum_pipeline.ways_in.mcp.agent_profiles import Agent, AgentOffer, Places
+from codesum_pipeline.ways_in.mcp.edited_files import _plain, insert_values, remove_values
+from codesum_pipeline.ways_in.mcp.installing import Installer
 
 COMMAND = ["/opt/codesum", "mcp"]
+OFFER = AgentOffer(["search", "read", "status"], ["search", "read"], "hint || true")
 COMMENTED = """// Servers of the team.
 {
   /* kept */
@@ -29,7 +32,32 @@ IN_JSON = [agent for agent in Agent if agent is not Agent.CODEX]
 
 @pytest.fixture
 def installer(tmp_path):
-    return Installer(folder=tmp_path / "project", home=tmp_path / "home", state=tmp_path / "state")
+    return Installer(Places(tmp_path / "project", tmp_path / "home"), state=tmp_path / "state")
+
+
+def changed(installer, changes):
+    """Make the changes; the file and its content, where it is one that can be changed."""
+    for change in changes:
+        if change.problem:
+            raise ConfigurationError(change.problem)
+        installer.make(change)
+    return changes[0].file.path, changes[0].after
+
+
+def install(installer, agent, command=COMMAND):
+    return changed(installer, installer.plan_install(agent, installer.places.server_parts(agent, command)))
+
+
+def install_all(installer, agent, *, command=COMMAND, offer=OFFER):
+    places = installer.places
+    return changed(
+        installer,
+        installer.plan_install(agent, [*places.server_parts(agent, command), *places.offered_parts(agent, offer)]),
+    )
+
+
+def uninstall(installer, agent):
+    return changed(installer, installer.plan_uninstall(agent))
 
 
 def servers_of(file):
@@ -39,12 +67,12 @@ def servers_of(file):
 
 @pytest.mark.parametrize("agent", IN_JSON)
 def test_a_file_that_was_not_there_is_made_and_goes_again(installer, agent, tmp_path):
-    file, text = installer.install(agent, COMMAND)
+    file, text = install(installer, agent)
 
     assert file.read_text() == text
     kind = {"type": "stdio"} if agent is Agent.VSCODE else {}
     assert servers_of(file) == {"codesum": {**kind, "command": "/opt/codesum", "args": ["mcp"]}}
-    assert installer.uninstall(agent) == (file, text)
+    assert uninstall(installer, agent) == (file, None)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / "state" / "mcp_installed.json"]
     assert not (tmp_path / "project").exists()
 
@@ -54,20 +82,19 @@ def test_a_file_that_was_not_there_is_made_and_goes_again(installer, agent, tmp_
     [COMMENTED, "{}", "{ }\n", '{"mcpServers": {}}', '{"mcpServers": {\n  }\n}', '{"other": 1}', '{"a": 1,}\n', "\n"],
 )
 def test_what_else_is_in_a_file_stays_and_uninstalling_leaves_it_as_it_was(installer, content):
-    file = installer.folder / ".mcp.json"
+    file = installer.places.folder / ".mcp.json"
     file.parent.mkdir()
     file.write_text(content)
     before = json.loads(_plain(content)) if content.strip() else {}
 
-    _, text = installer.install(Agent.CLAUDE, COMMAND)
+    install(installer, Agent.CLAUDE)
     after = json.loads(_plain(file.read_text()))
     assert after.pop("mcpServers") == {
         "codesum": {"command": "/opt/codesum", "args": ["mcp"]},
         **before.pop("mcpServers", {}),
     }
     assert after == before
-    assert file.read_text().replace(text, "") == content
-    installer.uninstall(Agent.CLAUDE)
+    uninstall(installer, Agent.CLAUDE)
     assert file.read_text() == content
 
 
@@ -89,24 +116,37 @@ def test_any_json_has_the_entry_added_and_nothing_else_changed(others, servers, 
         return
     content = json.dumps(before, indent=indent)
 
-    insertion = insert_member(content, "mcpServers", "codesum", {"command": "x"})
+    insertion = insert_values(content, ["mcpServers"], {"codesum": {"command": "x"}})
 
     after = json.loads(insertion.into(content))
     assert after["mcpServers"].pop("codesum") == {"command": "x"}
     assert after == {"mcpServers": {}, **before}
 
 
+@given(st.dictionaries(st.text(max_size=6), _VALUES, max_size=4), st.lists(_VALUES, max_size=3), st.booleans())
+def test_what_a_client_wrote_anew_meanwhile_is_taken_out_wherever_it_is(others, allowed, is_indented):
+    before = {**others, "permissions": {"allow": allowed, "deny": []}}
+    ours = ["codesum: one", {"codesum": ["two"]}]
+    insertion = insert_values(json.dumps(before), ["permissions", "allow"], ours)
+
+    rewritten = json.loads(insertion.into(json.dumps(before)))
+    assert rewritten["permissions"]["allow"] == [*ours, *allowed]
+    rewritten["permissions"]["allow"].reverse()
+    rest = remove_values(json.dumps(rewritten, indent=2 if is_indented else None), ["permissions", "allow"], ours)
+    assert json.loads(rest) == {**before, "permissions": {"allow": allowed[::-1], "deny": []}}
+
+
 def test_toml_has_a_table_added_at_its_end(installer):
-    file = installer.home / ".codex" / "config.toml"
+    file = installer.places.home / ".codex" / "config.toml"
     file.parent.mkdir(parents=True)
     content = '# mine\nmodel = "x"\n[mcp_servers.other]\ncommand = "y"'
     file.write_text(content)
 
-    installer.install(Agent.CODEX, COMMAND)
+    install(installer, Agent.CODEX)
     found = tomllib.loads(file.read_text())
     assert found["mcp_servers"]["codesum"] == {"command": "/opt/codesum", "args": ["mcp"]}
     assert (found["model"], found["mcp_servers"]["other"]) == ("x", {"command": "y"})
-    installer.uninstall(Agent.CODEX)
+    uninstall(installer, Agent.CODEX)
     assert file.read_text() == content
 
 
@@ -123,37 +163,37 @@ def test_toml_has_a_table_added_at_its_end(installer):
     ids=["cut off", "list", "no colon", "servers a list", "there already", "deep"],
 )
 def test_a_file_that_nothing_can_be_put_into_stays_as_it_is(installer, content, message):
-    file = installer.folder / ".mcp.json"
+    file = installer.places.folder / ".mcp.json"
     file.parent.mkdir()
     file.write_text(content)
 
     with pytest.raises(ConfigurationError, match=message) as error:
-        installer.install(Agent.CLAUDE, COMMAND)
+        install(installer, Agent.CLAUDE)
     assert str(file) in str(error.value)
     assert file.read_text() == content
 
 
 def test_a_server_that_was_put_behind_ours_stays(installer):
-    file, _ = installer.install(Agent.CURSOR, COMMAND)
+    file, _ = install(installer, Agent.CURSOR)
     content = json.loads(file.read_text())
     entry = json.dumps(content["mcpServers"]["codesum"], indent=2).replace("\n", "\n    ")
     file.write_text(file.read_text().replace(f'"codesum": {entry}\n', f'"codesum": {entry},\n    "new": {{}}\n'))
 
-    installer.uninstall(Agent.CURSOR)
+    uninstall(installer, Agent.CURSOR)
     assert json.loads(file.read_text()) == {"mcpServers": {"new": {}}}
 
 
 def test_an_entry_that_was_changed_is_not_guessed_at(installer):
-    file, _ = installer.install(Agent.CLAUDE, COMMAND)
+    file, _ = install(installer, Agent.CLAUDE)
     file.write_text(file.read_text().replace("/opt/codesum", "/usr/bin/codesum"))
 
     with pytest.raises(ConfigurationError, match="was changed since it was written: remove it by hand"):
-        installer.uninstall(Agent.CLAUDE)
+        uninstall(installer, Agent.CLAUDE)
 
 
 def test_what_was_never_written_is_not_taken_away(installer):
     with pytest.raises(ConfigurationError, match="nothing in it was written by `codesum mcp --install claude`"):
-        installer.uninstall(Agent.CLAUDE)
+        uninstall(installer, Agent.CLAUDE)
 
 
 @pytest.mark.parametrize("agent", [Agent.CODEX, Agent.WINDSURF])
@@ -161,14 +201,16 @@ def test_a_link_in_the_users_own_folder_stays_a_link(installer, agent, tmp_path)
     real = tmp_path / "dotfiles" / "settings"
     real.parent.mkdir()
     real.write_text("")
-    link = installer.home / (".codex/config.toml" if agent is Agent.CODEX else ".codeium/windsurf/mcp_config.json")
+    link = installer.places.home / (
+        ".codex/config.toml" if agent is Agent.CODEX else ".codeium/windsurf/mcp_config.json"
+    )
     link.parent.mkdir(parents=True)
     link.symlink_to(real)
 
-    installer.install(agent, COMMAND)
+    install(installer, agent)
     assert link.is_symlink()
     assert "codesum" in real.read_text()
-    installer.uninstall(agent)
+    uninstall(installer, agent)
     assert link.is_symlink()
     assert real.read_text() == ""
 
@@ -183,7 +225,7 @@ OF_PROJECT = {
 
 def _clone_with(installer, below, make):
     """A project in which something else is in a file's or a folder's place."""
-    place = installer.folder / below
+    place = installer.places.folder / below
     place.parent.mkdir(parents=True)
     make(place)
     return place
@@ -206,7 +248,7 @@ def test_a_file_that_is_a_link_in_a_project_is_refused(installer, agent, target,
     before = _elsewhere(tmp_path)
 
     with pytest.raises(ConfigurationError, match=f"{link}: it is a link to {to}.*links are not followed"):
-        installer.install(agent, COMMAND)
+        install(installer, agent)
     assert _elsewhere(tmp_path) == before
     assert link.is_symlink()
 
@@ -222,7 +264,7 @@ def test_a_folder_that_is_a_link_in_a_project_is_refused(installer, agent, is_th
     before = _elsewhere(tmp_path)
 
     with pytest.raises(ConfigurationError, match=f"{link}: it is a link to {victim}.*links are not followed"):
-        installer.install(agent, COMMAND)
+        install(installer, agent)
     assert _elsewhere(tmp_path) == before
 
 
@@ -241,7 +283,7 @@ def test_what_is_no_file_or_no_folder_is_refused_at_once(installer, below, make)
     agent = Agent.CLAUDE if below == ".mcp.json" else Agent.CURSOR
 
     with pytest.raises(ConfigurationError, match=f"{place}: it is no f"):
-        installer.install(agent, COMMAND)
+        install(installer, agent)
 
 
 def test_a_link_that_comes_while_it_is_written_is_replaced(tmp_path):
@@ -264,19 +306,19 @@ def test_a_project_may_be_reached_through_a_link(installer, tmp_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "project").symlink_to(tmp_path / "real")
 
-    file, text = installer.install(Agent.CURSOR, COMMAND)
+    file, text = install(installer, Agent.CURSOR)
     assert file == tmp_path / "real" / ".cursor" / "mcp.json"
     assert file.read_text() == text
-    assert installer.uninstall(Agent.CURSOR) == (file, text)
+    assert uninstall(installer, Agent.CURSOR) == (file, None)
 
 
 def test_a_file_keeps_the_permissions_that_it_had(installer):
-    file = installer.folder / ".mcp.json"
+    file = installer.places.folder / ".mcp.json"
     file.parent.mkdir()
     file.write_text("{}")
     file.chmod(0o640)
 
-    installer.install(Agent.CLAUDE, COMMAND)
+    install(installer, Agent.CLAUDE)
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
 
 
@@ -290,18 +332,3 @@ def test_the_command_refuses_a_link_that_a_clone_brings(codesum_call, shop, tmp_
     assert result.exit_code == 2
     assert "it is a link to" in result.stderr.replace("\n", " ")
     assert victim.read_text() == "{}"
-
-
-def test_the_command_says_what_it_wrote_and_takes_it_away(codesum_call, shop, tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-
-    result = codesum_call(shop, "mcp", "--install", "claude", "--tools", "all")
-    assert result.exit_code == 0
-    assert result.stderr == f"written into {tmp_path / '.mcp.json'}:\n"
-    assert result.stdout.strip("\n") == (tmp_path / ".mcp.json").read_text().strip("\n")
-    expected = ["--home", str(shop), "mcp", "--text-only", "--tools", "all"]
-    assert servers_of(tmp_path / ".mcp.json")["codesum"]["args"][-6:] == expected
-    assert codesum_call(shop, "mcp", "--uninstall", "claude").exit_code == 0
-    assert not (tmp_path / ".mcp.json").exists()
-    again = codesum_call(shop, "mcp", "--uninstall", "claude")
-    assert again.exit_code == 2

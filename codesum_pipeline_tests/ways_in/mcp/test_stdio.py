@@ -22,7 +22,9 @@ def parameters(home, folder, *arguments):
 
 @pytest.mark.parametrize("mode", ["auto", pytest.param("legacy", marks=pytest.mark.slow)])
 def test_every_tool_answers_over_stdio_whatever_a_client_did_before(zoo_home, tmp_path, mode):
-    answers = with_client(parameters(zoo_home, tmp_path, "--tools", "all"), ask_and_misbehave, mode=mode)
+    answers = with_client(
+        parameters(zoo_home, tmp_path, "--tools", "all", "--structured"), ask_and_misbehave, mode=mode
+    )
 
     assert len(answers) == 14
     assert answers["search"]["hits"]
@@ -32,15 +34,16 @@ def test_in_a_checkout_its_repository_is_asked(zoo_home):
     async def talk(client):
         return await client.call_tool("status", {})
 
-    result = with_client(parameters(zoo_home, zoo_home.parent / "zoo"), talk)
+    result = with_client(parameters(zoo_home, zoo_home.parent / "zoo", "--structured"), talk)
     assert [each["repo"] for each in result.structured_content["repositories"]] == ["zoo"]
 
 
-def test_with_text_only_an_answer_is_its_text_alone(zoo_home, tmp_path):
+@pytest.mark.parametrize("written_earlier", [[], ["--text-only"]], ids=["by default", "--text-only"])
+def test_an_answer_is_its_text_alone(zoo_home, tmp_path, written_earlier):
     async def talk(client):
         return await client.call_tool("search", {"query": "charge a card"})
 
-    result = with_client(parameters(zoo_home, tmp_path, "--text-only"), talk)
+    result = with_client(parameters(zoo_home, tmp_path, *written_earlier), talk)
     assert result.structured_content is None
     assert "shop/payment.py:4-9  function  charge_card" in text_of(result)
 
@@ -53,7 +56,7 @@ def test_where_one_repository_is_served_there_are_no_others(zoo_home, tmp_path):
         read = await client.call_tool("read", {"ids": ["shop/payment.py::charge_card"]})
         return found, named, status, read
 
-    found, named, status, read = with_client(parameters(zoo_home, tmp_path, "--repo", "zoo"), talk)
+    found, named, status, read = with_client(parameters(zoo_home, tmp_path, "--repo", "zoo", "--structured"), talk)
     assert {hit["repo"] for hit in found.structured_content["hits"]} == {"zoo"}
     assert text_of(named) == "no repository 'shop' is served here; those are: zoo"
     assert [each["repo"] for each in status.structured_content["repositories"]] == ["zoo"]

@@ -44,7 +44,9 @@ def write(file: Path, content: str) -> Path:
 def address(zoo_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server that is started in the zoo's checkout, which is none of the seller's business."""
     file = write(tmp_path_factory.mktemp("tokens") / "tokens.toml", TABLE)
-    with serving(zoo_home, zoo_home.parent / "zoo", "0", "--tools", "all", "--token-file", str(file)) as found:
+    with serving(
+        zoo_home, zoo_home.parent / "zoo", "0", "--tools", "all", "--structured", "--token-file", str(file)
+    ) as found:
         yield found
 
 

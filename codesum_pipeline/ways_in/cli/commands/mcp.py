@@ -9,19 +9,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from msgspec import Struct
 
 from codesum_pipeline.builds.codesum_home.home_folders import state_folder
-from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.errors import CodesumError, ConfigurationError
 from codesum_pipeline.foundation.data_model.printable import clean_text
 from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of
 from codesum_pipeline.ways_in.cli.options import HostNames, ServedRepos, option, switch
-from codesum_pipeline.ways_in.cli.render import write_note
+from codesum_pipeline.ways_in.cli.render import complain, exit_code_of, write_note
 from codesum_pipeline.ways_in.cli.served_homes import auditor_of, note_token_problems, served_catalogue
 from codesum_pipeline.ways_in.http_serving.access_tokens import AccessToken, TokenSource, check_reachable, parse_address
 from codesum_pipeline.ways_in.http_serving.audit_log import Auditor
 from codesum_pipeline.ways_in.http_serving.ending import ended_in_time
 from codesum_pipeline.ways_in.http_serving.http_server import listen_on, serve_app
-from codesum_pipeline.ways_in.mcp.installing import Agent, Installer
+from codesum_pipeline.ways_in.mcp.agent_profiles import Agent, AgentOffer, Places, hint_command
+from codesum_pipeline.ways_in.mcp.installing import Installer, PlannedChange
+from codesum_pipeline.ways_in.mcp.stdio_front import FRONT
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -32,6 +35,16 @@ class WhichTools(StrEnum):
 
     DEFAULT = "default"
     ALL = "all"
+
+
+class Configuring(Struct, frozen=True):
+    """For which agent something is written or taken away, and how much of it, and where."""
+
+    install: Agent | None
+    uninstall: Agent | None
+    yes: bool
+    user: bool
+    dry_run: bool
 
 
 def mcp(
@@ -47,12 +60,12 @@ def mcp(
         WhichTools,
         typer.Option(help="default: search, read, graph, overview and status; all: those and the targeted ones."),
     ] = WhichTools.DEFAULT,
-    text_only: Annotated[
+    structured: Annotated[
         bool,
         switch(
-            "--text-only",
-            "Answer without structured content, which many agents show their model in place of the text, at twice "
-            "the tokens; --install writes this option.",
+            "--structured/--text-only",
+            "For programs: answer with structured content, too, which output schemas describe. Many agents show it "
+            "to their model in place of the text, at twice the tokens. By default the text alone.",
         ),
     ] = False,
     token_file: Annotated[
@@ -69,6 +82,20 @@ def mcp(
         Agent | None, option(None, "Write `codesum mcp` into the configuration of an agent, and stop.")
     ] = None,
     uninstall: Annotated[Agent | None, option(None, "Remove what --install wrote for an agent, and stop.")] = None,
+    yes: Annotated[
+        bool,
+        switch(
+            "--yes",
+            "With --install: write what is offered, too: lines on when to use which tool into the agent's "
+            "instructions, permissions for the tools, and for claude a hint when it greps for a symbol.",
+        ),
+    ] = False,
+    user: Annotated[
+        bool, switch("--user", "With --install or --uninstall: in your own folder, for all projects.")
+    ] = False,
+    dry_run: Annotated[
+        bool, switch("--dry-run", "With --install or --uninstall: show the differences and write nothing.")
+    ] = False,
 ) -> None:
     """Serve the indexes to coding agents (MCP).
 
@@ -76,11 +103,15 @@ def mcp(
     repository, calls that name no repository are about that one.
     """
     invocation = invocation_of(ctx)
+    asked = Configuring(install, uninstall, yes, user, dry_run)
     if install or uninstall:
-        _configure(invocation, install, uninstall, tools, repo or ())
+        _configure(invocation, asked, tools, repo or ())
         return
+    if yes or user or dry_run:
+        raise ConfigurationError("--yes, --user and --dry-run go with --install or --uninstall")
     # Half a second, which no other command waits for.
     from codesum_pipeline.ways_in.mcp.mcp_server import PATH, TOKEN_VARIABLE, make_app, make_server
+    from codesum_pipeline.ways_in.mcp.stdio_serving import serve_stdio
 
     if http is None and (token_file or host_name):
         raise ConfigurationError("--token-file and --host-name go with --http: over stdio only its parent can ask")
@@ -91,11 +122,13 @@ def mcp(
         def make(token: AccessToken | None) -> "MCPServer[Any]":
             visible = catalogue.held_by(token.name, token.scope) if token else catalogue
             auditor = audit.of(token.name) if token else Auditor(None, "mcp")
-            return make_server(visible, folder=folder, every_tool=every_tool, is_text_only=text_only, audit=auditor)
+            return make_server(
+                visible, folder=folder, every_tool=every_tool, is_text_only=not structured, audit=auditor
+            )
 
         if http is None:
             with ended_in_time():
-                make(None).run("stdio")
+                serve_stdio(make(None), FRONT)
             return
         tokens = TokenSource.of(token_file, os.environ, variable=TOKEN_VARIABLE)
         requested = parse_address(http, option="--http")
@@ -115,20 +148,62 @@ def mcp(
         serve_app(app, bound, limits)
 
 
-def _configure(
-    invocation: Invocation, install: Agent | None, uninstall: Agent | None, tools: WhichTools, repos: Sequence[str]
-) -> None:
-    """Write or take away the entry of one agent, and say what was done."""
-    if install and uninstall:
+def _configure(invocation: Invocation, asked: Configuring, tools: WhichTools, repos: Sequence[str]) -> None:
+    """Write or take away what is for one agent, and say what was done, or would be."""
+    if asked.install and asked.uninstall:
         raise ConfigurationError("--install and --uninstall: choose one of them")
-    installer = Installer(folder=Path.cwd(), home=Path.home(), state=state_folder())
-    if install:
-        file, text = installer.install(install, _command(invocation, tools, repos))
-        write_note(f"written into {file}:")
-    elif uninstall:
-        file, text = installer.uninstall(uninstall)
-        write_note(f"taken away from {file}:" if text else f"{file} has no entry for codesum any more")
-    typer.echo(clean_text(text.strip("\n")))
+    if asked.uninstall and asked.yes:
+        raise ConfigurationError("--yes goes with --install: --uninstall takes away all that was written")
+    places = Places(Path.cwd(), Path.home(), is_user=asked.user)
+    installer = Installer(places, state=state_folder())
+    if asked.uninstall:
+        _make_all(installer, installer.plan_uninstall(asked.uninstall), asked)
+        return
+    assert asked.install
+    server = [*places.server_parts(asked.install, _command(invocation, tools, repos))]
+    offered = [*places.offered_parts(asked.install, _offer_of(invocation, tools))]
+    with_offer = asked.yes or asked.dry_run
+    _make_all(installer, installer.plan_install(asked.install, [*server, *offered] if with_offer else server), asked)
+    rest = [] if with_offer else installer.plan_install(asked.install, [*server, *offered])
+    if differences := [each.difference for each in rest if each.is_one]:
+        write_note(f"with --yes, what makes {asked.install} use the tools is written, too:")
+        typer.echo(clean_text("\n".join(differences)))
+
+
+def _make_all(installer: Installer, changes: Sequence[PlannedChange], asked: Configuring) -> None:
+    """Make the changes that can be made; the others are reported, and the call fails at its end."""
+    are_failed = False
+    for change in changes:
+        path, problem = change.file.path, change.problem
+        if not problem and not asked.dry_run:
+            try:
+                installer.make(change)
+            except (CodesumError, OSError) as error:
+                problem = str(error)
+        if problem:
+            are_failed = True
+            complain(problem)
+        elif change.is_one:
+            done = "would be changed" if asked.dry_run else "changed" if change.after is not None else "removed"
+            write_note(f"{path} {done}:")
+            typer.echo(clean_text(change.difference))
+        else:
+            write_note(f"{path}: {'nothing of codesum is there any more' if asked.uninstall else 'unchanged'}")
+    if are_failed:
+        raise typer.Exit(exit_code_of(ConfigurationError))
+
+
+def _offer_of(invocation: Invocation, tools: WhichTools) -> AgentOffer:
+    """All tools read only. With a provider's embedder a question is sent to the provider: then none is permitted."""
+    # They are imported by no other use of this command before it serves.
+    from codesum_pipeline.indexes.embedders.embedder_choice import is_asked_over_the_network
+    from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
+
+    names = [*tools_by_name(every=tools is WhichTools.ALL)]
+    if is_asked_over_the_network(invocation.settings):
+        write_note(f"no permissions are offered: the embedder {invocation.settings.embedder} is sent each question")
+        return AgentOffer(names, [], hint_command())
+    return AgentOffer(names, names, hint_command())
 
 
 def _command(invocation: Invocation, tools: WhichTools, repos: Sequence[str]) -> list[str]:
@@ -141,4 +216,4 @@ def _command(invocation: Invocation, tools: WhichTools, repos: Sequence[str]) ->
     start = [str(Path(program).absolute())] if program and is_this else python
     home = ["--home", invocation.settings.address] if invocation.flags.get("home") else []
     every = ["--tools", tools.value] if tools is not WhichTools.DEFAULT else []
-    return [*start, *home, "mcp", "--text-only", *every, *(part for repo in repos for part in ("--repo", repo))]
+    return [*start, *home, "mcp", *every, *(part for repo in repos for part in ("--repo", repo))]

@@ -1,0 +1,186 @@
+"""Which files each known agent reads, and what is put into them.
+
+The server alone is written without asking. An agent uses it more when its own instructions name it, when it need not
+ask for each call, and when it is told so while it greps; these parts are offered.
+"""
+
+import json
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from pathlib import Path
+
+from msgspec import Struct
+
+from codesum_pipeline.ways_in.mcp.agent_files import AgentFile
+from codesum_pipeline.ways_in.mcp.edited_files import Insertion, Values, insert_block, insert_table, insert_values
+
+NAME = "codesum"
+# At most ten lines: an agent pays for them in every session. What a repository is, it finds out itself; public
+# measurements found overviews in these files to make agents worse.
+WHEN = {
+    "search": "you know what code does, not what it is called; also constants, messages, quoted text",
+    "grep": "exact text or a pattern: each hit with the function around it",
+    "read": "functions by name or path:first-last, several at once, instead of whole files",
+    "graph": "callers, users and subclasses of a symbol, before it is changed or removed",
+    "impact": "what a change or a branch reaches, and the tests that reach it",
+    "overview": "a repository that you do not know",
+    "status": "which repositories are indexed, and how fresh; what changed last",
+}
+
+
+class Agent(StrEnum):
+    """The agents whose configuration is known."""
+
+    CLAUDE = "claude"
+    CURSOR = "cursor"
+    VSCODE = "vscode"
+    GEMINI = "gemini"
+    CODEX = "codex"
+    WINDSURF = "windsurf"
+
+
+class AgentPaths(Struct, frozen=True):
+    """Files of an agent below the project, or below the user's folder; none where it has none there. `group` is the
+    object of its JSON that has the servers; Codex has TOML."""
+
+    servers: str = ""
+    instructions: str = ""
+    permissions: str = ""
+    group: str = "mcpServers"
+
+
+_VSCODE_OF_USER = "Library/Application Support/Code/User" if sys.platform == "darwin" else ".config/Code/User"
+_OF_PROJECT = {
+    # What is written there names programs of this machine, so it goes to the settings that are not committed.
+    Agent.CLAUDE: AgentPaths(".mcp.json", "CLAUDE.md", ".claude/settings.local.json"),
+    Agent.CURSOR: AgentPaths(".cursor/mcp.json", "AGENTS.md", ".cursor/cli.json"),
+    # VS Code does not ask before tools that say that they only read.
+    Agent.VSCODE: AgentPaths(".vscode/mcp.json", "AGENTS.md", group="servers"),
+    Agent.GEMINI: AgentPaths(".gemini/settings.json", "GEMINI.md", ".gemini/settings.json"),
+    Agent.CODEX: AgentPaths(instructions="AGENTS.md"),
+    Agent.WINDSURF: AgentPaths(instructions="AGENTS.md"),
+}
+_OF_USER = {
+    Agent.CLAUDE: AgentPaths(".claude.json", ".claude/CLAUDE.md", ".claude/settings.json"),
+    # A list of permissions in the user's folder would replace the one of Cursor's settings.
+    Agent.CURSOR: AgentPaths(".cursor/mcp.json"),
+    Agent.VSCODE: AgentPaths(f"{_VSCODE_OF_USER}/mcp.json", group="servers"),
+    Agent.GEMINI: AgentPaths(".gemini/settings.json", ".gemini/GEMINI.md", ".gemini/settings.json"),
+    Agent.CODEX: AgentPaths(".codex/config.toml", ".codex/AGENTS.md", ".codex/config.toml"),
+    Agent.WINDSURF: AgentPaths(".codeium/windsurf/mcp_config.json", ".codeium/windsurf/memories/global_rules.md"),
+}
+
+
+class Part(Struct, frozen=True):
+    """Something that is put into a file: values at a place in JSON, a table of TOML, or lines of Markdown."""
+
+    file: AgentFile
+    at: tuple[str, ...] = ()
+    values: Values = ()
+    lines: tuple[str, ...] = ()
+
+    def insertion(self, content: str) -> Insertion | None:
+        """Where and how; None where it is there already. Raises `ConfigurationError` where it cannot be put."""
+        if self.file.below.endswith(".json"):
+            found = insert_values(content, self.at, self.values)
+        elif self.file.below.endswith(".toml"):
+            found = insert_table(content, self.at, self.lines)
+        else:
+            found = insert_block(content, self.lines)
+        return found.ending_lines_as(content) if found else None
+
+
+class AgentOffer(Struct, frozen=True):
+    """What makes an agent use the tools: the `tools` that its instructions name, those that it may call without asking,
+    and the command that hints at them while it greps."""
+
+    tools: Sequence[str]
+    permitted: Sequence[str]
+    hint: str
+
+
+def hint_command() -> str:
+    """A shell's command that runs `grep_hint.py` alone, importing nothing of this package. It succeeds also where the
+    file or Python is gone: a hook that fails could block the agent's tool."""
+    hint = Path(__file__).with_name("grep_hint.py")
+    return f"{shlex.quote(sys.executable)} -I -S {shlex.quote(str(hint))} 2>/dev/null || true"
+
+
+class Places(Struct, frozen=True):
+    """The project's folder and the user's; where `is_user`, everything goes into the latter."""
+
+    folder: Path
+    home: Path
+    is_user: bool = False
+
+    def files_of(self, agent: Agent) -> list[AgentFile]:
+        """All files that something may be put into."""
+        parts = [
+            *self.server_parts(agent, ["codesum"]),
+            *self.offered_parts(agent, AgentOffer(["read"], ["read"], "true")),
+        ]
+        return list({part.file.path: part.file for part in parts}.values())
+
+    def group_of(self, agent: Agent) -> str:
+        return _OF_PROJECT[agent].group
+
+    def server_parts(self, agent: Agent, command: Sequence[str]) -> Iterator[Part]:
+        """The server, as the agent's configuration file has it."""
+        below = self._paths(agent).servers
+        # Some agents have servers in the user's folder only.
+        file = self._file(below) if below else AgentFile.of_user(self.home, _OF_USER[agent].servers)
+        program, *arguments = command
+        if agent is Agent.CODEX:
+            # Texts and lists of texts are written alike in JSON and TOML.
+            lines = (f"command = {json.dumps(program)}", f"args = {json.dumps(arguments)}")
+            yield Part(file, at=("mcp_servers", NAME), lines=(f"[mcp_servers.{NAME}]", *lines))
+            return
+        kind = {"type": "stdio"} if agent is Agent.VSCODE else {}
+        server = {**kind, "command": program, "args": arguments}
+        yield Part(file, at=(self._paths(agent).group,), values={NAME: server})
+
+    def offered_parts(self, agent: Agent, offer: AgentOffer) -> Iterator[Part]:
+        """What is offered beside the server."""
+        paths = self._paths(agent)
+        if paths.instructions:
+            lines = [f"- `{tool}`: {WHEN[tool]}" for tool in offer.tools if tool in WHEN]
+            heading = "Before you grep or read whole files, use the tools of the MCP server `codesum`, a code index:"
+            yield Part(self._markdown(paths.instructions), lines=(heading, *lines))
+        if agent is Agent.CODEX and offer.permitted:
+            tables = [(f"[mcp_servers.{NAME}.tools.{tool}]", 'approval_mode = "approve"') for tool in offer.permitted]
+            file = AgentFile.of_user(self.home, _OF_USER[agent].permissions)
+            lines = [line for table in tables for line in table]
+            yield Part(file, at=("mcp_servers", NAME, "tools"), lines=tuple(lines))
+        elif paths.permissions:
+            yield from self._in_settings(agent, self._file(paths.permissions), offer)
+
+    def _in_settings(self, agent: Agent, file: AgentFile, offer: AgentOffer) -> Iterator[Part]:
+        """Permissions and hints in JSON."""
+        if agent is Agent.GEMINI and offer.permitted:
+            yield Part(file, at=("mcpServers", NAME), values={"trust": True})
+        if agent is Agent.CURSOR and offer.permitted:
+            yield Part(file, at=("permissions", "allow"), values=[f"Mcp({NAME}:{tool})" for tool in offer.permitted])
+        if agent is Agent.CLAUDE:
+            if offer.permitted:
+                yield Part(file, ("permissions", "allow"), [f"mcp__{NAME}__{tool}" for tool in offer.permitted])
+            if not self.is_user:
+                # A server of a project's own file is started only if the user has agreed.
+                yield Part(file, at=("enabledMcpjsonServers",), values=[NAME])
+            hook = {"type": "command", "command": offer.hint, "timeout": 5}
+            yield Part(file, at=("hooks", "PreToolUse"), values=[{"matcher": "Grep|Bash", "hooks": [hook]}])
+
+    def _paths(self, agent: Agent) -> AgentPaths:
+        return (_OF_USER if self.is_user else _OF_PROJECT)[agent]
+
+    def _file(self, below: str) -> AgentFile:
+        """In the user's own folder the file is the one behind links."""
+        return AgentFile.of_user(self.home, below) if self.is_user else AgentFile(self.folder.resolve(), below)
+
+    def _markdown(self, below: str) -> AgentFile:
+        """A project may have one file of instructions under two names, as a link to its neighbour."""
+        file = self._file(below)
+        if file.path.is_symlink() and (neighbour := str(file.path.readlink())) in ("AGENTS.md", "CLAUDE.md"):
+            return AgentFile(file.root, neighbour)
+        return file
