@@ -160,8 +160,9 @@ class OpenedBundle:
     def _known_members(self, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
         found: dict[str, zipfile.ZipInfo] = {}
         for info in archive.infolist():
-            if info.filename not in _KNOWN_NAMES:
-                self.refuse(f"it holds {shorten_text(info.filename, 100)!r}, which is no part of a bundle")
+            # `filename` ends where a NUL is.
+            if info.orig_filename not in _KNOWN_NAMES:
+                self.refuse(f"it holds {shorten_text(info.orig_filename, 100)!r}, which is no part of a bundle")
             if info.filename in found:
                 self.refuse(f"it holds {info.filename} twice")
             if info.compress_type != zipfile.ZIP_STORED or info.file_size != info.compress_size:
@@ -227,10 +228,11 @@ def opened_bundle(path: Path, *, called: str, max_mb: int) -> Iterator[OpenedBun
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise BundleRefused(f"{called}: it cannot be read: {reason}") from error
+    found = os.fstat(handle)
+    if not S_ISREG(found.st_mode):
+        os.close(handle)
+        raise BundleRefused(f"{called}: it is no file: name one that `codesum export` wrote")
     with os.fdopen(handle, "rb") as file:
-        found = os.fstat(file.fileno())
-        if not S_ISREG(found.st_mode):
-            raise BundleRefused(f"{called}: it is no file: name one that `codesum export` wrote")
         if found.st_size > max_mb * _MB:
             raise BundleRefused(
                 f"{called}: it has {found.st_size:,} bytes, more than the {max_mb:,} MB that are taken (bundles.max_mb)"
@@ -252,7 +254,7 @@ def _check_end(called: str, file: BinaryIO, size: int) -> None:
         raise BundleRefused(f"{called}: it is no bundle, or cut off: name a file that `codesum export` wrote")
     _, _, _, _, members, directory, _, _ = _END.unpack(end)
     if members > len(_KNOWN_NAMES) or directory > _MOST_DIRECTORY_BYTES:
-        raise BundleRefused(f"{called}: it is no bundle: it holds {members:,} members")
+        raise BundleRefused(f"{called}: it is no bundle: it lists {members:,} members in {directory:,} bytes")
 
 
 def describe_parts(parts: Iterable[tuple[str, Path | bytes]]) -> dict[str, BundledPart]:

@@ -77,11 +77,7 @@ def _read_rows(bundle: OpenedBundle, name: str, *, most_bytes: int) -> pa.Table:
         batch.validate(full=True)
         parts.append(batch)
     found = pa.Table.from_batches(parts, schema=file.schema_arrow).replace_schema_metadata(None)
-    found = with_newer_columns(found, spec.schema, None).select(spec.schema.names).cast(spec.schema)
-    for field in spec.schema:
-        if not field.nullable and found.column(field.name).null_count:
-            bundle.refuse(f"its table {name} has an empty {field.name}, which may not be empty")
-    return found
+    return with_newer_columns(found, spec.schema, None).select(spec.schema.names).cast(spec.schema)
 
 
 @contextmanager

@@ -84,7 +84,5 @@ def read_pin(text: str) -> str:
     """A digest as a person gives it; raises `ConfigurationError`."""
     pinned = text.strip().lower().removeprefix("sha256:")
     if len(pinned) != 64 or not _DIGEST_LETTERS.issuperset(pinned):
-        raise ConfigurationError(
-            f"--sha256 {text[:100]!r}: give the 64 hexadecimal digits that `codesum export` printed"
-        )
+        raise ConfigurationError(f"--sha256 {text[:100]!r}: give the 64 hex digits that `codesum export` printed")
     return pinned
