@@ -176,8 +176,9 @@ class _Unreadable(ValueError):
     """A line cannot be parsed, with the reason."""
 
 
-def check_signer(path: Path, *, principal: str, public_key: bytes, namespace: str, at: datetime) -> None:
-    """Return where a line allows this key to sign for the principal; raises `SignerNotAllowed`, `SignerExpired`."""
+def check_signer(path: Path, *, principal: str | None, public_key: bytes, namespace: str, at: datetime) -> None:
+    """Return where a line allows this key to sign for the principal (None: for anybody); raises `SignerNotAllowed`,
+    `SignerExpired`."""
     refusal: CompactionRefused | None = None
     unreadable = []
     for number, text in _lines(path):
@@ -186,7 +187,8 @@ def check_signer(path: Path, *, principal: str, public_key: bytes, namespace: st
         except _Unreadable as error:
             unreadable.append(f"line {number}: {error}")
             continue
-        if not line.is_authority and line.key == public_key and matches_patterns(principal, line.principals):
+        is_theirs = principal is None or matches_patterns(principal, line.principals)
+        if not line.is_authority and line.key == public_key and is_theirs:
             found = _refusal(line, f"{path}, line {number}", namespace, at)
             if found is None:
                 return
@@ -194,8 +196,9 @@ def check_signer(path: Path, *, principal: str, public_key: bytes, namespace: st
     if refusal:
         raise refusal
     unread = f" (not read: {'; '.join(unreadable)})" if unreadable else ""
+    whose = f" for {principal!r}" if principal else ""
     raise SignerNotAllowed(
-        f"{path} has no line for {principal!r} with the key {fingerprint_of(public_key)}{unread}: "
+        f"{path} has no line{whose} with the key {fingerprint_of(public_key)}{unread}: "
         "add one if they may attest, or have an allowed person sign it"
     )
 

@@ -47,6 +47,7 @@ CodesumError
 │   ├── JobReused               another attestation of that job id was carried out
 │   ├── PromptTooLong           the rows do not fit into the model's prompt
 │   └── CompactionCapReached    the call could pass a cap in dollars
+├── BundleRefused               do not retry: a shared build is not taken or not made; nothing was changed
 └── BrokenStore                 do not retry: what is stored contradicts itself
     ├── MissingTable            a step ran before the step it reads from
     ├── SchemaMismatch          written by another version of the package
@@ -351,6 +352,10 @@ class CompactionCapReached(CompactionRefused):
     """The call could pass a cap in dollars; it was not made."""
 
     discriminator = "compaction_cost_cap_reached"
+
+
+class BundleRefused(CodesumError):
+    """A shared build is not taken, or none can be made; nothing was changed."""
 
 
 class BrokenStore(CodesumError):

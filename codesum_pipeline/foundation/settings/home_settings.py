@@ -29,6 +29,7 @@ from codesum_pipeline.foundation.settings.marks import (
 from codesum_pipeline.foundation.settings.operation_settings import (
     AlertSettings,
     AuditSettings,
+    BundleSettings,
     CheckSettings,
     EngineSettings,
     HostSettings,
@@ -122,6 +123,7 @@ class Settings(ContextSettings, ScanSettings):
     digests: Annotated[DigestSettings, NOTHING] = DigestSettings()
     # The content of an index counts, not how it was made.
     scip: Annotated[ScipSettings, NOTHING] = ScipSettings()
+    bundles: Annotated[BundleSettings, NOTHING] = BundleSettings()
     storage: Annotated[StorageSettings, NOTHING] = StorageSettings()
     planner: Annotated[PlannerSettings, NOTHING] = PlannerSettings()
     maintenance: Annotated[MaintenanceSettings, NOTHING] = MaintenanceSettings()

@@ -8,7 +8,7 @@ from typing import Literal, Self
 
 from pydantic import field_validator, model_validator
 
-from codesum_pipeline.foundation.settings.marks import SettingsGroup, setting
+from codesum_pipeline.foundation.settings.marks import BELOW_HOME, SettingsGroup, setting
 
 # Addresses of servers hold passwords, so they are no settings: the environment has them under these names.
 POSTGRES_VARIABLE = "CODESUM_POSTGRES_URL"
@@ -180,6 +180,21 @@ class AuditSettings(SettingsGroup):
     questions: bool = setting(False, "The lines also contain the questions.")
     max_mb: float = setting(10.0, "A new file is begun where one would exceed N MB.", gt=0, le=1024)
     files: int = setting(10, "The last N files are kept.", ge=1, le=1000)
+
+
+class BundleSettings(SettingsGroup):
+    """Whose shared builds are taken, and what taking one may cost."""
+
+    allowed_signers: Path = setting(
+        Path("bundle_signers"),
+        "The file of those whose shared builds `codesum import` takes, in OpenSSH's format; relative to the home.",
+        BELOW_HOME,
+    )
+    max_mb: int = setting(2000, "A shared build has at most N MB.", ge=1, le=2047)
+    max_memory_mb: int = setting(
+        8192, "The tables of a shared build take at most N MB of memory when they are read.", ge=1
+    )
+    timeout_s: float = setting(600.0, "The download of a shared build takes at most N seconds.", gt=0)
 
 
 class CheckSettings(SettingsGroup):

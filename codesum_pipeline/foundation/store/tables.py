@@ -102,7 +102,7 @@ class TableStore:
             file = self._open(table, repo)
             is_large = file.metadata.num_rows >= _ROWS_FOR_THREADS
             found = file.read(columns=columns, use_threads=is_large).replace_schema_metadata(None)
-        return _with_newer_columns(found, TABLES[table].schema, columns)
+        return with_newer_columns(found, TABLES[table].schema, columns)
 
     def read_parts(
         self, table: str, repo: str, *, columns: list[str], having: tuple[str, str] | None = None
@@ -118,7 +118,7 @@ class TableStore:
             for group in range(file.num_row_groups):
                 if having is None or _may_have(file.metadata.row_group(group), *having):
                     part = file.read_row_group(group, columns=columns).replace_schema_metadata(None)
-                    part = _with_newer_columns(part, TABLES[table].schema, columns)
+                    part = with_newer_columns(part, TABLES[table].schema, columns)
                     yield rows_having(part, having)
 
     def read_at(self, table: str, repo: str, rows: npt.NDArray[np.int64], *, columns: list[str]) -> pa.Table:
@@ -275,7 +275,7 @@ def rows_to_read(rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], pa
     return wanted, pa.array(at, mask=~is_one)
 
 
-def _with_newer_columns(found: pa.Table, schema: pa.Schema, columns: Sequence[str] | None) -> pa.Table:
+def with_newer_columns(found: pa.Table, schema: pa.Schema, columns: Sequence[str] | None) -> pa.Table:
     """Add columns, and fields of structs, that the table is too old to have: they are null, where null is allowed."""
     for place, name in enumerate(schema.names if columns is None else columns):
         field = schema.field(name)

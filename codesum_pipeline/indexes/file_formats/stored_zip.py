@@ -16,7 +16,7 @@ import os
 import struct
 import weakref
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -89,7 +89,7 @@ _PREAMBLE = struct.Struct("<8xH")
 _KNOWN_HEADERS = 10_000
 
 
-def write_stored_zip(path: Path, members: Sequence[tuple[str, Sequence[bytes | memoryview]]]) -> None:
+def write_stored_zip(path: Path, members: Iterable[tuple[str, Sequence[bytes | memoryview]]]) -> None:
     """Write the members, each a name and its parts, in the given order."""
     with path.open("wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for name, parts in members:

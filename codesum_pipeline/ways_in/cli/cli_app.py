@@ -8,6 +8,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from keyword import iskeyword
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -45,6 +46,8 @@ _PANELS = {
         "index": "Bring repositories' indexes up to date, registering what is not known yet.",
         "plan": "Show what `codesum index` would rewrite and why, changing nothing.",
         "status": "Show how fresh each repository's index is.",
+        "export": "Write a repository's index as a file, for other machines to build on.",
+        "import": "Take over an index that another machine exported; the next build makes only what differs.",
     },
     "Asking it": {
         "search": "Find functions, classes, files and modules by what they do.",
@@ -78,14 +81,16 @@ _PANELS = {
 }
 COMMANDS = tuple(Command(name, panel, help) for panel, commands in _PANELS.items() for name, help in commands.items())
 # A command lives in the module of its name, but for these, which live beside another one.
-_MODULES = {"overview": "show", "worker": "dev"}
+_MODULES = {"overview": "show", "worker": "dev", "export": "bundles", "import": "bundles"}
 # They import a second or more of code before they can do anything, and say so.
-_LOADING_LONG = {"index", "plan", "ask", "eval", "maintain"}
+_LOADING_LONG = {"index", "plan", "ask", "eval", "maintain", "export", "import"}
 
 
 def load_command(name: str) -> Any:
     """The real command, or the group of them, from its module."""
-    found = getattr(import_module(f"{__package__}.commands.{_MODULES.get(name, name)}"), name)
+    module = import_module(f"{__package__}.commands.{_MODULES.get(name, name)}")
+    # A name that is a word of Python has an underscore behind it.
+    found = getattr(module, f"{name}_" if iskeyword(name) else name)
     if isinstance(found, typer.Typer):
         return typer.main.get_command(found)
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")

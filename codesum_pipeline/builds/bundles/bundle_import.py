@@ -1,0 +1,236 @@
+"""A bundle becomes the index of a repository here, as if this home had built the bundle's commit.
+
+The bundle's tables are put into a folder aside, and the steps of a build run there on the bundle's commit, which the
+repository itself must have. So all that the commit and this home's settings decide is decided here; of the bundle the
+build takes over the rows that it would make again. Only then do the tables get their places, by renames, and the last
+steps publish: whoever is killed before has changed nothing, and in between readers have the old index.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from codesum_pipeline.builds.bundles.bundle_file import OpenedBundle
+from codesum_pipeline.builds.bundles.bundle_tables import take_resolution, take_tables
+from codesum_pipeline.builds.bundles.exporting import shaping_of
+from codesum_pipeline.builds.bundles.rebuilding import differing_parts
+from codesum_pipeline.builds.checks.fault_checks import CHECK_FUNCTIONS
+from codesum_pipeline.builds.codesum_home.wiring import Home
+from codesum_pipeline.builds.steps.reuse import carry_out
+from codesum_pipeline.builds.steps.step_list import INDEX_CANDIDATE, STEPS
+from codesum_pipeline.foundation.data_model.edge import IndexFile
+from codesum_pipeline.foundation.data_model.errors import (
+    BundleRefused,
+    CodesumError,
+    ConfigurationError,
+    RepositoryUnavailable,
+)
+from codesum_pipeline.foundation.data_model.printable import one_line
+from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.store.atomic import explain_refused_writes, flush_to_disk, temporary_beside
+from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.lease import hold_repository
+from codesum_pipeline.foundation.store.repository_record import FOLDER_RECORD
+from codesum_pipeline.foundation.store.tables import TableStore
+from codesum_pipeline.foundation.store.workspace import Workspace
+from codesum_pipeline.indexes.embedders.embedder_choice import is_asked_over_the_network
+from codesum_pipeline.source.files.commit_fetching import bring_commit
+from codesum_pipeline.source.files.snapshot import snapshot_of
+from codesum_pipeline.source.git.git_addresses import shown_location
+from codesum_pipeline.source.git.locations import is_url
+from codesum_pipeline.source.git.mirror import Head, Mirror, make_scratch
+from codesum_pipeline.source.git.remote import is_git_repository
+from codesum_pipeline.symbols.scip.taking import index_state, lend_indexes, take_indexes
+
+_PUBLISHING = STEPS.index(INDEX_CANDIDATE)
+# The step before these brings the newest commit, and an import is of the bundle's.
+_ASIDE = STEPS[1:_PUBLISHING]
+# First: where a snapshot is ahead of what is published, the next build goes on.
+_FIRST_TABLE = "snapshot"
+
+
+class ImportReport(Struct, frozen=True):
+    """What an import did: `parsed`, `written` and `embedded` count what the bundle did not have.
+
+    `head` is the commit that a build would start from now, None if nobody can tell. `differing` are the parts that a
+    build from scratch gave otherwise, `compared` how many it was compared in; None where that was not asked.
+    """
+
+    key: str
+    commit: str
+    head: str | None
+    documents: int
+    files: int
+    parsed: int
+    written: int
+    embedded: int
+    is_new: bool
+    compared: int | None = None
+
+
+def import_bundle(
+    home: Home,
+    bundle: OpenedBundle,
+    entry: RepositoryEntry,
+    *,
+    is_verified: bool = False,
+    progress: Progress = no_progress,
+) -> ImportReport:
+    """Make the bundle's index that of `entry`, which is registered where it is not. Nobody checks here whose bundle it
+    is. Raises `BundleRefused`, `ConfigurationError`, `RepositoryUnavailable`, `LeaseHeld`, `CannotWrite`, `HeldBack`.
+    """
+    run_id = f"import-{bundle.digest[:12]}"
+    # No model writes what the bundle lacks: the next build does, within the caps of the settings.
+    ws = home.workspace(entry, run_id=run_id, usd_left=0.0)
+    _check_costs_nothing(bundle, ws)
+    wait_s = home.settings.lease_wait_s
+    with hold_repository(home.layout, entry.key, run_id=run_id, wait_s=wait_s) as record, _scratch_home(ws) as scratch:
+        ws = replace(ws, record=record)
+        mirror = Mirror(ws.layout.mirror(ws.key), timeout_s=ws.settings.git_timeout_s)
+        commit = _bring(bundle, ws, mirror, progress)
+        with _explained(bundle):
+            take_tables(bundle, scratch, progress=progress)
+            if bundle.header.shaping == shaping_of(ws):
+                take_resolution(bundle, scratch)
+            make_scratch(mirror.git_dir, scratch.layout.mirror(ws.key))
+            reports = build_aside(scratch, commit, progress=progress)
+            _check_is_whole(bundle, scratch)
+        compared = _compare(bundle, scratch, commit, progress) if is_verified else None
+        is_new = entry.key not in {known.key for known in home.registry.entries()}
+        if is_new:
+            home.registry.add(entry)
+        record.check()
+        _put_in_place(scratch, ws)
+        for step in STEPS[_PUBLISHING:]:
+            reports[step.name] = carry_out(step, ws, progress=progress).report
+        head = _head(ws, mirror)
+    return ImportReport(
+        ws.key,
+        commit.commit,
+        head,
+        documents=reports[INDEX_CANDIDATE.name].documents,
+        files=reports["symbols"].files,
+        parsed=reports["symbols"].parsed,
+        written=sum(report.written for name, report in reports.items() if name.endswith("_summaries")),
+        embedded=reports["dense_index"].embedded,
+        is_new=is_new,
+        compared=compared,
+    )
+
+
+def build_aside(scratch: Workspace, head: Head, *, progress: Progress) -> dict[str, Any]:
+    """Run the steps from the snapshot of a commit to the vectors and words; their reports by name."""
+    # An indexer would run for minutes: the next build has it run.
+    scratch = replace(scratch, entry=replace(scratch.entry, scip_command=""))
+    state = index_state(scratch.entry, scratch.layout, scratch.settings.scip)
+    mirror = Mirror(scratch.layout.mirror(scratch.key), timeout_s=scratch.settings.git_timeout_s)
+    snapshot_of(scratch, mirror, head, index_state=state, progress=progress)
+    indexes = take_indexes(scratch, head.commit, progress=progress)
+    scratch.tables.write_rows("scip_indexes", scratch.key, indexes, IndexFile)
+    return {step.name: carry_out(step, scratch, progress=progress).report for step in _ASIDE}
+
+
+def _check_costs_nothing(bundle: OpenedBundle, ws: Workspace) -> None:
+    if not ws.entry.enabled:
+        raise ConfigurationError(f"repository {ws.key!r} is disabled: `codesum add {ws.key}` enables it")
+    if bundle.header.shaping != shaping_of(ws) and is_asked_over_the_network(ws.settings):
+        bundle.refuse(
+            f"it was made under other settings or by another version ({bundle.header.made_by or 'unknown'}), and its "
+            f"vectors would be bought again of {ws.settings.embedder!r}: `codesum index {ws.key}` does that, or export "
+            "it under the settings of this home"
+        )
+
+
+def _bring(bundle: OpenedBundle, ws: Workspace, mirror: Mirror, progress: Progress) -> Head:
+    """Have the bundle's commit in the mirror."""
+    commit, where = bundle.header.commit, shown_location(ws.entry.location)
+    if not is_url(ws.entry.location) and not is_git_repository(Path(ws.entry.location)):
+        raise ConfigurationError(f"repository {ws.key!r}: {where} is no git repository, and a bundle is of a commit")
+    wanted = replace(ws.entry, ref=commit, worktree=False)
+    try:
+        head = bring_commit(wanted, mirror, ws.settings, named=ws.named, progress=progress)
+    except (ConfigurationError, RepositoryUnavailable) as error:
+        raise BundleRefused(
+            f"{bundle.called}: it is of commit {commit[:12]}, which cannot be had from {where}: fetch it there "
+            f"(`git fetch`), name the repository that it is of, or import one of another commit ({error})"
+        ) from error
+    if head.commit != commit:
+        bundle.refuse(f"it is of {commit[:60]!r}, which is no full commit id: export it again")
+    return replace(head, ref=ws.entry.ref or "HEAD")
+
+
+@contextmanager
+def _scratch_home(ws: Workspace) -> Iterator[Workspace]:
+    """The same repository in a folder on the disk of the home, which is deleted after the block."""
+    folder = temporary_beside(ws.layout.memos(ws.key))
+    layout = HomeLayout(folder, bucket=ws.layout.bucket)
+    scratch = replace(ws, layout=layout, tables=TableStore(layout.warehouse), record=FOLDER_RECORD)
+    try:
+        lend_indexes(ws, scratch)
+        yield scratch
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _explained(bundle: OpenedBundle) -> Iterator[None]:
+    """Rows that no build has made can stop a step in any way."""
+    try:
+        yield
+    except CodesumError:
+        raise
+    except Exception as error:
+        raise BundleRefused(
+            f"{bundle.called}: no build can go on from its rows ({type(error).__name__}: {one_line(str(error))[:200]}"
+            "): export it again, or build without it: `codesum index`"
+        ) from error
+
+
+def _check_is_whole(bundle: OpenedBundle, scratch: Workspace) -> None:
+    """The checks that stop a build."""
+    for check in CHECK_FUNCTIONS.values():
+        for finding in check(scratch):
+            if not finding.passed and not finding.is_warning:
+                bundle.refuse(f"the index that it gives is not whole: {finding.name}: {finding.description}")
+
+
+def _compare(bundle: OpenedBundle, scratch: Workspace, head: Head, progress: Progress) -> int:
+    """How many parts of the index a build from scratch gives alike; raises `BundleRefused` if one differs."""
+    with _scratch_home(scratch) as clean:
+        make_scratch(scratch.layout.mirror(scratch.key), clean.layout.mirror(clean.key))
+        build_aside(clean, head, progress=progress)
+        differing, compared = differing_parts(scratch, clean)
+    if differing:
+        bundle.refuse(f"a build of its commit gives something else in: {', '.join(differing)}; nothing was changed")
+    return compared
+
+
+def _put_in_place(scratch: Workspace, ws: Workspace) -> None:
+    """Rename the files of a build aside into the home. Memos go first: they speak of tables that are replaced."""
+    key, layout, home = ws.key, scratch.layout, ws.layout.home
+    with explain_refused_writes(home):
+        ws.layout.recorded(key).unlink(missing_ok=True)
+        shutil.rmtree(ws.layout.memos(key), ignore_errors=True)
+        tables = sorted(layout.warehouse.glob(f"*/repo={key}/*.parquet"))
+        tables.sort(key=lambda path: path.parent.parent.name != _FIRST_TABLE)
+        others = [path for folder in (layout.graph_index(key), layout.memos(key)) for path in sorted(folder.glob("*"))]
+        for path in [*tables, *others]:
+            target = home / path.relative_to(layout.home)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(path, target)
+            flush_to_disk(target.parent)
+
+
+def _head(ws: Workspace, mirror: Mirror) -> str | None:
+    """The commit that a build starts from now."""
+    try:
+        return mirror.head_commit(ws.entry, offline=ws.settings.offline)
+    except (ConfigurationError, RepositoryUnavailable):
+        return None
