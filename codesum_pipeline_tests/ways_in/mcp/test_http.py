@@ -36,7 +36,7 @@ def address(zoo_home, tmp_path_factory):
 
 @pytest.mark.parametrize("mode", ["auto", pytest.param("legacy", marks=pytest.mark.slow)])
 def test_every_tool_answers_over_http_whatever_a_client_did_before(address, mode):
-    assert len(with_client(address, ask_and_misbehave, mode=mode)) == 14
+    assert len(with_client(address, ask_and_misbehave, mode=mode)) == 15
 
 
 def posted(address, **headers):
@@ -102,7 +102,7 @@ def test_a_token_is_asked_for_where_there_is_one(zoo_home, tmp_path):
 
     assert (missing.status_code, wrong.status_code, right.status_code) == (401, 401, 200)
     assert missing.headers["WWW-Authenticate"] == "Bearer"
-    assert len(answers) == 6
+    assert len(answers) == 7
 
 
 def test_a_token_may_come_from_the_environment(zoo_home, tmp_path):

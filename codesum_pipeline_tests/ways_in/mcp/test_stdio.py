@@ -26,7 +26,7 @@ def test_every_tool_answers_over_stdio_whatever_a_client_did_before(zoo_home, tm
         parameters(zoo_home, tmp_path, "--tools", "all", "--structured"), ask_and_misbehave, mode=mode
     )
 
-    assert len(answers) == 14
+    assert len(answers) == 15
     assert answers["search"]["hits"]
 
 
