@@ -41,7 +41,8 @@ class SearchedTexts(Struct, frozen=True):
         if self.allowed is None:
             return np.arange(rows.stop - rows.start)
         found: Numbers = np.unique(self.index.arrays["file_row"][self.allowed]).astype(np.int64)
-        return found[found >= rows.start] - rows.start
+        numbers: Numbers = found[found >= rows.start] - rows.start
+        return numbers
 
     def passes(self, row: int) -> bool:
         """Whether the lines that a document holds are searched."""
