@@ -35,9 +35,18 @@ class SearchedTexts(Struct, frozen=True):
     allowed: Mask | None
 
     def files(self) -> Numbers:
-        """The numbers of the files that are searched."""
+        """The numbers of the files that are searched: those that have a document which is, such as a test in a file of
+        code."""
         rows = self.index.rows_of(Level.FILE)
-        return np.arange(rows.stop - rows.start) if self.allowed is None else self.allowed[rows].nonzero()[0]
+        if self.allowed is None:
+            return np.arange(rows.stop - rows.start)
+        found: Numbers = np.unique(self.index.arrays["file_row"][self.allowed]).astype(np.int64)
+        numbers: Numbers = found[found >= rows.start] - rows.start
+        return numbers
+
+    def passes(self, row: int) -> bool:
+        """Whether the lines that a document holds are searched."""
+        return self.allowed is None or bool(self.allowed[row])
 
     def runs(self, files: Numbers) -> Iterator[memoryview]:
         """The texts of some files; those of neighbours are one."""
@@ -91,7 +100,9 @@ def find_lines(
             stop_if_cancelled()
             lines = _lines_of(searched[place].texts.of_file(file), spans)
             is_more = is_more or len(lines) > left
-            groups += holders.group(file, lines[:left])
+            groups += (
+                group for group in holders.group(file, lines[:left]) if searched[place].passes(group.document.row)
+            )
             left -= min(len(lines), left)
     groups.sort(key=lambda group: (group.kind, -group.document.importance, group.document.repo, group.document.row))
     more = f"more than {count_noun(most_lines, 'line')} match; only the first ones were looked at" if is_more else ""

@@ -151,3 +151,10 @@ def test_texts_beyond_the_limit_are_searched_and_not_kept(shop, tmp_path):
 def test_no_texts_raise_what_open_expects(tmp_path):
     with pytest.raises(OSError):
         PackedTexts.map_folder(tmp_path)
+
+
+def test_with_the_repository_its_texts_are_deleted(shop, tmp_path):
+    texts_of(tmp_path)
+    open_home(tmp_path / "home").purge("shop")
+
+    assert not (tmp_path / "home/texts/shop").exists()

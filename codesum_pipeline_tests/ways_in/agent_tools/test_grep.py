@@ -26,6 +26,8 @@ FILES = {
     "tests/test_till.py": "from shop.till import Till\n\n\ndef test_count_coins():\n"
     "    assert Till().count_coins([1]) == 1\n",
     "vendor/till/count.py": "def count_coins():\n    return 1\n",
+    "src/lib.rs": "pub fn pay() -> u32 {\n    7 // coppers\n}\n\n#[cfg(test)]\nmod tests {\n    use super::*;\n\n"
+    '    #[test]\n    fn pays_seven_coppers() {\n        assert_eq!(pay(), 7, "coppers");\n    }\n}\n',
     "README.md": "# Shop\n\nIt can count_coins.\n",
     "coins.json": '{"count_coins": 1}\n',
     "long.py": f"WIDE = '{'x' * 300} count_coins {'y' * 300}'\n",
@@ -119,6 +121,15 @@ def test_pages_go_on_where_the_last_ended(ask):
 )
 def test_filters_say_which_files_are_searched(ask, filters, paths):
     assert {place.path for place in ask("count_coins", limit=100, **filters).places} == paths
+
+
+def test_tests_in_a_file_of_code_are_tests(ask):
+    found = {tests: told(ask("coppers", tests=tests)) for tests in ("in", "out", "only")}
+
+    assert [(id_.rpartition("::")[2], match) for id_, match, _ in found["in"]] == [
+        ("pay", "comments"), ("pays_seven_coppers", "tests"),
+    ]  # fmt: skip
+    assert (found["out"], found["only"]) == (found["in"][:1], found["in"][1:])
 
 
 def test_flags_are_those_of_grep(ask):
