@@ -163,8 +163,8 @@ def test_files_that_an_edit_leaves_alone_are_the_last_versions_under_a_second_na
     clean = candidate_of(make_index_workspace(tmp_path / "b", edited))
     names = after.manifest["files"]
     assert {name for name in names if not (after.folder / name).samefile(before.folder / name)} == {
-        "summary.jsonl", "documents/offsets.npy", "documents/shown.npz", "code/bm25.npz", "code/passages.npy",
-        "dense/code.npy", "dense/fused.npy",
+        "summary.jsonl", "documents/offsets.npy", "documents/shown.npz", "code/bm25.npz", "code/owners.npy",
+        "code/passages.npy", "dense/code.npy", "dense/fused.npy",
     }  # fmt: skip
     assert files_in(after.folder) == files_in(clean.folder)
 

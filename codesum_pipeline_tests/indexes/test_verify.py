@@ -11,10 +11,11 @@ from codesum_pipeline.foundation.data_model.edge import Edge
 from codesum_pipeline.foundation.data_model.hashing import sha256_hex
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.file_formats.index_files import Callers, ConstantUses, ShownFields, StringTable, Uses
-from codesum_pipeline.indexes.file_formats.stored_zip import map_npz, map_tensor, write_npz, write_tensor
+from codesum_pipeline.indexes.file_formats.stored_zip import map_npz, map_tensor, write_npy, write_npz, write_tensor
 from codesum_pipeline.indexes.file_formats.version_folder import (
     CALLERS,
     CONSTANTS,
+    PASSAGE_OWNERS,
     SHOWN_FIELDS,
     USES,
     Version,
@@ -247,6 +248,14 @@ def test_constants_with_users_that_are_not_there_are_found(workspace: Workspace)
     assert [finding.detail for finding in findings_of(workspace) if finding.subject == CONSTANTS] == [
         "points at documents that are not there", "names other users than the warehouse's edges",
     ]  # fmt: skip
+
+
+def test_an_owner_of_a_passage_that_is_no_function_is_found(workspace: Workspace) -> None:
+    sign_again(workspace, lambda folder: write_npy(folder / PASSAGE_OWNERS, np.array([[1, 0, 99]], dtype=np.int32)))
+
+    assert [finding.detail for finding in findings_of(workspace) if finding.subject == PASSAGE_OWNERS] == [
+        "names document 99, which is no function"
+    ]
 
 
 def test_a_call_that_the_warehouse_does_not_have_is_found(workspace: Workspace) -> None:

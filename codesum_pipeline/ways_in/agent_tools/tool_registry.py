@@ -76,7 +76,7 @@ TOOLS = (
         "read",
         "Read exactly the function, class or lines you need instead of whole files: several ids, names or "
         "path:first-last in one call, 200 lines of each, with callers and what else is known; a folder gives its "
-        "summary, a function over 120 lines its outline and the lines that fit the query.",
+        "summary, a long function its outline and what fits the query.",
         read,
         is_default=True,
     ),

@@ -71,6 +71,15 @@ def test_a_source_that_says_nothing_has_a_passage_all_the_same(source: str) -> N
     assert 1 <= found.start_line <= found.end_line
 
 
+@pytest.mark.parametrize("line", [1, 3, 4_000, 9_000, 10_000, 20_000])
+def test_a_line_anywhere_in_a_long_source_is_in_its_passage(line: int) -> None:
+    found = find_passage("word = 1\n" * 10_000, "other", line=line)
+
+    assert found is not None
+    assert line > 10_000 or found.start_line <= line <= found.end_line
+    assert found.end_line - found.start_line < 12
+
+
 def test_lines_that_a_file_no_longer_has_have_no_passage() -> None:
     assert find_passage("one\n", "one", start_line=70, end_line=200) is None
 

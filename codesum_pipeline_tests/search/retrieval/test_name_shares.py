@@ -6,6 +6,7 @@ from codesum_pipeline.search.retrieval.lookup import Lookup
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.query import parse_query
 from codesum_pipeline.search.retrieval.shelf import Shelf
+from codesum_pipeline.search.retrieval.weights import Likeness
 from codesum_pipeline_tests.support.synthetic_indexes import Definition, make_index_workspace, publish
 
 
@@ -67,3 +68,17 @@ def test_few_common_words_stand_together_by_accident_and_many_rare_ones_do_not(q
     )
 
     assert (common, rare) == (0.0, 1.0)
+
+
+def test_few_words_together_are_chance_and_many_are_not(queue: PublishedIndex) -> None:
+    shares = shares_of("which job takes a lease and drops the count of retries", queue)
+
+    assert shares.excess(0.0) == 0.0
+    assert 0.0 < shares.excess(0.8) < shares.excess(1.0)
+
+
+@pytest.mark.parametrize(("excess", "fits"), [(0.0, False), (9.0, False), (11.0, True)])
+def test_a_question_fits_where_chance_does_not_explain_its_words(excess: float, fits: bool) -> None:
+    likeness = Likeness(nearness=0.37, words=0.4, documents=10_000, excess=excess)
+
+    assert likeness.fits() is fits

@@ -1,5 +1,6 @@
 """`codesum web`: a real process, asked as a browser asks."""
 
+import re
 import shutil
 import socket
 from urllib.parse import urljoin
@@ -30,6 +31,15 @@ def test_a_hit_has_its_path_summary_excerpt_and_why(site):
     for text in ("zoo/animals.py:", "Turn food into energy.", "energy = len(food)", "summary", "zoo @ "):
         assert text in found.text, text
     assert "/document?repo=zoo&id=zoo%2Fanimals.py%3A%3Adigest#L28" in found.links
+
+
+def test_a_long_hit_names_the_lines_that_fit_and_leads_to_them(site):
+    found = page(site, "/", q="LINE_321", level="file")
+
+    first, last = re.search(r"zoo/long\.py:(\d+)-(\d+) in zoo/long\.py", found.text).groups()
+    assert int(first) <= 321 <= int(last)
+    link = next(link for link in found.links if link.endswith(f"#L{first}"))
+    assert "LINE_321 = 321" in page(site, link.partition("#")[0]).text
 
 
 def test_a_hit_and_its_page_say_what_the_graph_adds(site):
