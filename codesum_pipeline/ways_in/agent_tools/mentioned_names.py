@@ -20,7 +20,7 @@ from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
 MOST_FILES_READ = 4_000
 _MEMBER = re.compile(r"(?:(?<!\w)(self|this|cls|super\(\)))?(?:\.|->|::)(\w+)(\s?\()?")
 # A text names a member where the line says that it looks one up.
-_LOOKS_UP = re.compile(r"attr|method|send\b|call", re.IGNORECASE)
+_LOOKS_UP = re.compile(r"\b(?:getattr|attrgetter|methodcaller|send|public_send|__send__)\b")
 _TEXT = re.compile(r"['\"](\w+)['\"]")
 _PROPERTY = re.compile(r"@[\w.]*(?:property|setter|getter|deleter)\b")
 
