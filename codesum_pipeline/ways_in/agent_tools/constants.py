@@ -92,11 +92,11 @@ class ConstantReader(Struct, frozen=True):
         is_unchanged = documents[file].index is documents.parts[0]
         if not is_unchanged and _defining(own_name(id_)).search(self._text(id_)) is None:
             return False
-        return now == before or _word(own_name(id_)).search(self._lines_of(now)) is not None
+        return now == before or whole_word(own_name(id_)).search(self._lines_of(now)) is not None
 
     def _line(self, id_: str) -> int | None:
         text = self._text(id_)
-        found = _defining(own_name(id_)).search(text) or _word(own_name(id_)).search(text)
+        found = _defining(own_name(id_)).search(text) or whole_word(own_name(id_)).search(text)
         return text.count("\n", 0, found.start()) + 1 if found else None
 
     def _text(self, id_: str) -> str:
@@ -109,11 +109,12 @@ class ConstantReader(Struct, frozen=True):
         return "\n".join(text.split("\n")[row.start_line - 1 : row.end_line])
 
 
-def _word(name: str) -> re.Pattern[str]:
+def whole_word(name: str) -> re.Pattern[str]:
+    """Finds a name where it is no part of another."""
     return re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])")
 
 
 def _defining(name: str) -> re.Pattern[str]:
     """Where a constant gets its value, or is declared."""
-    word = rf"(?<!\.){_word(name).pattern}"
+    word = rf"(?<!\.){whole_word(name).pattern}"
     return re.compile(rf"{word}{_NEAR}=(?!=)|{_DECLARING}{_NEAR}{word}")

@@ -34,7 +34,14 @@ class Footprint(Struct):
         steps = self.found[number].distance
         starts = sorted({*self.started(number)})
         return ReachedPlace(
-            repo=found.repo, id=found.id, path=found.path, line=row.start_line, steps=steps, way=names, starts=starts
+            repo=found.repo,
+            id=found.id,
+            path=found.path,
+            line=row.start_line,
+            steps=steps,
+            way=names,
+            starts=starts,
+            is_elsewhere=bool(self.before),
         )
 
     def started(self, number: int) -> Sequence[str]:

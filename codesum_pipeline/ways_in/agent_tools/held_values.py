@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.ids import own_name, symbol_id
-from codesum_pipeline.ways_in.agent_tools.constants import ConstantReader
+from codesum_pipeline.ways_in.agent_tools.constants import ConstantReader, whole_word
 from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
 
 # A statement that gives a name a value, behind its indentation.
@@ -33,7 +33,7 @@ class HeldValues(Struct, eq=False):
         """The names under which a class or file keeps a definition; None where it is named for another reason, such as
         a base, an argument or a type."""
         lines = self._own_lines(holder)
-        word = re.compile(rf"(?<!\w){re.escape(own_name(self.documents[held].id))}(?!\w)")
+        word = whole_word(own_name(self.documents[held].id))
         found: dict[str, None] = {}
         level = self._level(holder, lines)
         heads = {at: _head(lines, at, level) for at, line in lines.items() if word.search(line)}

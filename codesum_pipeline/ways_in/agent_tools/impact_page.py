@@ -94,7 +94,8 @@ class ChangedDefinition(BaseModel):
 
 
 class ReachedPlace(BaseModel):
-    """A document that is reached, by so many steps; `way` are the names from the change to it."""
+    """A document that is reached, by so many steps; `way` are the names from the change to it. `is_elsewhere` where it
+    is in another repository than the change."""
 
     repo: str
     id: str
@@ -103,14 +104,20 @@ class ReachedPlace(BaseModel):
     steps: int
     way: list[str] = []
     starts: list[str] = []
+    is_elsewhere: bool = False
 
     @property
     def title(self) -> str:
         return one_line(self.id.partition("::")[2].replace("::", ".") or self.path)
 
+    @property
+    def place(self) -> str:
+        repo = f"{one_line(self.repo)}  " if self.is_elsewhere else ""
+        return f"{repo}{place_of(self.path, self.line)}"
+
     def text(self) -> str:
         starts = f"  {', '.join(map(one_line, self.starts))}" if self.starts else ""
-        return f"{place_of(self.path, self.line)}{starts}  {self.title}  ({self.told_way()})"
+        return f"{self.place}{starts}  {self.title}  ({self.told_way()})"
 
     def told_way(self) -> str:
         way = [*map(one_line, self.way)]

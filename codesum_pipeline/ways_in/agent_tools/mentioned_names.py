@@ -18,11 +18,10 @@ from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
 
 # Files whose sources are read for it, those with most definitions first.
 MOST_FILES_READ = 4_000
-_MEMBER = re.compile(r"(\w*)(?:\.|->|::)(\w+)(\s?\()?")
+_MEMBER = re.compile(r"(?:(?<!\w)(self|this|cls|super\(\)))?(?:\.|->|::)(\w+)(\s?\()?")
 # A text names a member where the line says that it looks one up.
-_LOOKS_UP = re.compile(r"attr|method|send\b|call", re.IGNORECASE)
+_LOOKS_UP = re.compile(r"\b(?:getattr|attrgetter|methodcaller|send|public_send|__send__)\b")
 _TEXT = re.compile(r"['\"](\w+)['\"]")
-_OWN_OBJECT = frozenset({"self", "this", "cls", "super"})
 _PROPERTY = re.compile(r"@[\w.]*(?:property|setter|getter|deleter)\b")
 
 
@@ -58,8 +57,8 @@ class MentionedNames(Struct, eq=False, dict=True):
                     number = start + holders[at]
                     if _PROPERTY.search(line):
                         properties.add(number)
-                    for before, member, is_called in _MEMBER.findall(line):
-                        found[member][Mention(number, before in _OWN_OBJECT, bool(is_called))] = None
+                    for own, member, is_called in _MEMBER.findall(line):
+                        found[member][Mention(number, bool(own), bool(is_called))] = None
                     for member in _TEXT.findall(line) if _LOOKS_UP.search(line) else ():
                         found[member][Mention(number, False, True)] = None
         return found, frozenset(properties)

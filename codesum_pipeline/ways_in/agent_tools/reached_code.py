@@ -272,7 +272,9 @@ class CodeReach(Struct, eq=False, dict=True):
         for user in self._of_kind(number, EdgeKind.REFERENCE):
             is_holder = self.documents[user].level is not Level.FUNCTION and self._is_outside(number, user)
             names = self.held.names(user, number) if is_holder else None
-            found += [user] if names is None else self._readers(user, names)
+            # A file that only names something runs nothing of it.
+            is_run = names is None and self.documents[user].level is not Level.FILE
+            found += [user] if is_run else self._readers(user, names or [])
         return found
 
     def _is_outside(self, number: int, holder: int) -> bool:

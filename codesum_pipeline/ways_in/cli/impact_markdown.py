@@ -83,7 +83,7 @@ def _change(change: ChangedDefinition) -> str:
 
 
 def _table(rows: Sequence[ReachedPlace]) -> str:
-    cells = ([row.title, ", ".join(row.starts), f"{row.path}:{row.line or 1}", row.told_way()] for row in rows)
+    cells = ([row.title, ", ".join(row.starts), row.place, row.told_way()] for row in rows)
     has_starts = any(row.starts for row in rows)
     headings = ["name", *(["starts"] if has_starts else []), "place", "way"]
     return markdown_table(headings, ([cell for at, cell in enumerate(row) if at != 1 or has_starts] for row in cells))

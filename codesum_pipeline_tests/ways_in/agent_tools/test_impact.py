@@ -105,6 +105,7 @@ def test_routes_are_named(page: ImpactPage) -> None:
 
 def test_repositories_that_import_it_are_reached(page: ImpactPage) -> None:
     assert page.counts.others == {"till": 2}
+    assert "    till  test_app.py:4  test_a_total_is_rounded  (2 steps: " in page.text()
     assert [row.way for row in page.tests if row.repo == "till"] == [
         ["round_cents", "total", "test_a_total_is_rounded"]
     ]
