@@ -13,10 +13,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from codesum_pipeline.builds.bundles.bundle_file import BUNDLED_TABLES, opened_bundle
+from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
+from codesum_pipeline.builds.codesum_home.wiring import Home
+from codesum_pipeline.builds.steps.reuse import carry_out
+from codesum_pipeline.builds.steps.step_list import STEPS
 from codesum_pipeline.foundation.data_model.document import HistoryRow, Level, TextRow, WrittenBy
 from codesum_pipeline.foundation.data_model.errors import BundleRefused, ConfigurationError, LeaseHeld
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.foundation.store.lease import hold_lease
+from codesum_pipeline.foundation.store.lease import hold_lease, hold_repository
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.indexes.publishing.verify import verify_index
 from codesum_pipeline_tests.builds.law.test_law import differences, must_equal_a_clean_build, workspace_at
@@ -287,6 +291,26 @@ def test_whether_submodules_are_indexed_is_decided_where_a_bundle_is_imported(
     assert [*published.get("submodules", {})] == (["lib"] if submodules else [])
     ids = after.tables.read("documents", "shop", columns=["id"])["id"].to_pylist()
     assert ("lib/l.py::hidden" in ids) == submodules
+
+
+def test_a_home_in_a_bucket_takes_a_bundle_and_another_worker_builds_nothing(
+    exported_once: Path, tmp_path: Path
+) -> None:
+    url, repo = f"memory://{tmp_path.name}/home", cloned(exported_once, tmp_path / "clone")
+    one, other = (
+        Home(load_settings({"home": url}, environ={"XDG_CACHE_HOME": str(tmp_path / worker)}))
+        for worker in ("one", "other")
+    )
+
+    import_into(one, exported_once / "shop.codesum", repo.path)
+
+    with hold_repository(other.layout, "shop", run_id="second") as record:
+        workspace = other.workspace(RepositoryEntry("shop", str(repo.path)), run_id="second", record=record)
+        made = {step.name: carry_out(step, workspace) for step in STEPS}
+    assert not made["published_index"].report.published
+    assert [name for name, done in made.items() if not done.is_reused] == [
+        "repo_snapshot", "retrieval_evaluation", "published_index"
+    ]  # fmt: skip
 
 
 def test_every_table_of_a_bundle_is_known() -> None:
