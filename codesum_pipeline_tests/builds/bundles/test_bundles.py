@@ -1,6 +1,7 @@
 """An imported index is the one that a build of its commit here would have made, and builds go on from it."""
 
 import getpass
+import json
 import shutil
 import socket
 import threading
@@ -12,10 +13,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from codesum_pipeline.builds.bundles.bundle_file import BUNDLED_TABLES, opened_bundle
+from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
+from codesum_pipeline.builds.codesum_home.wiring import Home
+from codesum_pipeline.builds.steps.reuse import carry_out
+from codesum_pipeline.builds.steps.step_list import STEPS
 from codesum_pipeline.foundation.data_model.document import HistoryRow, Level, TextRow, WrittenBy
 from codesum_pipeline.foundation.data_model.errors import BundleRefused, ConfigurationError, LeaseHeld
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.foundation.store.lease import hold_lease
+from codesum_pipeline.foundation.store.lease import hold_lease, hold_repository
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.indexes.publishing.verify import verify_index
 from codesum_pipeline_tests.builds.law.test_law import differences, must_equal_a_clean_build, workspace_at
@@ -75,6 +80,7 @@ def test_after_an_import_a_build_makes_only_what_differs(exported_once: Path, tm
     must_equal_a_clean_build(after, repo, tmp_path / "clean")
 
 
+@pytest.mark.slow
 def test_an_import_under_another_key_equals_a_build_under_it(exported_once: Path, tmp_path: Path) -> None:
     repo = cloned(exported_once, tmp_path / "clone")
     home = open_home(tmp_path / "home")
@@ -186,6 +192,7 @@ def test_a_build_from_scratch_finds_a_changed_summary(exported_once: Path, tmp_p
     assert not home.layout.published("shop").is_symlink()
 
 
+@pytest.mark.slow
 def test_two_imports_at_once_give_one_index(exported_once: Path, tmp_path: Path) -> None:
     repo = cloned(exported_once, tmp_path / "clone")
     failed: list[BaseException] = []
@@ -217,6 +224,7 @@ def test_a_repository_that_is_being_built_is_not_imported(exported_once: Path, t
         import_into(home, exported_once / "shop.codesum", repo.path)
 
 
+@pytest.mark.slow
 def test_an_index_of_a_work_tree_is_no_index_of_a_commit(exported_once: Path, tmp_path: Path) -> None:
     repo = cloned(exported_once, tmp_path / "clone")
     home = open_home(tmp_path / "home")
@@ -250,6 +258,59 @@ def test_a_disabled_repository_is_not_imported(exported_once: Path, tmp_path: Pa
 
     with pytest.raises(ConfigurationError, match="is disabled: `codesum add shop` enables it"):
         import_into(open_home(tmp_path / "home"), exported_once / "shop.codesum", repo.path, entry={"enabled": False})
+
+
+@pytest.fixture
+def with_submodule(tmp_path: Path) -> GitRepo:
+    """A repository with a submodule that is checked out."""
+    lib = GitRepo.create(
+        tmp_path / "strangers" / "lib", {"l.py": 'def hidden():\n    """Hide a thing."""\n    return 1\n'}
+    )
+    repo = GitRepo.create(tmp_path / "project", {"a.py": 'def seen():\n    """See a thing."""\n    return 1\n'})
+    repo.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(lib.path), "lib")
+    repo.commit({})
+    return repo
+
+
+@pytest.mark.parametrize("submodules", [pytest.param(True, marks=pytest.mark.slow), False])
+def test_whether_submodules_are_indexed_is_decided_where_a_bundle_is_imported(
+    with_submodule: GitRepo, tmp_path: Path, submodules: bool
+) -> None:
+    exporting = open_home(tmp_path / "one")
+    build(workspace_of(exporting, RepositoryEntry("shop", str(with_submodule.path), submodules=True)))
+    export_of(exporting, tmp_path / "shop.codesum")
+    home = open_home(tmp_path / "other")
+
+    import_into(home, tmp_path / "shop.codesum", with_submodule.path, entry={"submodules": submodules})
+
+    entry = RepositoryEntry("shop", str(with_submodule.path), submodules=submodules)
+    build(clean := workspace_of(open_home(tmp_path / "clean"), entry))
+    after = home.workspace("shop", run_id="after")
+    assert differences(after, clean) == (None, None)
+    published = json.loads((home.layout.published("shop") / "manifest.json").read_text())
+    assert [*published.get("submodules", {})] == (["lib"] if submodules else [])
+    ids = after.tables.read("documents", "shop", columns=["id"])["id"].to_pylist()
+    assert ("lib/l.py::hidden" in ids) == submodules
+
+
+def test_a_home_in_a_bucket_takes_a_bundle_and_another_worker_builds_nothing(
+    exported_once: Path, tmp_path: Path
+) -> None:
+    url, repo = f"memory://{tmp_path.name}/home", cloned(exported_once, tmp_path / "clone")
+    one, other = (
+        Home(load_settings({"home": url}, environ={"XDG_CACHE_HOME": str(tmp_path / worker)}))
+        for worker in ("one", "other")
+    )
+
+    import_into(one, exported_once / "shop.codesum", repo.path)
+
+    with hold_repository(other.layout, "shop", run_id="second") as record:
+        workspace = other.workspace(RepositoryEntry("shop", str(repo.path)), run_id="second", record=record)
+        made = {step.name: carry_out(step, workspace) for step in STEPS}
+    assert not made["published_index"].report.published
+    assert [name for name, done in made.items() if not done.is_reused] == [
+        "repo_snapshot", "retrieval_evaluation", "published_index"
+    ]  # fmt: skip
 
 
 def test_every_table_of_a_bundle_is_known() -> None:

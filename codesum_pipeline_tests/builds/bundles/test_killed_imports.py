@@ -114,7 +114,7 @@ def test_an_import_killed_at_any_point_leaves_the_old_index(
 
 
 # Each limit stops another part: the tables aside, the words of the index.
-@pytest.mark.parametrize("limit", [2_000, 20_000])
+@pytest.mark.parametrize("limit", [pytest.param(2_000, marks=pytest.mark.slow), 20_000])
 def test_a_full_disk_leaves_the_old_index(exported_once: Path, before: tuple[Path, GitRepo], limit: int) -> None:
     folder, repo = before
     home = open_home(folder / "home")

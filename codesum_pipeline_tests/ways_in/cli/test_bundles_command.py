@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from codesum_pipeline_tests.support.bundles import export_of
 from codesum_pipeline_tests.support.compaction_home import KEYS
-from codesum_pipeline_tests.support.homes import built_once
+from codesum_pipeline_tests.support.homes import built_once, open_home
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.ways_in.cli.conftest import Call
 
@@ -22,6 +23,13 @@ FILES = {
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     yield built_once(tmp_path_factory.mktemp("built"), FILES)
+
+
+@pytest.fixture(scope="module")
+def bundle(built: Path) -> Path:
+    """An unsigned bundle of it."""
+    export_of(open_home(built / "home"), built / "shop.codesum")
+    return built / "shop.codesum"
 
 
 def must(result: Any) -> str:
@@ -84,10 +92,8 @@ WRONG = {
 
 @pytest.mark.parametrize(("arguments", "status", "message"), WRONG.values(), ids=WRONG)
 def test_what_is_wrong_with_an_import_is_one_line(
-    codesum: Call, built: Path, tmp_path: Path, arguments: tuple[str, ...], status: int, message: str
+    codesum: Call, built: Path, bundle: Path, tmp_path: Path, arguments: tuple[str, ...], status: int, message: str
 ) -> None:
-    bundle = tmp_path / "shop.codesum"
-    must(codesum(built / "home", "export", "shop", bundle))
     given = [text.format(bundle=bundle, repository=built / "repository") for text in arguments]
 
     result = codesum(tmp_path / "home", "import", *given)
@@ -106,10 +112,8 @@ def test_offline_nothing_is_fetched(codesum: Call, tmp_path: Path, monkeypatch: 
 
 
 def test_a_key_that_is_registered_with_another_clone_is_not_replaced(
-    codesum: Call, built: Path, tmp_path: Path
+    codesum: Call, built: Path, bundle: Path, tmp_path: Path
 ) -> None:
-    bundle = tmp_path / "shop.codesum"
-    must(codesum(built / "home", "export", "shop", bundle))
     other = GitRepo.create(tmp_path / "other", {"x.py": "x = 1\n"})
     must(codesum(tmp_path / "home", "add", other.path, "--key", "shop"))
 

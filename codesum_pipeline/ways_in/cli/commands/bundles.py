@@ -45,10 +45,10 @@ def export(
     ] = None,
     as_json: JsonOfBundle = False,
 ) -> None:
-    """Write the index of a repository's last build as a file, for [bold]codesum import[/] on other machines.
+    """Write a repository's index as a file, for other machines to build on.
 
-    It holds what the index says, and nothing of this home: no keys, tokens, costs, runs or paths. The digest that is
-    printed stands for all of it: who imports the bundle can pin it.
+    [bold]codesum import[/] takes it over. It holds what the index says, and nothing of this home: no keys, tokens,
+    costs, runs or paths. The digest that is printed stands for all of it: who imports the file can pin it.
 
     codesum export shop shop.codesum --sign ~/.ssh/id_ed25519
     """
@@ -94,9 +94,9 @@ def import_(
     ] = False,
     as_json: JsonOfBundle = False,
 ) -> None:
-    """Take over an index that [bold]codesum export[/] wrote on another machine.
+    """Take over an index that another machine exported; the next build makes only what differs.
 
-    Afterwards [bold]codesum index KEY[/] builds only what differs. A bundle is taken if one of the allowed signers
+    A bundle is taken if one of the allowed signers
     signed it, or if you give its digest. It is taken as a whole or not at all; until then searches see the old index.
 
     codesum import shop.codesum ~/src/shop
