@@ -25,7 +25,7 @@ from codesum_pipeline.foundation.store.lease import hold_repository
 from codesum_pipeline.source.git.git_addresses import shown_location
 from codesum_pipeline.ways_in.cli.entry_finding import EntryOptions, find_entry, place_of
 from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of, make_home
-from codesum_pipeline.ways_in.cli.options import KeyOption, argument, key_argument, option, switch
+from codesum_pipeline.ways_in.cli.options import argument, key_argument, key_option, option, switch
 from codesum_pipeline.ways_in.cli.progress_bar import show_progress
 from codesum_pipeline.ways_in.cli.render import print_json, show_parts, write_note
 
@@ -81,7 +81,7 @@ def import_(
     location: Annotated[
         str | None, argument("LOCATION", "The clone or git URL that it is of; not needed for a registered key.")
     ] = None,
-    key: KeyOption = None,
+    key: Annotated[str | None, key_option("The repository's key here. Default: the bundle's.", "--key")] = None,
     sha256: Annotated[str | None, option("HEX", "Take it only if its digest is this one.")] = None,
     signers: Annotated[
         Path | None, option("FILE", "Who may sign it. Default: bundles.allowed_signers.", exists=True, dir_okay=False)
