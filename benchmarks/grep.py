@@ -7,9 +7,9 @@
 Clones are unpacked and indexed in FOLDER, where that was not done yet. `equality` compares every line of every pattern,
 number and text, over the indexed files. It leaves out, and counts, files that are on the disk otherwise than git has
 their text: in other encodings, with line ends by .gitattributes, with carriage returns alone.
-`scan` searches all texts of the clones as one, as `rg` does
-their files; nothing is indexed for it. `tool` asks the tool, as a server answers it, about each clone, about all, and
-about so many copies of the first. A time is the least of some repeats, with the median in brackets.
+`scan` searches all texts of the clones as one, as `rg` does their files; nothing is indexed for it. `tool` asks the
+tool, as a server answers it, about each clone, about all, and about so many repositories, most of which are copies of
+the first. A time is the least of some repeats, with the median in brackets.
 """
 
 import argparse
@@ -57,6 +57,7 @@ REPEATS = 9
 _WORD = re.compile(r"\w{3,}")
 _ALL = 10_000_000
 _LARGEST = 1_000_000
+_COPY = "-copy-"
 
 
 def prepare(folder: Path, clones: Sequence[Path]) -> list[str]:
@@ -187,7 +188,7 @@ def time_tools(folder: Path, keys: Sequence[str], repositories: int) -> None:
     print(f"packing the texts of {len(keys)}, {lines:,} lines: {time.perf_counter() - begun:.2f} s")
     for names in ([*keys], *[[key] for key in keys]):
         time_tool(catalogue, names)
-    copies = copy_under_keys(folder, keys[0], repositories)
+    copies = copy_under_keys(folder, keys[0], repositories - len(keys))
     catalogue = catalogue_in(folder)
     begun = time.perf_counter()
     count = sum(int((searched_in(catalogue, key).texts.text == ord("\n")).sum()) for key in copies)
@@ -225,12 +226,12 @@ def copy_under_keys(folder: Path, key: str, repositories: int) -> list[str]:
     layout, registry = HomeLayout(folder / "home"), folder / "home" / "repos.yaml"
     catalogue = catalogue_in(folder)
     entry = catalogue.registry.get(key)
-    copies = [f"{key}-copy-{number:04}" for number in range(repositories)]
+    copies = [f"{key}{_COPY}{number:04}" for number in range(repositories)]
     for copy in copies:
         if not layout.published(copy).is_symlink():
             copy_index(layout, key, copy)
             layout.mirror(copy).symlink_to(layout.mirror(key))
-    entries = {each.key: {"path": each.location} for each in catalogue.entries(print) if each.key not in copies}
+    entries = {each.key: {"path": each.location} for each in catalogue.entries(print) if _COPY not in each.key}
     entries |= {copy: {"path": entry.location} for copy in copies}
     registry.write_text(json.dumps({"repositories": entries}))
     return copies

@@ -201,6 +201,8 @@ class _LineHolders:
         arrays, path = self._index.arrays, self._index.ids[row]
         if arrays["is_vendored"][row]:
             return [LineKind.VENDORED] * len(lines)
+        if arrays["is_test"][row]:
+            return [LineKind.TEST] * len(lines)
         text = self._texts.of_file(file).tobytes()
         kinds = kinds_of(path, text, [line.start + line.spans[0][0] for line in lines])
         for at, (line, holder) in enumerate(zip(lines, holders, strict=True)):
