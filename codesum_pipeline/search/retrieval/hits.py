@@ -301,14 +301,14 @@ def exact_hits(
     ]
 
 
-def hit_with_text(hit: Hit, wanted: SearchLiteral, source: str) -> Hit | None:
-    """A ranked hit with the line where its own source has a literal; None where it has not."""
+def hit_with_text(hit: Hit, wanted: SearchLiteral, source: str) -> Hit:
+    """A ranked hit, with the line where its own source has a literal, if it has."""
     lines = source.split("\n")
     first, last = (1, len(lines)) if hit.start_line is None else (hit.start_line, hit.end_line)
     for number, line in enumerate(lines[first - 1 : last], start=first):
         if hit.type != Level.MODULE and wanted.text in line:
-            return replace(hit, why=f"{_NOTES[2]} in line {number}", line=number)
-    return None
+            return replace(hit, why=f"{_NOTES[2]} in line {number}; {hit.why}", line=number)
+    return hit
 
 
 def _places(
