@@ -185,6 +185,14 @@ def literal_of(query: str) -> SearchLiteral | None:
     return wanted if wanted.word_count >= _FEWEST_WORDS else None
 
 
+def literals_of(query: str) -> list[SearchLiteral]:
+    """The literal of a query, and where that is in quotes all of it: a message may quote its values."""
+    first = literal_of(query)
+    whole = SearchLiteral(query.strip(), is_quoted=False)
+    others = [whole] if first is not None and first.is_quoted and whole.word_count >= _FEWEST_WORDS else []
+    return [*([first] if first else []), *others]
+
+
 def code_word_of(query: str) -> SearchLiteral | None:
     """The longest word of a query without quotes that only code is spelled like: `max_tries`, `readAll`, `load()`,
     `std::move`, `--dry-run`. Of a call any arguments will do."""

@@ -25,7 +25,7 @@ from codesum_pipeline.search.retrieval.hits import (
     code_word_of,
     exact_hits,
     hit_with_text,
-    literal_of,
+    literals_of,
 )
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.query import asks_for_tests, check_says_something, parse_query
@@ -109,7 +109,7 @@ def _literal_hits(
     def find(wanted: SearchLiteral | None) -> list[Hit]:
         return exact_hits(question.shelf, wanted, levels=question.levels, read=read_with_hits, above=above, top=top)
 
-    exact = find(literal_of(query))
+    exact = next(filter(None, map(find, literals_of(query))), [])
     if exact or word is None:
         return exact, hits
     names = {(hit.qualified_name or "").rpartition(".")[2].lower() for hit in hits}
