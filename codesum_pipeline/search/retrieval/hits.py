@@ -185,6 +185,14 @@ def literal_of(query: str) -> SearchLiteral | None:
     return wanted if wanted.word_count >= _FEWEST_WORDS else None
 
 
+def literals_of(query: str) -> list[SearchLiteral]:
+    """The literal of a query, and where that is in quotes all of it: a message may quote its values."""
+    first = literal_of(query)
+    whole = SearchLiteral(query.strip(), is_quoted=False)
+    others = [whole] if first is not None and first.is_quoted and whole.word_count >= _FEWEST_WORDS else []
+    return [*([first] if first else []), *others]
+
+
 def code_word_of(query: str) -> SearchLiteral | None:
     """The longest word of a query without quotes that only code is spelled like: `max_tries`, `readAll`, `load()`,
     `std::move`, `--dry-run`. Of a call any arguments will do."""
@@ -301,14 +309,14 @@ def exact_hits(
     ]
 
 
-def hit_with_text(hit: Hit, wanted: SearchLiteral, source: str) -> Hit | None:
-    """A ranked hit with the line where its own source has a literal; None where it has not."""
+def hit_with_text(hit: Hit, wanted: SearchLiteral, source: str) -> Hit:
+    """A ranked hit, with the line where its own source has a literal, if it has."""
     lines = source.split("\n")
     first, last = (1, len(lines)) if hit.start_line is None else (hit.start_line, hit.end_line)
     for number, line in enumerate(lines[first - 1 : last], start=first):
         if hit.type != Level.MODULE and wanted.text in line:
-            return replace(hit, why=f"{_NOTES[2]} in line {number}", line=number)
-    return None
+            return replace(hit, why=f"{_NOTES[2]} in line {number}; {hit.why}", line=number)
+    return hit
 
 
 def _places(

@@ -25,7 +25,7 @@ from codesum_pipeline.search.retrieval.hits import (
     code_word_of,
     exact_hits,
     hit_with_text,
-    literal_of,
+    literals_of,
 )
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.query import asks_for_tests, check_says_something, parse_query
@@ -41,6 +41,8 @@ from codesum_pipeline.search.retrieval.weights import (
 )
 
 DEFAULT_TOP = 10
+# What has the text literally fits if it is among so many.
+_FIRST = 5
 
 
 def search_indexes(indexes: Sequence[PublishedIndex], query: str, *, embedder: Embedder, **options: Any) -> list[Hit]:
@@ -78,16 +80,21 @@ def answer_query(
     hits = found.hits
     if set(lanes) != set(LANES):
         return SearchAnswer(hits, None, found.likeness)
-    exact = _literal_hits(question, query, hits, read, top) if read else []
+    exact, hits = _literal_hits(question, query, hits, read, top) if read else ([], hits)
     # A document that has the text literally and is also ranked is one hit, with both reasons.
     ranked = {(hit.repo, hit.id): hit for hit in hits}
     twice = [(hit, ranked.pop((hit.repo, hit.id), None)) for hit in exact]
     first = [replace(hit, why=f"{hit.why}; {other.why}") if other else hit for hit, other in twice]
-    return SearchAnswer([*first, *ranked.values()][:top], bool(exact) or found.fits_well(), found.likeness)
+    best = [*first, *ranked.values()][:top]
+    has_text = any(hit.line is not None for hit in best[:_FIRST])
+    return SearchAnswer(best, has_text or found.fits_well(), found.likeness)
 
 
-def _literal_hits(question: DocumentQuery, query: str, hits: Sequence[Hit], read: ReadTexts, top: int) -> list[Hit]:
-    """What has the text of a query literally, or else the word of it that is code."""
+def _literal_hits(
+    question: DocumentQuery, query: str, hits: list[Hit], read: ReadTexts, top: int
+) -> tuple[list[Hit], list[Hit]]:
+    """What has the text of a query literally and so comes first, and the ranked hits. A word that is code alone is
+    looked for in this way where no document has the name; in a sentence, ranked hits that have it say in which line."""
     above, word = max((hit.score for hit in hits), default=0.0), code_word_of(query)
     texts: dict[tuple[str, str], str] = {}
 
@@ -102,16 +109,17 @@ def _literal_hits(question: DocumentQuery, query: str, hits: Sequence[Hit], read
     def find(wanted: SearchLiteral | None) -> list[Hit]:
         return exact_hits(question.shelf, wanted, levels=question.levels, read=read_with_hits, above=above, top=top)
 
-    exact = find(literal_of(query))
+    exact = next(filter(None, map(find, literals_of(query))), [])
     if exact or word is None:
-        return exact
-    by_source = find(word)
-    ranked = [found for hit in hits if (found := hit_with_text(hit, word, texts.get((hit.repo, hit.file_path), "")))]
-    # A name that no document has is a constant's, a type's: where it stands first in a file, it is defined.
-    is_name, last = question.query.is_name, tuple((hit.qualified_name or "").rpartition(".")[2] for hit in ranked)
-    has_document = not is_name or any(name and word.text.removesuffix("(").endswith(name) for name in last)
-    first = {(hit.repo, hit.id): hit for hit in ((*ranked, *by_source) if has_document else (*by_source, *ranked))}
-    return [replace(hit, score=above + 1 - place / len(first)) for place, hit in enumerate(first.values())]
+        return exact, hits
+    names = {(hit.qualified_name or "").rpartition(".")[2].lower() for hit in hits}
+    wanted = question.query.text.strip().replace("::", ".").rpartition(".")[2].lower()
+    if question.query.is_name and wanted not in names:
+        return find(word), hits
+    for index in question.shelf.indexes:
+        if not any(repo == index.repo for repo, _ in texts):
+            read_with_hits(index, [])
+    return [], [hit_with_text(hit, word, texts.get((hit.repo, hit.file_path), "")) for hit in hits]
 
 
 def _question(
