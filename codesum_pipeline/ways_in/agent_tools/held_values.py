@@ -70,9 +70,18 @@ class HeldValues(Struct, eq=False):
         return [self.documents[one].id for one in named] if len(named) == 1 else []
 
     def users_of_file(self, file: int, names: list[str]) -> Iterator[int]:
-        """Whoever reads a name at the top of a file."""
+        """Whoever reads a name at the top of a file; of a name that counts as no constant, the definitions of the file
+        that have it."""
+        path = self.documents[file].id
+        text = (self.constants.sources.text(self.documents.repo, path) or "").split("\n")
         for name in names:
-            yield from self.constants.users_of(symbol_id(self.documents[file].id, [name]))
+            users = self.constants.users_of(symbol_id(path, [name]))
+            yield from users
+            for one in self.children.get(file, ()) if not users else ():
+                shown = self.documents[one].shown()
+                own = text[(shown["start_line"] or 1) - 1 : shown["end_line"]]
+                if whole_word(name).search("\n".join(own)):
+                    yield one
 
     def _own_lines(self, holder: int) -> dict[int, str]:
         """The lines of a class or file that are in none of its functions and inner classes, without empty ones."""

@@ -60,7 +60,16 @@ def shout(text):
     return text.upper()
 
 
+def cry(text):
+    return text * 2
+
+
+def read_lower(name):
+    return lower_table[name]("x")
+
+
 TABLE = {"shout": shout}
+lower_table = {"cry": cry}
 
 
 def whisper(text):
@@ -122,7 +131,7 @@ def text_field():
 def make_date():
     return DateField()
 """,
-    "tests/test_fields.py": """from app.fields import read_table
+    "tests/test_fields.py": """from app.fields import read_lower, read_table
 
 
 def test_text(text_field):
@@ -143,6 +152,10 @@ def test_date(date):
 
 def test_table():
     assert read_table("shout")
+
+
+def test_lower_table():
+    assert read_lower("cry")
 
 
 def test_other():
@@ -202,6 +215,7 @@ def reached_tests(reach: CodeReach, id_: str) -> set[str]:
         ("app/fields.py::DateField::encode", {"test_date"}),
         ("app/fields.py::to_iso", {"test_date"}),
         ("app/fields.py::shout", {"test_table"}),
+        ("app/fields.py::cry", {"test_lower_table"}),
         ("app/fields.py::whisper", {"test_it_says"}),
         ("app/started.py::prepare", {"test_it_starts"}),
         ("tests/conftest.py::make_date", {"test_date"}),
@@ -213,6 +227,7 @@ def reached_tests(reach: CodeReach, id_: str) -> set[str]:
         "a method that is called as one of its base",
         "a value that a class keeps under a name",
         "a value that a file keeps under a name",
+        "a value that a file keeps under a name in small letters",
         "a function that a decorator registers",
         "a function that is called when its file is imported",
         "a fixture with a name of its own",
