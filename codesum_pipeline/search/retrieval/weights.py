@@ -259,8 +259,8 @@ class Weights(Struct, frozen=True):
     other_spelling: float = 0.5
     # The least score with which a function or class is shown in place of its file.
     shown_itself: float = 0.05
-    # What a long function gains beside the other documents of its file where the best passage is in it. Of 189
-    # questions of users that functions answer, .1, .2 and .4 gave 119, 124 and 122 among the first five, 0 gave 118.
+    # What a long function gains beside the other documents of its file where the best passage is in it: see
+    # `benchmarks/results/long_functions.md`.
     passage_owner: float = 0.2
     # Each further document of a file gets this part of the score before it, times how well it fits beside the best one,
     # and none comes before the best documents of this many files.
