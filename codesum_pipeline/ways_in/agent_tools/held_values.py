@@ -13,8 +13,8 @@ from codesum_pipeline.foundation.data_model.ids import own_name, symbol_id
 from codesum_pipeline.ways_in.agent_tools.constants import ConstantReader, whole_word
 from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
 
-# A statement that gives a name a value, behind its indentation.
-_ASSIGNMENT = re.compile(r"(?:[a-z]+ ){0,4}([^\W\d]\w*) ?(?::[^=\n]{0,200})?=(?!=)")
+# A statement that gives a name a value, or hands something to what has that name (`HOOKS.append(f)`).
+_KEEPING = re.compile(r"(?:[a-z]+ ){0,4}([^\W\d]\w*) ?(?:=(?!=)|:|\.\w+\(|\[)")
 _DECORATOR = re.compile(r"@(\w+)\.\w+")
 _CLOSING = re.compile(r"[\])}]")
 # Lines that name something without keeping it.
@@ -38,7 +38,7 @@ class HeldValues(Struct, eq=False):
         level = self._level(holder, lines)
         heads = {at: _head(lines, at, level) for at, line in lines.items() if word.search(line)}
         for head in heads.values():
-            if match := _ASSIGNMENT.match(head):
+            if match := _KEEPING.match(head):
                 found[match[1]] = None
             elif not head.startswith(_NO_STATEMENT):
                 return None

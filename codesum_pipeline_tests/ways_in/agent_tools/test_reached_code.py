@@ -69,7 +69,21 @@ def read_lower(name):
 
 
 TABLE = {"shout": shout}
-lower_table = {"cry": cry}
+lower_table: dict[
+    str, object
+] = {"cry": cry}
+
+
+def sing(text):
+    return text * 3
+
+
+def call_hooks():
+    return [hook("x") for hook in hooks]
+
+
+hooks = []
+hooks.append(sing)
 
 
 def whisper(text):
@@ -131,7 +145,7 @@ def text_field():
 def make_date():
     return DateField()
 """,
-    "tests/test_fields.py": """from app.fields import read_lower, read_table
+    "tests/test_fields.py": """from app.fields import call_hooks, read_lower, read_table
 
 
 def test_text(text_field):
@@ -152,6 +166,10 @@ def test_date(date):
 
 def test_table():
     assert read_table("shout")
+
+
+def test_hooks():
+    assert call_hooks()
 
 
 def test_lower_table():
@@ -216,6 +234,7 @@ def reached_tests(reach: CodeReach, id_: str) -> set[str]:
         ("app/fields.py::to_iso", {"test_date"}),
         ("app/fields.py::shout", {"test_table"}),
         ("app/fields.py::cry", {"test_lower_table"}),
+        ("app/fields.py::sing", {"test_hooks"}),
         ("app/fields.py::whisper", {"test_it_says"}),
         ("app/started.py::prepare", {"test_it_starts"}),
         ("tests/conftest.py::make_date", {"test_date"}),
@@ -228,6 +247,7 @@ def reached_tests(reach: CodeReach, id_: str) -> set[str]:
         "a value that a class keeps under a name",
         "a value that a file keeps under a name",
         "a value that a file keeps under a name in small letters",
+        "a value that is added to a list of the file",
         "a function that a decorator registers",
         "a function that is called when its file is imported",
         "a fixture with a name of its own",
