@@ -90,8 +90,8 @@ def grade_uses(tree: Tree, judge: Judge, edges: list[Edge]) -> dict[str, Grades]
     uses = {(edge.src_id, edge.dst) for edge in edges if edge.kind is EdgeKind.REFERENCE}
     truths = read_truths(tree, judge, {(edge.src_id, edge.dst) for edge in edges if edge.kind is EdgeKind.INHERIT})
     of_user: dict[str, set[str]] = defaultdict(set)
-    for (user, _), found in truths.targets.items():
-        of_user[user].update(*found)
+    for (user, _), every_found in truths.targets.items():
+        of_user[user].update(*every_found)
     grades: dict[str, Grades] = defaultdict(Grades)
     for user, used in sorted(uses):
         path = user.partition(SEPARATOR)[0]
@@ -104,10 +104,10 @@ def grade_uses(tree: Tree, judge: Judge, edges: list[Edge]) -> dict[str, Grades]
             row.wrong.append((user, used))
         else:
             row.silent.append((user, used))
-    for user, found in sorted(truths.wanted, key=lambda one: (one[0], sorted(one[1]))):
-        if not any((user, target) in uses for target in found):
+    for user, targets in sorted(truths.wanted, key=lambda one: (one[0], sorted(one[1]))):
+        if not any((user, target) in uses for target in targets):
             row = grades[tree.languages[user.partition(SEPARATOR)[0]]]
-            row.missed.append((user, min(found)))
+            row.missed.append((user, min(targets)))
     return grades
 
 
