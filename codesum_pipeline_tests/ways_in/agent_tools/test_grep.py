@@ -112,15 +112,15 @@ def test_pages_go_on_where_the_last_ended(ask):
 @pytest.mark.parametrize(
     ("filters", "paths"),
     [
-        ({"tests": "only"}, {"tests/test_till.py"}),
-        ({"languages": ["ts"]}, {"web/shop.ts"}),
-        ({"paths": ["shop/", "!old.py"]}, {"shop/till.py"}),
-        ({"paths": ["*.md", "*.json"]}, {"README.md", "coins.json"}),
+        ({"tests": "only"}, ["tests/test_till.py"]),
+        ({"languages": ["ts"]}, ["web/shop.ts"]),
+        ({"paths": ["shop/", "!old.py"]}, ["shop/till.py"]),
+        ({"paths": ["*.md", "*.json"]}, ["README.md", "coins.json"]),
     ],
     ids=str,
 )
 def test_filters_say_which_files_are_searched(ask, filters, paths):
-    assert {place.path for place in ask("count_coins", limit=100, **filters).places} == paths
+    assert sorted({place.path for place in ask("count_coins", limit=100, **filters).places}) == paths
 
 
 def test_tests_in_a_file_of_code_are_tests(ask):
