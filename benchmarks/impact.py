@@ -91,7 +91,7 @@ class Suite(Struct, frozen=True):
                 "IMPACT_RESULTS": str(results),
                 "PYTHONDONTWRITEBYTECODE": "1",
             }
-            command = [self.python, "-m", "pytest", "-q", "-p", "impact_results_plugin", "-p", "no:cacheprovider"]
+            command = [str(self.python), "-m", "pytest", "-q", "-p", "impact_results_plugin", "-p", "no:cacheprovider"]
             command += ["-o", "addopts=", "--continue-on-collection-errors", "-q"]
             try:
                 subprocess.run(
@@ -194,7 +194,9 @@ def _broken(path: Path, first: int, last: int) -> str:
     """The source with the body of the function between two lines replaced; empty where there is none that can be."""
     source = path.read_text(encoding="utf-8")
     for node in ast.walk(ast.parse(source)):
-        start = min([node.lineno, *(each.lineno for each in node.decorator_list)]) if _is_function(node) else 0
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        start = min([node.lineno, *(each.lineno for each in node.decorator_list)])
         if start == first and node.end_lineno == last and node.body[0].lineno > node.lineno:
             body, lines = node.body[0], source.split("\n")
             if lines[body.lineno - 1][: body.col_offset].strip():
@@ -202,10 +204,6 @@ def _broken(path: Path, first: int, last: int) -> str:
             raising = " " * body.col_offset + 'raise AssertionError("broken")'
             return "\n".join([*lines[: body.lineno - 1], raising, *lines[node.end_lineno :]])
     return ""
-
-
-def _is_function(node: ast.AST) -> bool:
-    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
 
 
 def _git(folder: Path, *arguments: str) -> str:

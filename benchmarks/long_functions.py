@@ -70,7 +70,7 @@ def _excerpt(question: dict[str, Any], clones: Path, size: int) -> Passage:
 
 
 def _is_right(question: dict[str, Any], passage: Passage) -> bool:
-    return passage.start_line <= question["end_line"] and passage.end_line >= question["start_line"]
+    return bool(passage.start_line <= question["end_line"] and passage.end_line >= question["start_line"])
 
 
 def _row(name: str, questions: Sequence[dict[str, Any]], passages: Sequence[Passage]) -> list[str]:

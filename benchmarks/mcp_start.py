@@ -73,8 +73,8 @@ def main() -> None:
                     found.setdefault((answer, name), []).append(times)
             found.setdefault(("the hook of an agent's grep", "now"), []).append(time_hook())
     print("| until | | seconds by the clock: median, worst | of a processor |\n|---|---|---|---|")
-    for (answer, name), times in sorted(found.items()):
-        wall, used = zip(*times, strict=True)
+    for (answer, name), every_time in sorted(found.items()):
+        wall, used = zip(*every_time, strict=True)
         print(f"| {answer} | {name} | {statistics.median(wall):.2f}, {max(wall):.2f} | {statistics.median(used):.2f} |")
 
 
