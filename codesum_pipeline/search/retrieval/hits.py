@@ -129,8 +129,8 @@ _WORD = re.compile(r"\w+")
 # What only code is spelled like: a flag, a call, `a::b`, snake_case and camelCase. A capital at the start may be a
 # product's.
 _CODE_WORD = re.compile(
-    r"(?<![\w-])--[A-Za-z][\w-]+|(?<![\w$.-])(?:[A-Za-z_$][\w$]*(?:\.|::|->))*+(?:[A-Za-z_$][\w$]*\(\)"
-    r"|_*[A-Za-z0-9]+_\w+|[a-z][a-z0-9]*[A-Z]\w*)|(?<![\w$.-])[A-Za-z_]\w*(?:(?:::|->)[A-Za-z_]\w*)++"
+    r"(?<![\w-])--[A-Za-z][\w-]+|(?<![\w$.-])(?:[A-Za-z_$][\w$]*(?:\.|::|->)){0,20}+(?:[A-Za-z_$][\w$]*\(\)"
+    r"|_*[A-Za-z0-9]+_\w+|[a-z][a-z0-9]*[A-Z]\w*)|(?<![\w$.-])[A-Za-z_]\w*(?:(?:::|->)[A-Za-z_]\w*){1,20}+"
 )
 _QUOTED = re.compile(r"[\"“`]([^\"”`]+)[\"”`]|(?<!\w)'([^']+)'(?!\w)")
 # printf's, and a pair of braces with or without a sign before it, Swift's brackets, a shell's variable.
