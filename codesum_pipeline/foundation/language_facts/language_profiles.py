@@ -30,6 +30,7 @@ class Trait(StrEnum):
     CLASSES_ARE_CALLED = "classes_are_called"  # an object is made by calling its class
     CLASSES_ARE_TYPES = "classes_are_types"  # none is there only to nest others: that has a syntax of its own
     DECLARED_ENCODING = "declared_encoding"  # a file's first lines may say its encoding
+    ENCODING_AMONG_DIRECTIVES = "encoding_among_directives"  # so may a later line of its first comment
     DERIVING = "deriving"  # what a type derives is written for it
     DOC_ELEMENTS = "doc_elements"  # documentation is XML: `name: text` was an element
     DOC_LISTS = "doc_lists"  # parameters are items of a list: `- Parameter name: text`

@@ -12,7 +12,7 @@ _EDGE_LINES = 5
 # PEP 263: in the first line, or in the second after a comment or an empty line.
 _CODING_COOKIE = re.compile(rb"\A(?:[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))?[ \t\f]*#[^\r\n]*?coding[:=][ \t]*([-\w.]+)")
 # Alone in a line of the first comment, behind other directives.
-_RUBY = re.compile(rb"\A(?:#[^\r\n]*\r?\n)*?#[ \t]*(?:en)?coding[ \t]*[:=][ \t]*([-\w.]+)[ \t]*\r?$", re.MULTILINE)
+_DIRECTIVE = re.compile(rb"\A(?:#[^\r\n]*\r?\n)*?#[ \t]*(?:en)?coding[ \t]*[:=][ \t]*([-\w.]+)[ \t]*\r?$", re.MULTILINE)
 # In one of the first two lines, as its preprocessor reads it.
 _ERLANG = re.compile(rb"\A(?:[^\r\n]*\r?\n)?[ \t]*%[^\r\n]*?coding[ \t]*[:=][ \t]*([-\w.]+)")
 _EMACS = re.compile(rb"-\*-[^\r\n]{0,400}?\b(?i:coding):[ \t]*([-\w.]+)")
@@ -36,7 +36,7 @@ _TEXT = re.compile(
 _MARKUP = frozenset({"html", "vue", "svelte", "jinja"})
 _IN_LANGUAGE = {
     "css": _CSS, "scss": _CSS, "less": _CSS, "perl": _PERL, "tex": _TEX, "text": _TEXT,
-    "erlang": _ERLANG, "ruby": _RUBY,
+    "erlang": _ERLANG,
 }  # fmt: skip
 
 
@@ -49,6 +49,7 @@ def own_declarations(data: bytes, language: str) -> Iterator[str]:
 def _names_in(data: bytes, language: str) -> Iterator[bytes]:
     head = data[:_HEAD]
     of_language = [_CODING_COOKIE] if has_trait(language, Trait.DECLARED_ENCODING) else []
+    of_language += [_DIRECTIVE] if has_trait(language, Trait.ENCODING_AMONG_DIRECTIVES) else []
     of_language += [_XML]
     if has_trait(language, Trait.HOLDS_PAGES):
         of_language += [_DECLARE, _HTML]

@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
@@ -21,9 +22,9 @@ from codesum_pipeline.foundation.data_model.symbol import Symbol
 from codesum_pipeline.foundation.language_facts.file_languages import is_program
 from codesum_pipeline.notifications.matching.document_differences import DocumentDifferences, Line, find_renames
 from codesum_pipeline.source.files.content import judge_content
-from codesum_pipeline.symbols.parsing.bounded import TooCostly
-from codesum_pipeline.symbols.parsing.parsers import PARSERS, parse_file
-from codesum_pipeline.symbols.parsing.text import ParsedFile
+
+if TYPE_CHECKING:
+    from codesum_pipeline.symbols.parsing.text import ParsedFile
 
 # Shorter definitions are alike by chance.
 _TELLING_LINES = 3
@@ -93,6 +94,10 @@ def compare_symbols(
     files: Iterable[FileVersions], *, hash_policy: HashPolicy, encodings: Mapping[str, str]
 ) -> SymbolComparison:
     """What differs in some files; `encodings` are those of the files that are known not to be in UTF-8."""
+    # The grammars of all languages, which other tools do without.
+    from codesum_pipeline.symbols.parsing.bounded import TooCostly
+    from codesum_pipeline.symbols.parsing.parsers import PARSERS
+
     found = SymbolComparison()
     pairs: list[tuple[ParsedFile | None, ParsedFile | None]] = []
     for file in files:
@@ -113,16 +118,20 @@ def compare_symbols(
     return found
 
 
-def _parsed(path: str, data: bytes | None, hash_policy: HashPolicy, encodings: Mapping[str, str]) -> ParsedFile | None:
+def _parsed(
+    path: str, data: bytes | None, hash_policy: HashPolicy, encodings: Mapping[str, str]
+) -> "ParsedFile | None":
     if data is None:
         return None
+    from codesum_pipeline.symbols.parsing.parsers import parse_file
+
     judged = judge_content(path, data)
     if judged.reason is not None:
         raise SkippedFile(judged.reason, judged.problem)
     return parse_file(path, judged.language, data, blob="", hash_policy=hash_policy, encoding=encodings.get(path))
 
 
-def _changes(pairs: Sequence[tuple[ParsedFile | None, ParsedFile | None]]) -> Iterator[SymbolChange]:
+def _changes(pairs: Sequence[tuple["ParsedFile | None", "ParsedFile | None"]]) -> Iterator[SymbolChange]:
     before = {each.id: each for old, _ in pairs if old for each in old.symbols if not each.is_unnamed}
     after = {each.id: each for _, new in pairs if new for each in new.symbols if not each.is_unnamed}
     renames = find_renames(_differences(pairs, before, after))
@@ -209,7 +218,7 @@ def _own_sources(symbols: Mapping[str, Symbol]) -> dict[str, str]:
 
 
 def _differences(
-    pairs: Sequence[tuple[ParsedFile | None, ParsedFile | None]],
+    pairs: Sequence[tuple["ParsedFile | None", "ParsedFile | None"]],
     before: Mapping[str, Symbol],
     after: Mapping[str, Symbol],
 ) -> DocumentDifferences:
@@ -238,7 +247,7 @@ def _line_of(symbol: Symbol) -> Line:
     }  # fmt: skip
 
 
-def _change_of_code(before: ParsedFile | None, after: ParsedFile | None) -> Iterator[SymbolChange]:
+def _change_of_code(before: "ParsedFile | None", after: "ParsedFile | None") -> Iterator[SymbolChange]:
     """What changed in a file outside of its definitions; of a new or removed file its definitions tell enough."""
     if before is None or after is None:
         return
@@ -260,7 +269,7 @@ def _change_of_code(before: ParsedFile | None, after: ParsedFile | None) -> Iter
         yield SymbolChange(SymbolChangeKind.CODE, path, names=tuple(names), mentions=tuple(mentions), runs=runs)
 
 
-def _outside(parsed: ParsedFile) -> list[str]:
+def _outside(parsed: "ParsedFile") -> list[str]:
     """The canonical lines of a file that are in none of its definitions."""
     lines = [line for line in parsed.facts.source.split("\n") if line.strip()]
     bare = [line.strip() for line in lines]

@@ -19,7 +19,6 @@ from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.source.files.origins import is_below
 from codesum_pipeline.source.files.path_rules import PathRules, readable_path
-from codesum_pipeline.source.git.commit_history import files_between
 from codesum_pipeline.source.git.folder_commits import read_stored
 from codesum_pipeline.source.git.git import BlobReader, find_object_id, run_git, try_git
 from codesum_pipeline.source.git.locations import is_url
@@ -165,6 +164,9 @@ _WRITTEN = "disk"
 
 
 def _between(git_dir: Path, base: str, head: str, rules: PathRules, hidden: Sequence[str]) -> VersionPair:
+    # It imports the tables of builds, which other tools do without.
+    from codesum_pipeline.source.git.commit_history import files_between
+
     files: list[DifferingFile] = []
     skipped: dict[str, int] = {}
     modes, submodules = [], []

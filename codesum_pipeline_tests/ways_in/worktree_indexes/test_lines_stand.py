@@ -15,6 +15,7 @@ CALLS = {
     "read": {"ids": ["round_cents"]},
     "graph": {"id": "round_cents"},
     "overview": {},
+    "impact": {},
     "status": {},
     "get_codebase_overview": {},
     "get_framework_analysis": {},
