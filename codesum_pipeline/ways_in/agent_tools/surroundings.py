@@ -126,16 +126,20 @@ def names_of_referring(documents: JoinedDocuments, number: int) -> list[str]:
     return _names_of(documents, number, Relation.REFERENCED_BY)
 
 
+# The facts that `users_line` gives.
+USERS_FACTS = ("called by", "referenced by")
+
+
 def users_line(documents: JoinedDocuments, number: int) -> dict[str, list[str]]:
     """Who calls a function or class, `A, B and 3 more`, or else who refers to it; those of tests last."""
-    for relation, words in ((Relation.CALLERS, "called by"), (Relation.REFERENCED_BY, "referenced by")):
+    for relation, words in zip((Relation.CALLERS, Relation.REFERENCED_BY), USERS_FACTS, strict=True):
         found = [each.number for each in related_documents(documents, number, relation)]
         if found:
             found.sort(key=lambda user: bool(documents[user].index.arrays["is_test"][documents[user].row]))
             ids = (documents[user].id for user in found)
             names = dict.fromkeys(_qualified_name(id_) or one_line(id_) for id_ in ids)
             return {words: [some_of([*names], _USERS_NAMED)]}
-    return {"called by": ["nobody known"]}
+    return {USERS_FACTS[0]: ["nobody known"]}
 
 
 def _names_of(documents: JoinedDocuments, number: int, relation: Relation) -> list[str]:

@@ -29,6 +29,7 @@ from codesum_pipeline.ways_in.agent_tools.constants import CONSTANT
 from codesum_pipeline.ways_in.agent_tools.graph_role import ROLE_FACTS
 from codesum_pipeline.ways_in.agent_tools.read_tool import DEFAULT_LINES
 from codesum_pipeline.ways_in.agent_tools.relations import Relation
+from codesum_pipeline.ways_in.agent_tools.surroundings import USERS_FACTS
 from codesum_pipeline.ways_in.agent_tools.tool_answers import DocumentRow
 
 _PLURALS = {"function": "functions", "class": "classes", "file": "files", "module": "modules"}
@@ -104,8 +105,9 @@ def levels_counted(levels: Mapping[str, int]) -> str:
 
 
 def without_lead(facts: Mapping[str, str]) -> dict[str, str]:
-    """The facts of a document without its summary, signature and role."""
-    return {name: value for name, value in facts.items() if name not in ("summary", "signature", *ROLE_FACTS)}
+    """The facts of a document without its summary, signature, role, and users, whom the page lists."""
+    shown = {"summary", "signature", *ROLE_FACTS, *USERS_FACTS}
+    return {name: value for name, value in facts.items() if name not in shown}
 
 
 def role_lines(facts: Mapping[str, str]) -> list[str]:
