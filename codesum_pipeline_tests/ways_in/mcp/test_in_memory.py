@@ -83,13 +83,16 @@ def test_an_agent_that_would_show_its_model_structured_content_can_have_text_alo
 
 
 def test_the_schemas_describe_the_answers(server):
-    async def check(client):
-        for tool in (await client.list_tools()).tools:
-            result = await client.call_tool(tool.name, CALLS[tool.name])
-            validate(result.structured_content, tool.output_schema)
-            validate(CALLS[tool.name], tool.input_schema)
+    async def ask(client):
+        tools = (await client.list_tools()).tools
+        return [(tool, (await client.call_tool(tool.name, CALLS[tool.name])).structured_content) for tool in tools]
 
-    with_client(server, check)
+    answered = with_client(server, ask)
+
+    assert [tool.name for tool, _ in answered] == [tool.name for tool in TOOLS]
+    for tool, content in answered:
+        validate(content, tool.output_schema)
+        validate(CALLS[tool.name], tool.input_schema)
 
 
 def test_tools_say_that_they_only_read(server):
