@@ -58,7 +58,9 @@ def mcp(
     ] = None,
     tools: Annotated[
         WhichTools,
-        typer.Option(help="default: search, grep, read, graph, overview, impact and status; all: those and the targeted ones."),
+        typer.Option(
+            help="default: search, grep, read, graph, overview, impact and status; all: those and the targeted ones."
+        ),
     ] = WhichTools.DEFAULT,
     structured: Annotated[
         bool,
