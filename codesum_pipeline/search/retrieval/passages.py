@@ -1,10 +1,7 @@
-"""The lines of a long definition or file that fit a query: its passage; and the outline of a long function.
+"""The lines of a long definition or file that fit a query: its passage.
 
 Windows of a few lines are compared with the query as documents are: by the vectors of the model that ships with the
 package, and by the share of the query's words that a window has.
-
-An outline follows from indentation: a line that deeper ones follow is the head of a block. So it needs no grammar, and
-is the same for every language.
 """
 
 import math

@@ -67,10 +67,6 @@ class SymbolChange(Struct, frozen=True):
         symbol = self.after or self.before
         return symbol.id if symbol else self.path
 
-    @property
-    def has_other_signature(self) -> bool:
-        return bool(self.before and self.after and _head(self.before) != _head(self.after))
-
 
 class SymbolComparison(Struct):
     """The changes, in the order of files and lines; the files that changed only in comments or layout, that hold no

@@ -32,6 +32,7 @@ from codesum_pipeline.ways_in.worktree_indexes.differences import compare_tree
 MOST_FILES = 2_000
 MOST_BYTES = 20_000_000
 _LONGEST_REVISION = 300
+_TIMEOUT_S = 30.0
 # What git reads as a search through all commits, as a file, or as an option.
 _NO_REVISION = re.compile(r"^-|:|\^\{/|[\x00-\x20\x7f]")
 _PRESENT = re.compile(r"^(?:HEAD|@)(?=$|[~^])")
@@ -117,9 +118,6 @@ class VersionPair(Struct, frozen=True):
         )  # fmt: skip
         fields = (line.split() for line in output.decode().splitlines())
         return {name: int(size) for name, size, *_ in fields if size.isdigit()}
-
-
-_TIMEOUT_S = 30.0
 
 
 class MissingCommits(ConfigurationError):
