@@ -175,7 +175,7 @@ def _described(
     texts = _Headlines(index, documents)
     lost = lost_users(documents)
     changed = {change.id for change in changes} | {change.before.id for change in changes if change.before}
-    looked_for = 0
+    unresolved = _unresolved(call, documents, changes)
     found = []
     for change in changes:
         number = documents.number(change.id)
@@ -184,15 +184,6 @@ def _described(
         others = [each for each in dict.fromkeys(users) if documents[each].id not in changed]
         in_tests = [each for each in others if is_test_document(documents, each)]
         ids = [documents[each].id for each in sorted(others, key=set(in_tests).__contains__)]
-        unresolved: list[str] = []
-        if (
-            change.kind is SymbolChangeKind.REMOVED
-            and number is None
-            and change.before
-            and looked_for < _MOST_LOOKED_FOR
-        ):
-            looked_for += 1
-            unresolved = other_calls(call, documents, change.before.name, change.path)[0][:_UNRESOLVED_NAMED]
         symbol = change.after or change.before
         headline_before, headline = texts.of(change)
         found.append(
@@ -211,13 +202,25 @@ def _described(
                 users=ids[:_USERS_NAMED],
                 user_count=len(ids),
                 test_user_count=len(in_tests),
-                unresolved=unresolved,
+                unresolved=unresolved.get(change.id, []),
                 is_test=number is not None and is_test_document(documents, number),
             )
         )
     order = [*SymbolChangeKind]
     found.sort(key=lambda each: (each.is_test, -each.risk, order.index(each.kind), each.id))
     return found
+
+
+def _unresolved(call: ToolContext, documents: JoinedDocuments, changes: Sequence[SymbolChange]) -> dict[str, list[str]]:
+    """The first places that call something of the name of a removed definition, by its id: of so many definitions."""
+    gone = (
+        change.before for change in changes
+        if change.kind is SymbolChangeKind.REMOVED and change.before and documents.number(change.id) is None
+    )  # fmt: skip
+    return {
+        symbol.id: other_calls(call, documents, symbol.name, symbol.file_path)[0][:_UNRESOLVED_NAMED]
+        for symbol in islice(gone, _MOST_LOOKED_FOR)
+    }
 
 
 class _Headlines(Struct, frozen=True):

@@ -111,6 +111,21 @@ def test_repositories_that_import_it_are_reached(page: ImpactPage) -> None:
     ]
 
 
+def test_places_that_call_the_name_of_a_removed_method_are_told(tmp_path: Path) -> None:
+    method = '    def frobnicate(self):\n        """Turn it."""\n        return 1\n'
+    kept = '    def keep(self):\n        """Keep it."""\n        return 2\n'
+    user = "def run(thing):\n    return thing.frobnicate()\n"
+    repo = GitRepo.create(tmp_path / "shop", {"knob.py": f"class Knob:\n{kept}{method}", "run.py": user})
+    repo.commit_exactly({"knob.py": f"class Knob:\n{kept}", "run.py": user})
+    build(workspace_of(open_home(tmp_path / "home"), RepositoryEntry("shop", str(repo.path))))
+
+    page = Shop(tmp_path).ask(range="HEAD~1..HEAD")
+
+    (gone,) = (change for change in page.changes if change.kind == "removed")
+    assert (gone.id, gone.unresolved) == ("knob.py::Knob::frobnicate", ["run.py:2"])
+    assert "by name: run.py:2" in page.risks[0]
+
+
 def test_removed_with_users_is_riskiest_and_names_the_places(page: ImpactPage) -> None:
     assert page.risks[0].startswith("removed  shop/money.py:")
     assert "shop/payments.py:" in page.risks[0]
