@@ -5,13 +5,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from msgspec import Struct, field
 
 from codesum_pipeline.foundation.data_model.document import Level
-from codesum_pipeline.foundation.data_model.printable import one_line
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.changed_symbols import SymbolChange, SymbolChangeKind, constant_id
 from codesum_pipeline.ways_in.agent_tools.constants import ConstantReader
 from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
 from codesum_pipeline.ways_in.agent_tools.graph_role import StartNames, is_test_document
-from codesum_pipeline.ways_in.agent_tools.impact_page import ReachedPlace
+from codesum_pipeline.ways_in.agent_tools.impact_page import ReachedPlace, title_of
 from codesum_pipeline.ways_in.agent_tools.importing_repositories import foreign_uses
 from codesum_pipeline.ways_in.agent_tools.reached_code import CodeReach, ReachedDocument, way_to
 from codesum_pipeline.ways_in.agent_tools.start_names import start_names
@@ -136,8 +135,3 @@ def lost_users(documents: JoinedDocuments) -> dict[str, list[int]]:
         for id_ in ids:
             found.setdefault(id_, []).append(user)
     return found
-
-
-def title_of(id_: str) -> str:
-    """The names of a definition, or the path of a file."""
-    return one_line(id_.partition("::")[2].replace("::", ".") or id_)

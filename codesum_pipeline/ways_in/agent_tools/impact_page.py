@@ -24,6 +24,11 @@ _WORDS = {
 }  # fmt: skip
 
 
+def title_of(id_: str) -> str:
+    """The names of a definition, or the path of a file."""
+    return one_line(id_.partition("::")[2].replace("::", ".") or id_)
+
+
 class ChangedDefinition(BaseModel):
     """One definition, or the code of a file outside of definitions; `moved_from` is its id before. `users` are the
     first of those of one step that did not change, tests last; `unresolved` are places that call something of the name
@@ -48,7 +53,7 @@ class ChangedDefinition(BaseModel):
 
     @property
     def title(self) -> str:
-        return one_line(self.id.partition("::")[2].replace("::", ".") or self.path)
+        return title_of(self.id)
 
     @property
     def risk(self) -> int:
@@ -58,7 +63,7 @@ class ChangedDefinition(BaseModel):
 
     @property
     def told_users(self) -> str:
-        users = [one_line(each.partition("::")[2].replace("::", ".") or each) for each in self.users]
+        users = [title_of(each) for each in self.users]
         tests = f" ({self.test_user_count:,} in tests)" if self.test_user_count else ""
         told = f"{count_noun(self.user_count, 'user')}{tests}: {_some(users, self.user_count)}" if users else ""
         places = f"by name: {some_of(self.unresolved, _NAMED)}" if self.unresolved else ""
@@ -108,7 +113,7 @@ class ReachedPlace(BaseModel):
 
     @property
     def title(self) -> str:
-        return one_line(self.id.partition("::")[2].replace("::", ".") or self.path)
+        return title_of(self.id)
 
     @property
     def place(self) -> str:

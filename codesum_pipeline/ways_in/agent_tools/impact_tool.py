@@ -29,7 +29,7 @@ from codesum_pipeline.ways_in.agent_tools.compared_versions import (
     compare_versions,
 )
 from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
-from codesum_pipeline.ways_in.agent_tools.footprints import Footprint, footprints, lost_users, title_of
+from codesum_pipeline.ways_in.agent_tools.footprints import Footprint, footprints, lost_users
 from codesum_pipeline.ways_in.agent_tools.graph_role import is_test_document
 from codesum_pipeline.ways_in.agent_tools.impact_page import (
     SECTIONS,
@@ -37,6 +37,7 @@ from codesum_pipeline.ways_in.agent_tools.impact_page import (
     ImpactPage,
     ReachCounts,
     ReachedPlace,
+    title_of,
 )
 from codesum_pipeline.ways_in.agent_tools.reached_code import MOST_REACHED
 from codesum_pipeline.ways_in.agent_tools.tool_answers import Name, PagedArguments, take_fitting

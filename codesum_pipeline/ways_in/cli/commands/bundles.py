@@ -96,8 +96,8 @@ def import_(
 ) -> None:
     """Take over an index that another machine exported; the next build makes only what differs.
 
-    A bundle is taken if one of the allowed signers
-    signed it, or if you give its digest. It is taken as a whole or not at all; until then searches see the old index.
+    A bundle is taken if one of the allowed signers signed it, or if you give its digest. It is taken as a whole or not
+    at all; until then searches see the old index.
 
     codesum import shop.codesum ~/src/shop
     """
