@@ -32,8 +32,8 @@ from codesum_pipeline.ways_in.worktree_indexes.differences import compare_tree
 MOST_FILES = 2_000
 MOST_BYTES = 20_000_000
 _LONGEST_REVISION = 300
-# What git reads as a search through all commits, as a file, or as an option.
-_NO_REVISION = re.compile(r"^-|:|\^\{/|[\x00-\x20\x7f]")
+# What git reads as a search through all commits, as a file, as an option, or as all but a commit.
+_NO_REVISION = re.compile(r"^[-^]|:|\^\{/|[\x00-\x20\x7f]")
 _PRESENT = re.compile(r"^(?:HEAD|@)(?=$|[~^])")
 WORK_TREE = "the work tree"
 # Reasons that say nothing of what the entry has: who reads a part of a repository hears nothing of the rest.
