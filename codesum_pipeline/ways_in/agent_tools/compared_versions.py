@@ -171,7 +171,7 @@ def _between(git_dir: Path, base: str, head: str, rules: PathRules, hidden: Sequ
     skipped: dict[str, int] = {}
     modes, submodules = [], []
     for change in files_between(git_dir, base, head, timeout_s=_TIMEOUT_S):
-        path, is_valid = readable_path(change.path.encode())
+        path, is_valid = readable_path(change.path.encode("utf-8", "surrogateescape"))
         mode = change.modes[1] if change.after else change.modes[0]
         reason = rules.why_skipped(path, mode=mode, size=0) if is_valid else SkipReason.INVALID_PATH
         if is_below(f"{path}/", hidden) or reason in _OUT_OF_SIGHT:

@@ -1,5 +1,6 @@
 """What a change reaches: by the real tool, over real repositories."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -219,3 +220,16 @@ def test_files_that_are_no_text_moved_or_only_made_executable_are_told(shop: Sho
     (moved,) = page.changes
     assert (moved.kind, moved.id, moved.moved_from) == ("moved", "shop/pages.py", "shop/web.py")
     assert any("skip_pattern" in note for note in page.notes)
+
+
+def test_a_file_whose_name_is_no_utf8_is_told_as_not_indexed(shop: Shop, tmp_path: Path) -> None:
+    mine = Shop(Path(shutil.copytree(shop.folder, tmp_path / "copy", symlinks=True)))
+    registry = mine.home / "repos.yaml"
+    registry.write_text(registry.read_text().replace(str(shop.folder), str(mine.folder)))
+    blob = mine.repo.git("rev-parse", "HEAD:shop/web.py").strip()
+    mine.repo.git("update-index", "--add", "--cacheinfo", f"100644,{blob},{os.fsdecode(b'caf' + bytes([0xE9]))}.py")
+    mine.repo.git("commit", "-q", "-m", "one more")
+    page = mine.ask(range="main~1..main")
+
+    assert not page.kinds
+    assert any("1 invalid_path" in note for note in page.notes)
