@@ -171,13 +171,15 @@ def test_two_dots_compare_as_they_are_and_three_since_they_parted(shop: Shop, tm
     [
         ("nowhere..HEAD", "'nowhere' is no commit that is here of shop: run `git -C "),
         ("--output=x..HEAD", "'--output=x' cannot name a commit"),
+        ("n" * 300, "is no commit that is here of shop"),
+        ("n" * 301, "cannot name a commit"),
         ("^HEAD", "'^HEAD' cannot name a commit"),
         ("HEAD:shop/money.py", "cannot name a commit"),
         ("HEAD^{/secret}..HEAD", "cannot name a commit"),
         ("a..b..c", "cannot name a commit"),
         ("", "there is no work tree of shop here to compare with its last commit: give BASE..HEAD"),
     ],
-    ids=["unknown", "an option", "all but a commit", "a file", "a search", "three", "no tree"],
+    ids=["unknown", "an option", "long", "too long", "all but a commit", "a file", "a search", "three", "no tree"],
 )
 def test_what_names_no_commit_is_refused_with_the_way_out(shop: Shop, written: str, message: str) -> None:
     with pytest.raises(ConfigurationError) as refused:
