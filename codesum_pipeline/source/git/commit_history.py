@@ -85,9 +85,10 @@ def commits_with_changes(ws: Workspace, commits: int, *, with_merges: bool = Fal
 
 
 def files_between(git_dir: Path, before: str, after: str, *, timeout_s: float) -> list[FileChange]:
-    """The files that differ between two trees; raises `RepositoryUnavailable` if git does not know one of them."""
+    """The files that differ between two trees, with what is no UTF-8 in a path as surrogates; raises
+    `RepositoryUnavailable` if git does not know one of them."""
     output = run_git(["diff-tree", "-r", *_RAW, before, after], git_dir=git_dir, timeout_s=timeout_s)
-    return list(_file_changes(output.decode("utf-8", "replace").split("\0")))
+    return list(_file_changes(output.decode("utf-8", "surrogateescape").split("\0")))
 
 
 def _file_changes(fields: Sequence[str]) -> Iterator[FileChange]:

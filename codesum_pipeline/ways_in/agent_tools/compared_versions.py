@@ -33,8 +33,8 @@ MOST_FILES = 2_000
 MOST_BYTES = 20_000_000
 _LONGEST_REVISION = 300
 _TIMEOUT_S = 30.0
-# What git reads as a search through all commits, as a file, or as an option.
-_NO_REVISION = re.compile(r"^-|:|\^\{/|[\x00-\x20\x7f]")
+# What git reads as a search through all commits, as a file, as an option, or as all but a commit.
+_NO_REVISION = re.compile(r"^[-^]|:|\^\{/|[\x00-\x20\x7f]")
 _PRESENT = re.compile(r"^(?:HEAD|@)(?=$|[~^])")
 WORK_TREE = "the work tree"
 # Reasons that say nothing of what the entry has: who reads a part of a repository hears nothing of the rest.
@@ -169,7 +169,7 @@ def _between(git_dir: Path, base: str, head: str, rules: PathRules, hidden: Sequ
     skipped: dict[str, int] = {}
     modes, submodules = [], []
     for change in files_between(git_dir, base, head, timeout_s=_TIMEOUT_S):
-        path, is_valid = readable_path(change.path.encode())
+        path, is_valid = readable_path(change.path.encode("utf-8", "surrogateescape"))
         mode = change.modes[1] if change.after else change.modes[0]
         reason = rules.why_skipped(path, mode=mode, size=0) if is_valid else SkipReason.INVALID_PATH
         if is_below(f"{path}/", hidden) or reason in _OUT_OF_SIGHT:

@@ -54,7 +54,11 @@ class AgentFile(Struct, frozen=True):
             return data.decode("utf-8")
         except FileNotFoundError:
             return None
-        except (OSError, UnicodeDecodeError) as error:
+        except UnicodeDecodeError as error:
+            raise ConfigurationError(
+                f"{self.path}: it is no UTF-8 ({error}): save it as UTF-8, or add the entry by hand"
+            ) from error
+        except OSError as error:
             raise ConfigurationError(f"{self.path}: {error}") from error
 
     def write(self, text: str) -> None:

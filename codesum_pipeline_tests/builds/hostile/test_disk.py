@@ -20,6 +20,7 @@ from codesum_pipeline.source.git.mirror import Mirror
 from codesum_pipeline_tests.builds.hostile.building import SOUND, Built, built, complaints, many_functions
 from codesum_pipeline_tests.support.commands import PROJECT, environment
 from codesum_pipeline_tests.support.homes import build, workspace_of
+from codesum_pipeline_tests.support.programs import as_who_may_not_open_all
 
 Index = Callable[..., Built]
 ONLY_SOUND = {".", "a.py", "a.py::order_total"}
@@ -101,14 +102,6 @@ def test_a_folder_that_changes_while_it_is_read_gives_one_state_of_each_file(
     assert set(made.documents()) == {".", "a.py", "a.py::sum_of_orders"}
 
 
-def as_who_may_not_read_all() -> list[str]:
-    """What a command is started with: root gives up the right to read what is closed, others do not have it."""
-    if os.geteuid() != 0:
-        return []
-    rights = "-dac_override,-dac_read_search"
-    return ["setpriv", f"--bounding-set={rights}", f"--inh-caps={rights}"]
-
-
 BUILD = """
 import sys
 from pathlib import Path
@@ -122,7 +115,7 @@ def test_a_file_that_cannot_be_read_is_skipped(folder: Path, tmp_path: Path) -> 
     (folder / "locked.py").chmod(0)
 
     done = subprocess.run(
-        [*as_who_may_not_read_all(), sys.executable, "-c", BUILD, str(folder), str(tmp_path / "home")],
+        [*as_who_may_not_open_all(), sys.executable, "-c", BUILD, str(folder), str(tmp_path / "home")],
         cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=280,
     )  # fmt: skip
 

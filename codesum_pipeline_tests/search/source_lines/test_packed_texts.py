@@ -1,17 +1,21 @@
 """The texts of a version are packed once, whole or not at all, and kept within a limit."""
 
+import ast
 import multiprocessing
 import os
 import shutil
 import subprocess
+import sys
 
 import pytest
 
 from codesum_pipeline.foundation.data_model.errors import RepositoryUnavailable
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.source_lines.packed_texts import KeptTexts, PackedTexts, drop_least_used
+from codesum_pipeline_tests.support.commands import environment
 from codesum_pipeline_tests.support.homes import build, built_once, copy_built, open_home, workspace_of
 from codesum_pipeline_tests.support.killing import killed_at
+from codesum_pipeline_tests.support.programs import as_who_may_not_open_all
 from codesum_pipeline_tests.support.small_disk import files_of_at_most
 
 FILES = {"a.py": "def a():\r\n    return 1\r\n", "b.py": "def b():\n    return 2", "c.py": "", "d.md": "# Ünï\n"}
@@ -97,12 +101,24 @@ def test_on_a_full_disk_texts_are_searched_and_not_kept(shop, tmp_path, monkeypa
     assert problem.startswith(f"{tmp_path / 'home/texts/shop'}: ") and not [*(tmp_path / "home/texts/shop").iterdir()]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+ASKED = """
+import sys
+from pathlib import Path
+from codesum_pipeline_tests.search.source_lines.test_packed_texts import texts_of
+print(texts_of(Path(sys.argv[1])))
+"""
+
+
 def test_in_a_home_that_may_only_be_read_texts_are_searched_and_not_kept(shop, tmp_path):
     (tmp_path / "home").chmod(0o500)
-    text, problem = texts_of(tmp_path)
+    done = subprocess.run(
+        [*as_who_may_not_open_all(), sys.executable, "-c", ASKED, tmp_path],
+        cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=280,
+    )  # fmt: skip
     (tmp_path / "home").chmod(0o700)
 
+    assert done.returncode == 0, done.stderr
+    text, problem = ast.literal_eval(done.stdout)
     assert text == WHOLE and "Permission denied" in problem
 
 

@@ -1,5 +1,6 @@
 """What a change reaches: by the real tool, over real repositories."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -185,12 +186,15 @@ def test_two_dots_compare_as_they_are_and_three_since_they_parted(shop: Shop, tm
     [
         ("nowhere..HEAD", "'nowhere' is no commit that is here of shop: run `git -C "),
         ("--output=x..HEAD", "'--output=x' cannot name a commit"),
+        ("n" * 300, "is no commit that is here of shop"),
+        ("n" * 301, "cannot name a commit"),
+        ("^HEAD", "'^HEAD' cannot name a commit"),
         ("HEAD:shop/money.py", "cannot name a commit"),
         ("HEAD^{/secret}..HEAD", "cannot name a commit"),
         ("a..b..c", "cannot name a commit"),
         ("", "there is no work tree of shop here to compare with its last commit: give BASE..HEAD"),
     ],
-    ids=["unknown", "an option", "a file", "a search", "three", "no tree"],
+    ids=["unknown", "an option", "long", "too long", "all but a commit", "a file", "a search", "three", "no tree"],
 )
 def test_what_names_no_commit_is_refused_with_the_way_out(shop: Shop, written: str, message: str) -> None:
     with pytest.raises(ConfigurationError) as refused:
@@ -233,3 +237,16 @@ def test_files_that_are_no_text_moved_or_only_made_executable_are_told(shop: Sho
     (moved,) = page.changes
     assert (moved.kind, moved.id, moved.moved_from) == ("moved", "shop/pages.py", "shop/web.py")
     assert any("skip_pattern" in note for note in page.notes)
+
+
+def test_a_file_whose_name_is_no_utf8_is_told_as_not_indexed(shop: Shop, tmp_path: Path) -> None:
+    mine = Shop(Path(shutil.copytree(shop.folder, tmp_path / "copy", symlinks=True)))
+    registry = mine.home / "repos.yaml"
+    registry.write_text(registry.read_text().replace(str(shop.folder), str(mine.folder)))
+    blob = mine.repo.git("rev-parse", "HEAD:shop/web.py").strip()
+    mine.repo.git("update-index", "--add", "--cacheinfo", f"100644,{blob},{os.fsdecode(b'caf' + bytes([0xE9]))}.py")
+    mine.repo.git("commit", "-q", "-m", "one more")
+    page = mine.ask(range="main~1..main")
+
+    assert not page.kinds
+    assert any("1 invalid_path" in note for note in page.notes)

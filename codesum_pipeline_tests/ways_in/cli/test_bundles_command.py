@@ -1,6 +1,7 @@
 """`codesum export` and `codesum import` as an operator and a CI job call them."""
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -128,9 +129,13 @@ def test_what_is_wrong_with_an_export_is_one_line(codesum: Call, built: Path, tm
     unknown = codesum(built / "home", "export", "shpo", tmp_path / "x")
     folder = codesum(built / "home", "export", "shop", tmp_path)
     no_key = codesum(built / "home", "export", "shop", tmp_path / "x", "--sign", KEYS / "message")
+    os.mkfifo(tmp_path / "pipe")
+    pipe = codesum(built / "home", "export", "shop", tmp_path / "pipe")
 
-    assert (unknown.exit_code, folder.exit_code, no_key.exit_code) == (2, 2, 2)
+    assert (unknown.exit_code, folder.exit_code, no_key.exit_code, pipe.exit_code) == (2, 2, 2, 2)
     assert "shpo" in unknown.stderr
     assert f"{tmp_path} is a folder: name the file to write, as in {tmp_path / 'shop.codesum'}" in folder.stderr
     assert "it is no OpenSSH private key" in no_key.stderr
+    assert f"{tmp_path / 'pipe'} is no file, and a bundle would replace it" in pipe.stderr
+    assert (tmp_path / "pipe").is_fifo()
     assert not (tmp_path / "x").exists()

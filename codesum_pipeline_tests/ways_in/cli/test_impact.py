@@ -37,6 +37,14 @@ def test_the_short_text_stands_first(folder: Path) -> None:
     assert "changed:" in lines[:16]
 
 
+def test_in_a_repository_that_is_not_indexed_the_error_says_so(folder: Path, tmp_path: Path) -> None:
+    GitRepo.create(tmp_path / "other", {"a.py": "def a():\n    return 1\n"})
+    told = said(folder, cwd=tmp_path / "other", status=2)[1]
+
+    assert f"the repository of this folder is not indexed (`codesum index {tmp_path / 'other'}`)" in told
+    assert "there is no work tree of shop here to compare with its last commit: give BASE..HEAD" in told
+
+
 def test_json_has_every_row(folder: Path) -> None:
     page = json.loads(said(folder, "HEAD~1..HEAD", "--format", "json", "--top", "1")[0])
 

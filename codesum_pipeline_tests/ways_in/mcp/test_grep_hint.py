@@ -32,7 +32,8 @@ from codesum_pipeline.ways_in.mcp.grep_hint import patterns_of, symbol_of
         ("a|b", None),
         ("foo_bar.*baz", None),
         ("", None),
-        ("x_" * 100, None),
+        ("x_" * 40, "x_" * 40),
+        ("x_" * 40 + "x", None),
     ],
 )
 def test_a_symbol_is_what_no_word_of_prose_looks_like(pattern, name):
@@ -50,7 +51,8 @@ def test_a_symbol_is_what_no_word_of_prose_looks_like(pattern, name):
         ("cat x; rg one_two; rg three_four | wc", ["one_two", "three_four"]),
         ("rg --files -g '*.py'", []),
         ("git log --grep foo_bar", []),
-        ("rg " + "x" * 5000, []),
+        ("rg " + "x" * 1997, ["x" * 1997]),
+        ("rg " + "x" * 1998, []),
     ],
 )
 def test_of_a_pipe_only_the_beginning_searches_files(command, patterns):

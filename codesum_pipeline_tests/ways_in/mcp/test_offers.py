@@ -236,7 +236,7 @@ def test_lines_that_came_with_a_clone_are_left(installer):
         (".claude/settings.local.json", '{"permissions": []}', "'permissions' in it is no object: mend it first"),
         (".claude/settings.local.json", '{"hooks": {"PreToolUse": {}}}', "'hooks.PreToolUse' in it is no list"),
         ("CLAUDE.md", f"{BEGIN}\nother lines\n{END}\n", "it has other lines between"),
-        ("CLAUDE.md", b"\xff\xfe", "can't decode byte"),
+        ("CLAUDE.md", b"\xff\xfe", "can't decode byte 0xff in position 0: invalid start byte): save it as UTF-8"),
     ],
     ids=["no JSON", "a list", "an object", "other lines", "no UTF-8"],
 )

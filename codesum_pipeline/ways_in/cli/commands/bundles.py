@@ -56,6 +56,9 @@ def export(
     home = invocation.home
     if file.is_dir():
         raise ConfigurationError(f"{file} is a folder: name the file to write, as in {file / f'{key}.codesum'}")
+    if file.exists() and not file.is_file():
+        # Its place would be taken: a device as /dev/stdout, a pipe.
+        raise ConfigurationError(f"{file} is no file, and a bundle would replace it: name the file to write")
     private = (
         load_key(sign, lambda: str(typer.prompt(f"Passphrase of {sign}", hide_input=True, err=True))) if sign else None
     )

@@ -100,8 +100,9 @@ def _lines(page: ImpactPage) -> list[str]:
 
 def _report(invocation: Invocation, folder: Path, repo: str, asked: VersionRange, *, steps: int | None) -> ImpactReport:
     """The answer; a commit that is not here is fetched from the repository's URL, once."""
+    call = _call(invocation, folder)
     try:
-        return report_impact(_call(invocation, folder), repo, asked, steps=steps)
+        return report_impact(call, repo, asked, steps=steps)
     except MissingCommits as error:
         entry = invocation.registry.get(error.repo)
         if not is_url(entry.location):
@@ -111,6 +112,11 @@ def _report(invocation: Invocation, folder: Path, repo: str, asked: VersionRange
         ids = {name: _fetched(invocation, entry, name) for name in error.names}
         found = VersionRange(ids.get(asked.base, asked.base), ids.get(asked.head, asked.head), asked.is_since_parting)
         return report_impact(_call(invocation, folder), repo, found, steps=steps)
+    except ConfigurationError:
+        # They may say why: such as that the repository of this folder is not indexed.
+        for note in call.notes:
+            write_note(note)
+        raise
 
 
 def _call(invocation: Invocation, folder: Path) -> ToolContext:
