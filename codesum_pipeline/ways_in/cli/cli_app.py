@@ -235,7 +235,7 @@ def codesum(
             show_default=False,
             help="Where everything is kept: a folder, or a bucket as in s3://bucket/prefix. "
             "Default: CODESUM_HOME, else the nearest .codesum folder upward, else "
-            "codesum in your data folder (~/.local/share) for what search, mcp or web indexed on first use, "
+            "codesum in your data folder (~/.local/share) for what was indexed on first use, "
             "else .codesum in the current folder.",
         ),
     ] = None,

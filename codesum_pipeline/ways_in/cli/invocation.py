@@ -1,7 +1,7 @@
 """The options before the command: which home is used, with which settings.
 
-A command that names no home takes the nearest one upward. In a folder that has none, a checkout that `search`, `mcp` or
-`web` sees for the first time is indexed in the user's data folder, so that it gets no folder that it did not ask for.
+A command that names no home takes the nearest one upward. In a folder that has none, a checkout that a command such as
+`search` sees for the first time is indexed in the user's data folder, so that it gets no folder that it did not ask for.
 What is indexed there, or in the main work tree of a linked one, is found again by every command.
 """
 
@@ -44,11 +44,11 @@ if TYPE_CHECKING:
 
 # With a home in a bucket these see the published version, not the one being built here.
 _READING = frozenset({
-    "search", "show", "explain", "ask", "overview", "mcp", "web", "status", "repos", "plan", "sql", "doctor", "eval",
-    "cost",
+    "search", "grep", "impact", "show", "explain", "ask", "overview", "mcp", "web", "status", "repos", "plan", "sql",
+    "doctor", "eval", "cost",
 })  # fmt: skip
 # These index a checkout by themselves if it is not indexed yet.
-_INDEX_ON_FIRST_USE = frozenset({"search", "mcp", "web"})
+_INDEX_ON_FIRST_USE = frozenset({"search", "grep", "impact", "mcp", "web"})
 # The homes that these make belong to the folder that they are called in.
 _MAKE_A_HOME = frozenset({"add", "index", "plan", "dev"})
 _IGNORE_ALL = "# Made by codesum: what is built here can be built again.\n*\n"

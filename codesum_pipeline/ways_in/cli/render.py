@@ -4,6 +4,7 @@ import errno
 import json
 import re
 import sys
+import traceback
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -287,6 +288,23 @@ def report_failures(*, debug: bool) -> Iterator[None]:
             message = str(cannot_write(str(error.filename or "a file"), error.errno))
         complain(message)
         raise typer.Exit(FAILED) from error
+
+
+@contextmanager
+def exit_errors_with(code: int, *, debug: bool) -> Iterator[None]:
+    """For a command whose exit code 1 is an answer: errors that would end with it, unforeseen ones too, end with
+    `code`."""
+    try:
+        with report_failures(debug=debug):
+            yield
+    except typer.Exit as ended:
+        raise typer.Exit(code if ended.exit_code == FAILED else ended.exit_code) from ended
+    except typer.Abort:
+        raise typer.Exit(code) from None
+    except Exception as error:
+        if not (isinstance(error, OSError) and error.errno == errno.EPIPE):
+            traceback.print_exc()
+        raise typer.Exit(code) from error
 
 
 def exit_code_of(error: type[CodesumError]) -> int:

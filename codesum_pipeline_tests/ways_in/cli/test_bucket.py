@@ -33,6 +33,7 @@ def bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shop: Path) -> Objec
     "arguments",
     [
         ("search", "apply a voucher", "--json"),
+        ("grep", "def", "--json"),
         ("repos", "--json"),
         ("sql", "SELECT repo, id, summary FROM documents ORDER BY ALL", "--json"),
         ("sql", "SELECT count(*) FROM symbols JOIN files USING (repo)", "--json"),

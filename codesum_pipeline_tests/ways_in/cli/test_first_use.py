@@ -1,4 +1,4 @@
-"""`codesum search` in a checkout that nobody indexed."""
+"""`codesum search` and others in a checkout that nobody indexed."""
 
 import json
 import os
@@ -35,8 +35,9 @@ def answered(key):
     return {"until": lambda shown: b"[Y/n]: " in shown.raw, "then_press": key}
 
 
-def test_without_a_terminal_it_says_the_command_and_makes_no_folder(checkout, data, tmp_path):
-    done = fork_codesum("search", "unlock", cwd=checkout.path / "src", env=data)
+@pytest.mark.parametrize("command", [("search", "unlock"), ("grep", "unlock"), ("impact",)], ids=lambda words: words[0])
+def test_without_a_terminal_it_says_the_command_and_makes_no_folder(checkout, data, tmp_path, command):
+    done = fork_codesum(*command, cwd=checkout.path / "src", env=data)
 
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (

@@ -1,10 +1,14 @@
 """`codesum grep`: what it prints, and its exit codes."""
 
 import json
+import os
+import subprocess
 
 import pytest
 
-from codesum_pipeline_tests.support.commands import fork_codesum
+from codesum_pipeline.foundation.data_model.errors import CodesumError, RetryLater
+from codesum_pipeline.ways_in.cli.commands import grep as command
+from codesum_pipeline_tests.support.commands import COMMAND, environment, fork_codesum
 from codesum_pipeline_tests.support.homes import built_once, copy_built
 
 FILES = {
@@ -56,6 +60,34 @@ def test_exit_codes_are_those_of_grep(grep, arguments, code, told):
 
     assert done.exit_code == code, done.stderr
     assert told in " ".join(done.stderr.split())
+
+
+def test_what_goes_wrong_never_ends_as_no_match_does(grep, once, tmp_path, monkeypatch):
+    def fail(error):
+        def find(*_):
+            raise error
+
+        monkeypatch.setattr(command, "lines_in", find)
+        return grep("Till")
+
+    known, system, unforeseen = fail(CodesumError("it failed")), fail(OSError(5, "broken")), fail(LookupError("a bug"))
+
+    assert (known.exit_code, known.stderr) == (2, "codesum: it failed\n")
+    assert (system.exit_code, system.stderr) == (2, "codesum: [Errno 5] broken\n")
+    assert (unforeseen.exit_code, "LookupError: a bug" in unforeseen.stderr) == (2, True)
+    assert fail(RetryLater("later")).exit_code == 3
+    monkeypatch.undo()
+    debugged = fork_codesum("--debug", "--home", once / "home", "grep", "Till", "--repo", "nowhere", cwd=tmp_path)
+    assert (debugged.returncode, "Traceback" in debugged.stderr) == (2, True)
+
+
+def test_a_reader_that_ended_is_no_absence_of_matches(once):
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as broken:
+        done = subprocess.run([*COMMAND, "--home", once / "home", "grep", "Till"], stdout=broken, env=environment())
+
+    assert done.returncode == 2
 
 
 def test_programs_get_everything_as_json(grep):

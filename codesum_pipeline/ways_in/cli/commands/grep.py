@@ -36,10 +36,17 @@ from codesum_pipeline.ways_in.cli.options import (
     option,
     switch,
 )
-from codesum_pipeline.ways_in.cli.render import indent_part, print_json, show_parts, style_text, write_note
+from codesum_pipeline.ways_in.cli.render import (
+    exit_errors_with,
+    indent_part,
+    print_json,
+    show_parts,
+    style_text,
+    write_note,
+)
 
-# The exit code of grep where no line matches.
-_NONE = 1
+# The exit codes of grep where no line matches, and of an error.
+_NONE, _ERROR = 1, 2
 _NAMED = 10
 _TAB = 4
 # Of a line that is cut on the left, so many characters before the match are shown.
@@ -75,32 +82,36 @@ def grep(
     Definitions come first, then code, comments, texts, tests and code of others. In a checkout, its uncommitted edits
     are searched, too. Exit codes are grep's: 0 found, 1 none, 2 or more an error.
     """
-    wanted = LinePattern(pattern, is_fixed=fixed, is_word=word, ignores_case=ignore_case)
-    wanted.check()
-    filters = parse_filters(languages=language or (), paths=path or (), tests=tests)
-    invocation = invocation_of(ctx)
-    scope = open_scope(invocation, repo or (), everything=everything, may_ask=True)
-    call = ToolContext(catalogue_of(invocation), Path.cwd(), on_note=write_note)
-    searched = call.current_of(scope.indexes)
-    _check_filters(call, searched, filters)
-    if scope.remark:
-        write_note(scope.remark)
-    found = lines_in(call, searched, wanted, filters)
-    places = [GrepGroup.holding(group, most=lines) for group in found.groups[:top]]
-    repositories = repositories_of(searched)
-    as_of = note_as_of(call, repositories_named(places, searched))
-    page = page_of(found, places, as_of=as_of, shown=len(places), total=len(found.groups))
-    mark_changed(call, page)
+    with exit_errors_with(_ERROR, debug=bool(ctx.find_root().params.get("debug"))):
+        wanted = LinePattern(pattern, is_fixed=fixed, is_word=word, ignores_case=ignore_case)
+        wanted.check()
+        filters = parse_filters(languages=language or (), paths=path or (), tests=tests)
+        invocation = invocation_of(ctx)
+        scope = open_scope(invocation, repo or (), everything=everything, may_ask=True)
+        call = ToolContext(catalogue_of(invocation), Path.cwd(), on_note=write_note)
+        searched = call.current_of(scope.indexes)
+        _check_filters(call, searched, filters)
+        if scope.remark:
+            write_note(scope.remark)
+        found = lines_in(call, searched, wanted, filters)
+        places = [GrepGroup.holding(group, most=lines) for group in found.groups[:top]]
+        as_of = note_as_of(call, repositories_named(places, searched))
+        page = page_of(found, places, as_of=as_of, shown=len(places), total=len(found.groups))
+        mark_changed(call, page)
+        _show(page, pattern, repositories_of(searched), as_json=as_json)
+    if not places:
+        raise typer.Exit(_NONE)
+
+
+def _show(page: GrepPage, pattern: str, repositories: Sequence[str], *, as_json: bool) -> None:
     if as_json:
         print_json({"pattern": pattern, "repositories": repositories, **page.model_dump(mode="json")})
-    elif places:
+    elif page.places:
         show_parts(*_blocks(page, has_several=len(repositories) > 1))
-        more = f"; --top {len(found.groups)} shows all" if len(places) < len(found.groups) else ""
+        more = f"; --top {page.total} shows all" if page.shown < (page.total or 0) else ""
         write_note(f"{page.told}{more}")
     else:
         write_note(f"no line matches {one_line(pattern)!r} in {some_of(repositories, _NAMED)}")
-    if not places:
-        raise typer.Exit(_NONE)
 
 
 def _check_filters(call: ToolContext, searched: Sequence[PublishedIndex], filters: Filters) -> None:
