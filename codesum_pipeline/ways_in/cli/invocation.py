@@ -1,7 +1,8 @@
 """The options before the command: which home is used, with which settings.
 
-A command that names no home takes the nearest one upward. In a folder that has none, a checkout that a command such as
-`search` sees for the first time is indexed in the user's data folder, so that it gets no folder that it did not ask for.
+A command that names no home takes the nearest one upward. In a folder that has none, a checkout that `search`, `mcp` or
+another one sees for the first time is indexed in the user's data folder, so that it gets no folder that it did not ask
+for.
 What is indexed there, or in the main work tree of a linked one, is found again by every command.
 """
 

@@ -15,10 +15,9 @@ from mcp_types import JSONRPCNotification, jsonrpc_message_adapter
 from msgspec import Struct
 from pydantic import ValidationError
 
-from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text
+from codesum_pipeline.foundation.data_model.printable import one_line
 from codesum_pipeline.ways_in.mcp.stdio_front import HANDSHAKE_ID, INVALID_REQUEST, PARSE_ERROR, StdioFront
 
-_LONGEST_REASON = 200
 _WAY_OUT = "send one message of JSON-RPC 2.0 a line, in UTF-8"
 
 
@@ -73,7 +72,7 @@ def refusal_of(line: str) -> tuple[int | str | None, int, str] | None:
     except ValidationError as error:
         found = error.errors(include_url=False, include_input=False)[0]
         code = PARSE_ERROR if found["type"] == "json_invalid" else INVALID_REQUEST
-        return _id_of(line), code, f"{shorten_text(one_line(found['msg']), most=_LONGEST_REASON)}: {_WAY_OUT}"
+        return _id_of(line), code, f"{one_line(found['msg'])}: {_WAY_OUT}"
     if isinstance(message, JSONRPCNotification) and "id" in json.loads(line):
         return None, INVALID_REQUEST, f"id is neither a text nor a whole number: {_WAY_OUT}"
     return None

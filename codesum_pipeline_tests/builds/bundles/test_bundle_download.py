@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from codesum_pipeline.builds.bundles import bundle_download
 from codesum_pipeline.builds.bundles.bundle_download import MOST_REDIRECTS, fetch_bundle
 from codesum_pipeline.foundation.data_model.errors import BundleRefused, RepositoryUnavailable
 from codesum_pipeline.foundation.settings.operation_settings import BundleSettings
@@ -39,6 +40,9 @@ class Host(BaseHTTPRequestHandler):
         elif kind == "endless":
             self._answer(200, {})
             self._write_endlessly(b"x" * MB, 0.0)
+        elif kind == "silent":
+            time.sleep(float(more[0]))
+            self._answer(200, {}, b"the bundle")
         elif kind == "slow":
             self._answer(200, {})
             self._write_endlessly(b"x", 0.05)
@@ -125,6 +129,17 @@ def test_what_a_host_must_not_do_is_refused(
 
     with pytest.raises(BundleRefused, match=f"^{host[0]}{path}: {message}"):
         fetch_bundle(f"{host[0]}{path}", tmp_path / "bundle", settings)
+
+
+def test_a_host_may_be_silent_for_a_while(
+    host: tuple[str, list[dict[str, str]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bundle_download, "_SILENCE_S", 1.0)
+    fetch_bundle(f"{host[0]}/silent/0.05", tmp_path / "bundle", BundleSettings())
+
+    assert (tmp_path / "bundle").read_bytes() == b"the bundle"
+    with pytest.raises(RepositoryUnavailable, match="it cannot be fetched: ReadTimeout: try again later"):
+        fetch_bundle(f"{host[0]}/silent/5", tmp_path / "other", BundleSettings())
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.notifications.digests.hunks import LINE_CHARS, MOST_LINES, Hunk, hunk_of
+from codesum_pipeline.notifications.digests.hunks import LINE_CHARS, MOST_LINES, Hunk, find_edits, hunk_of
 
 GITHUB_TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
@@ -93,3 +93,11 @@ def test_a_few_edits_in_a_long_file_are_told_apart() -> None:
     assert hunk is not None
     assert (hunk.added, hunk.removed, hunk.is_cut) == (3, 3, False)
     assert hunk.text.count("@@") == 2
+
+
+def test_lines_that_stand_there_twice_are_compared_up_to_a_length() -> None:
+    twice = [f"line {number // 2}" for number in range(398)]
+    old, new = ["old", *twice, "gone"], ["new", *twice, "come"]
+
+    assert find_edits(old, new) == [(0, 1, 0, 1), (399, 400, 399, 400)]
+    assert find_edits(old, [*new, "more"]) == [(0, 400, 0, 401)]

@@ -59,6 +59,17 @@ def test_the_passage_is_around_the_line_of_a_literal() -> None:
     assert found.start_line <= LINES["holiday"] <= found.end_line
 
 
+# Of windows with equal shares of the query's words the first sixteen are compared: the last of them ends with line 57.
+@pytest.mark.parametrize(("line", "is_found"), [(57, True), (58, False)])
+def test_so_many_windows_are_compared_by_meaning(line: int, is_found: bool) -> None:
+    lines = ["value = 1"] * 120
+    lines[line - 1] = "raise the alarm: a thief broke the window"
+    found = find_passage("\n".join(lines), "burglary police")
+
+    assert found is not None
+    assert (found.start_line <= line <= found.end_line) is is_found
+
+
 @pytest.mark.parametrize(
     "source",
     ["\n" * 500, "}\n" * 100, "x" * 100_000 + "\n" * 80, "word\n" * 30_000],

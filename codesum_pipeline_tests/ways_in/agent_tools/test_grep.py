@@ -228,6 +228,7 @@ def test_many_at_once_get_the_same_answer(shop, tmp_path):
 
 def test_of_many_repositories_a_cursor_stays_short_and_an_answer_without_places_names_none(shop, tmp_path, monkeypatch):
     monkeypatch.setattr(grep_tool, "_MOST_NAMED", 1)
+    monkeypatch.setattr(grep_tool, "_SKIPPED_COUNTED", 2)
     home = open_home(tmp_path / "home")
     for key in ("one", "two"):
         build(workspace_of(home, RepositoryEntry(key, str(shop.path))))
@@ -239,5 +240,9 @@ def test_of_many_repositories_a_cursor_stays_short_and_an_answer_without_places_
     first = call(pattern="count_coins", limit=12)
     assert len(first.next.split(".")) == 5
     assert call(pattern="count_coins", limit=100, cursor=first.next).total == first.total == 30
-    assert call(pattern="nothing like it").as_of == []
+    none = call(pattern="nothing like it")
+    assert none.as_of == []
+    assert [note for note in none.notes if "not indexed" in note] == [
+        f"1 file of {key} not indexed and not searched: 1 binary" for key in ("one", "shop")
+    ]
     assert [each.repo for each in call(pattern="nothing like it", repos=["two"]).as_of] == ["two"]

@@ -8,7 +8,7 @@ import pytest
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.ways_in.agent_tools import compared_versions
+from codesum_pipeline.ways_in.agent_tools import compared_versions, importing_repositories
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.agent_tools.impact_page import ImpactPage
@@ -110,6 +110,20 @@ def test_repositories_that_import_it_are_reached(page: ImpactPage) -> None:
     assert [row.way for row in page.tests if row.repo == "till"] == [
         ["round_cents", "total", "test_a_total_is_rounded"]
     ]
+
+
+@pytest.mark.parametrize(("most", "found"), [(1, {"till": 2}), (0, {})])
+def test_so_many_other_repositories_are_looked_through_and_it_says_so(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, most: int, found: dict[str, int]
+) -> None:
+    monkeypatch.setattr(importing_repositories, "MOST_REPOSITORIES", most)
+
+    page = shop.ask(range="HEAD~1..HEAD")
+
+    assert page.counts.others == found
+    assert [note for note in page.notes if "looked through" in note] == (
+        [] if found else ["of 1 other repositories the first 0 were looked through"]
+    )
 
 
 def test_places_that_call_the_name_of_a_removed_method_are_told(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
-from codesum_pipeline.ways_in.agent_tools.block_outline import outline_of
+from codesum_pipeline.ways_in.agent_tools.block_outline import MOST_BLOCKS, outline_of
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.agent_tools.read_tool import WHOLE_LINES
@@ -121,6 +121,23 @@ def test_what_is_short_enough_is_read_whole(tmp_path: Path, lines: int, is_outli
     (item,) = tools_by_name()["read"].ask(call, {"ids": ["add"]}).items
 
     assert (bool(item.outline), len(item.lines)) == (is_outlined, 0 if is_outlined else lines)
+
+
+@pytest.mark.parametrize(("branches", "shown"), [(MOST_BLOCKS - 1, MOST_BLOCKS), (MOST_BLOCKS, MOST_BLOCKS)])
+def test_an_outline_has_so_many_blocks_at_most(tmp_path: Path, branches: int, shown: int):
+    lines = [f"    if n == {number}:\n        n += 1\n        n += 2\n        n += 3\n" for number in range(branches)]
+    source = "def step(n):\n    'Step on.'\n" + "".join(lines) + "    return n\n"
+    once = built_once(tmp_path, {"a.py": source}, key="step")
+    call = ToolContext(IndexCatalogue.of(load_settings({"home": once / "home"}, environ={})), tmp_path)
+
+    (item,) = tools_by_name()["read"].ask(call, {"ids": ["step"], "tokens": 10_000}).items
+
+    assert len(item.outline) == shown
+
+
+@pytest.mark.parametrize(("lines", "blocks"), [(3, []), (4, ["1-4\tif n:"])])
+def test_a_block_of_few_lines_is_no_part_of_an_outline(lines: int, blocks: list[str]):
+    assert [*map(str, outline_of(["if n:", *["    n += 1"] * (lines - 1)], first=1, most=9))] == blocks
 
 
 @pytest.mark.parametrize("tokens", [100, 300, 1000])

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.ways_in.agent_tools import reached_code
+from codesum_pipeline.ways_in.agent_tools import mentioned_names, reached_code
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.agent_tools.reached_code import CodeReach, way_to
@@ -256,6 +256,17 @@ def reached_tests(reach: CodeReach, id_: str) -> set[str]:
 )
 def test_a_test_is_reached_by(reach: CodeReach, id_: str, tests: set[str]) -> None:
     assert reached_tests(reach, id_) == tests
+
+
+# The file of the test has the most definitions.
+@pytest.mark.parametrize(("most", "tests"), [(1, {"test_text"}), (0, set())])
+def test_so_many_files_are_read_for_names(
+    reach: CodeReach, monkeypatch: pytest.MonkeyPatch, most: int, tests: set[str]
+) -> None:
+    monkeypatch.setattr(mentioned_names, "MOST_FILES_READ", most)
+    anew = CodeReach.of(reach.documents, reach.names.sources)
+
+    assert reached_tests(anew, "app/fields.py::TextField::encode") == tests
 
 
 def test_an_operator_is_reached_by_who_has_objects_of_the_class(reach: CodeReach) -> None:

@@ -100,6 +100,14 @@ def test_the_hook_is_silent_about_what_it_does_not_understand(call):
     assert hinted(call) == ""
 
 
+@pytest.mark.parametrize(("characters", "is_told"), [(1_000_000, True), (1_000_001, False)])
+def test_a_call_is_read_up_to_a_length(characters, is_told):
+    call = {"tool_name": "Grep", "tool_input": {"pattern": "charge_card", "path": ""}}
+    call["tool_input"]["path"] = "x" * (characters - len(json.dumps(call)))
+
+    assert bool(hinted(call)) is is_told
+
+
 def test_a_hook_whose_file_or_python_is_gone_lets_the_agent_go_on():
     command = hint_command()
 
