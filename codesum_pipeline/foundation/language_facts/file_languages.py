@@ -64,7 +64,7 @@ def _letters_of(data: bytes) -> str:
 
 def language_of_path(path: str) -> str | None:
     """The language that a file's name says; None where only its content can."""
-    name = PurePosixPath(path).name.lower()
+    name = path.rpartition("/")[2].lower()
     if name in _LANGUAGE_OF_NAME:
         return _LANGUAGE_OF_NAME[name]
     if name.startswith(("dockerfile.", "makefile.")):

@@ -12,6 +12,7 @@ from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelle
 from codesum_pipeline.foundation.data_model.document import LEVELS, Level
 from codesum_pipeline.foundation.data_model.ids import own_name
 from codesum_pipeline.foundation.data_model.printable import count_noun
+from codesum_pipeline.foundation.language_facts.file_languages import ROLES, FileRole
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
 from codesum_pipeline.search.retrieval.shelf import Mask
 from codesum_pipeline.search.source_lines.line_kinds import LineKind, gives_value, kinds_of, place_of_word
@@ -25,6 +26,9 @@ MOST_LINES = 10_000
 MOST_MARKED = 20
 # The name of a definition stands in its first lines, behind decorators and a type.
 _HEAD_LINES = 12
+# What the lines of a file are that is no test and no code of others.
+_KINDS = {FileRole.PROSE: LineKind.COMMENT, FileRole.HISTORY: LineKind.COMMENT, FileRole.DATA: LineKind.STRING}
+_KINDS_BY_ROLE = np.array([_KINDS.get(role, LineKind.CODE) for role in ROLES], dtype=np.int64)
 
 
 class SearchedTexts(Struct, frozen=True):
@@ -48,14 +52,12 @@ class SearchedTexts(Struct, frozen=True):
         """Whether the lines that a document holds are searched."""
         return self.allowed is None or bool(self.allowed[row])
 
-    def runs(self, files: Numbers) -> Iterator[memoryview]:
-        """The texts of some files; those of neighbours are one."""
-        ends = np.append((np.diff(files) != 1).nonzero()[0] + 1, len(files)).tolist()
-        first = 0
-        for end in ends if len(files) else ():
-            start, stop = self.texts.starts[files[first]], self.texts.starts[files[end - 1] + 1]
-            yield self.texts.text[start:stop].data
-            first = end
+    def kinds_of(self, files: Numbers) -> Numbers:
+        """The kinds of most lines of some files, as numbers."""
+        rows, arrays = files + self.index.rows_of(Level.FILE).start, self.index.arrays
+        kinds: Numbers = np.where(arrays["is_test"][rows], int(LineKind.TEST), _KINDS_BY_ROLE[arrays["role"][rows]])
+        kinds[arrays["is_vendored"][rows]] = LineKind.VENDORED
+        return kinds
 
 
 class MatchingLine(Struct, frozen=True):
@@ -88,49 +90,78 @@ def find_lines(
     """The lines of some texts that match: the first `MOST_LINES`, or another number. Raises `ConfigurationError` for a
     pattern that cannot be searched for."""
     most_lines = MOST_LINES if most_lines is None else most_lines
-    files = [each.files() for each in searched]
-    views = [view for each, some in zip(searched, files, strict=True) for view in each.runs(some)]
-    found = find_matches(pattern, views, most_lines=most_lines, timeout_s=timeout_s)
-    stream = _Stream.of(searched, files)
+    stream = _Stream.of(searched)
+    found = find_matches(pattern, [*stream.texts()], most_lines=most_lines, timeout_s=timeout_s)
     groups: list[LineGroup] = []
+    holders: dict[int, _LineHolders] = {}
     left, is_more = most_lines, False
-    for place, by_file in stream.located(found.spans).items():
-        holders = _LineHolders(searched[place])
-        for file, spans in by_file.items():
-            stop_if_cancelled()
-            lines = _lines_of(searched[place].texts.of_file(file), spans)
-            is_more = is_more or len(lines) > left
-            groups += (
-                group for group in holders.group(file, lines[:left]) if searched[place].passes(group.document.row)
-            )
-            left -= min(len(lines), left)
+    for (place, file), spans in stream.located(found.spans).items():
+        stop_if_cancelled()
+        if place not in holders:
+            holders[place] = _LineHolders(searched[place])
+        lines = _lines_of(searched[place].texts.of_file(file), spans)
+        is_more = len(lines) > left
+        if not left:
+            break
+        groups += (
+            group for group in holders[place].group(file, lines[:left]) if searched[place].passes(group.document.row)
+        )
+        left -= min(len(lines), left)
     groups.sort(key=lambda group: (group.kind, -group.document.importance, group.document.repo, group.document.row))
-    more = f"more than {count_noun(most_lines, 'line')} match; only the first ones were looked at" if is_more else ""
-    return MatchingLines(groups, found.stopped or more)
+    return MatchingLines(groups, found.stopped or (_tell_more(most_lines, groups, searched) if is_more else ""))
+
+
+def _tell_more(most_lines: int, groups: Sequence[LineGroup], searched: Sequence[SearchedTexts]) -> str:
+    """That there are more lines than were looked at, and where these are."""
+    having, among = len({group.document.repo for group in groups}), len({each.index.repo for each in searched})
+    where = f" in {having:,} of {among:,} repositories" if among > 1 else ""
+    return (
+        f"more than {count_noun(most_lines, 'line')} match; only the first ones{where} were looked at, those of code "
+        "before those of prose, data and tests"
+    )
 
 
 class _Stream(Struct, frozen=True):
-    """Where the file `files[k]` of the index `places[k]` begins in the stream."""
+    """The texts of all files that are searched, one after the other, in the order in which lines of their kinds stand
+    in an answer: what is beyond a limit would have been the last.
 
+    The file `files[k]` of the index `places[k]` begins at `starts[k]` of the stream, and is the bytes `own[0, k]` to
+    `own[1, k]` of its index.
+    """
+
+    searched: Sequence[SearchedTexts]
     starts: Numbers
     places: Numbers
     files: Numbers
+    own: Numbers
 
     @classmethod
-    def of(cls, searched: Sequence[SearchedTexts], files: Sequence[Numbers]) -> "_Stream":
-        sizes = [np.diff(each.texts.starts)[some] for each, some in zip(searched, files, strict=True)]
-        ends = np.cumsum(np.concatenate([np.zeros(1, dtype=np.int64), *sizes]))
-        places = np.repeat(np.arange(len(files)), [len(some) for some in files])
-        return cls(ends[:-1], places, np.concatenate([np.zeros(0, dtype=np.int64), *files]))
+    def of(cls, searched: Sequence[SearchedTexts]) -> "_Stream":
+        files, none = [each.files() for each in searched], np.zeros(0, dtype=np.int64)
+        both = [*zip(searched, files, strict=True)]
+        order = np.concatenate([none, *(each.kinds_of(some) for each, some in both)]).argsort(kind="stable")
+        begin = np.concatenate([none, *(each.texts.starts[some] for each, some in both)])[order]
+        end = np.concatenate([none, *(each.texts.starts[some + 1] for each, some in both)])[order]
+        places = np.repeat(np.arange(len(files)), [len(some) for some in files])[order]
+        starts = np.cumsum(end - begin) - (end - begin)
+        return cls(searched, starts, places, np.concatenate([none, *files])[order], np.stack([begin, end]))
 
-    def located(self, spans: Sequence[Span]) -> Mapping[int, Mapping[int, list[Span]]]:
-        """The matches of each file of each index, from the beginning of its text."""
-        found: dict[int, dict[int, list[Span]]] = defaultdict(lambda: defaultdict(list))
+    def texts(self) -> Iterator[memoryview]:
+        """The stream; the texts of neighbours in one index are one."""
+        breaks = ((np.diff(self.places) != 0) | (np.diff(self.files) != 1)).nonzero()[0] + 1
+        firsts, ends = [0, *breaks.tolist()], [*breaks.tolist(), len(self.files)]
+        for first, end in zip(firsts, ends, strict=True) if len(self.files) else ():
+            text = self.searched[self.places[first]].texts.text
+            yield text[self.own[0, first] : self.own[1, end - 1]].data
+
+    def located(self, spans: Sequence[Span]) -> Mapping[tuple[int, int], list[Span]]:
+        """The matches of each file of each index, from the beginning of its text, in the order of the stream."""
+        found: dict[tuple[int, int], list[Span]] = defaultdict(list)
         # Of several files that begin at one place, all but the last are empty.
         numbers = self.starts.searchsorted([start for start, _ in spans], side="right") - 1
-        for (start, end), number in zip(spans, numbers.tolist(), strict=True):
-            before = int(self.starts[number])
-            found[int(self.places[number])][int(self.files[number])].append((start - before, end - before))
+        places, files, starts = (each[numbers].tolist() for each in (self.places, self.files, self.starts))
+        for (start, end), place, file, before in zip(spans, places, files, starts, strict=True):
+            found[place, file].append((start - before, end - before))
         return found
 
 
@@ -215,10 +246,10 @@ class _LineHolders:
     def _is_definition(self, path: str, text: bytes, line: _LineInFile, holder: int | None) -> bool:
         """Whether a match touches the name of what its line defines: of the innermost function or class, or of a
         constant."""
-        if holder is not None:
-            first = int(self._index.shown.lines[holder][0])
+        first = -_HEAD_LINES if holder is None else int(self._index.shown.lines[holder][0])
+        if holder is not None and line.number < first + _HEAD_LINES:
             name = own_name(self._index.ids[holder]).encode()
-            at = place_of_word(name, line.text) if line.number < first + _HEAD_LINES else None
+            at = place_of_word(name, line.text)
             if at is not None and not _has_name(text, line, first, name):
                 return any(start < at + len(name) and end > at for start, end in line.spans)
         return any(self._defines_constant(path, line, span) for span in line.spans)

@@ -11,9 +11,10 @@ import pytest
 
 from codesum_pipeline.foundation.data_model.errors import CannotWrite
 from codesum_pipeline.foundation.store.lease import hold_lease
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.publishing.verify import verify_index
 from codesum_pipeline_tests.builds.law.killed_build import arm
-from codesum_pipeline_tests.builds.law.test_law import must_equal_a_clean_build, workspace_at
+from codesum_pipeline_tests.builds.law.test_law import differences, must_equal_a_clean_build, workspace_at
 from codesum_pipeline_tests.support.bundles import import_into
 from codesum_pipeline_tests.support.edits import swap
 from codesum_pipeline_tests.support.homes import build, open_home
@@ -29,11 +30,8 @@ OLD = swap("shop/money.py", "cents / 100", "round(cents / 100, 2)")(SHOP)
 @pytest.fixture
 def before(exported_once: Path, tmp_path: Path) -> tuple[Path, GitRepo]:
     """A folder whose home has an older index than the bundle's, and the repository of it."""
-    return at(exported_once, tmp_path / "folder")
-
-
-def at(once: Path, folder: Path) -> tuple[Path, GitRepo]:
-    repo = GitRepo(Path(shutil.copytree(once / "repository", folder / "clone", symlinks=True)))
+    folder = tmp_path / "folder"
+    repo = GitRepo(Path(shutil.copytree(exported_once / "repository", folder / "clone", symlinks=True)))
     repo.commit_exactly(OLD)
     build(workspace_at(folder / "home", repo))
     repo.git("reset", "-q", "--hard", "HEAD~1")
@@ -55,8 +53,16 @@ def in_a_process(run: Callable[[], object]) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def must_recover(once: Path, folder: Path, repo: GitRepo, number: int, *, by_a_build: bool) -> bool:
-    """Kill an import after so many renames; whether the kill came in time."""
+def clean_of(folder: Path, repo: GitRepo) -> Workspace:
+    """A build in a home of its own."""
+    found = workspace_at(folder, repo)
+    build(found)
+    return found
+
+
+def must_recover(once: Path, folder: Path, clean: Workspace, number: int, *, by_a_build: bool) -> bool:
+    """Kill an import after so many renames; whether the kill came in time. In the end it is as `clean` is."""
+    repo = GitRepo(folder / "clone")
     home, bundle = folder / "home", once / "shop.codesum"
     old = workspace_at(home, repo).layout.published("shop").resolve()
 
@@ -75,7 +81,7 @@ def must_recover(once: Path, folder: Path, repo: GitRepo, number: int, *, by_a_b
     else:
         import_into(open_home(home), bundle, repo.path)
         after = workspace_at(home, repo, run_id="after")
-    must_equal_a_clean_build(after, repo, folder / "clean")
+    assert differences(after, clean) == (None, None)
     assert verify_index(layout, "shop", tables=after.tables) == []
     return status != 0
 
@@ -88,26 +94,28 @@ def must_recover(once: Path, folder: Path, repo: GitRepo, number: int, *, by_a_b
     ],
 )
 def test_a_killed_import_leaves_the_old_index_and_can_be_repeated(
-    exported_once: Path, before: tuple[Path, GitRepo], number: int, by_a_build: bool
+    exported_once: Path, before: tuple[Path, GitRepo], tmp_path: Path, number: int, by_a_build: bool
 ) -> None:
-    assert must_recover(exported_once, *before, number, by_a_build=by_a_build)
+    folder, repo = before
+
+    assert must_recover(exported_once, folder, clean_of(tmp_path / "clean", repo), number, by_a_build=by_a_build)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("by_a_build", [False, True])
 def test_an_import_killed_at_any_point_leaves_the_old_index(
-    exported_once: Path, tmp_path: Path, by_a_build: bool
+    exported_once: Path, before: tuple[Path, GitRepo], tmp_path: Path, by_a_build: bool
 ) -> None:
-    at(exported_once, tmp_path / "first")
+    folder, repo = before
+    clean = clean_of(tmp_path / "clean", repo)
+    kept = shutil.copytree(folder, tmp_path / "kept", symlinks=True)
     killed = []
     for number in range(1, MOST_RENAMES):
-        folder = Path(shutil.copytree(tmp_path / "first", tmp_path / str(number), symlinks=True))
-        registry = folder / "home" / "repos.yaml"
-        registry.write_text(registry.read_text().replace(str(tmp_path / "first"), str(folder)))
-        if not must_recover(exported_once, folder, GitRepo(folder / "clone"), number, by_a_build=by_a_build):
+        if not must_recover(exported_once, folder, clean, number, by_a_build=by_a_build):
             break
         killed.append(number)
         shutil.rmtree(folder)
+        shutil.copytree(kept, folder, symlinks=True)
 
     assert killed == list(range(1, len(killed) + 1))
     assert LEAST_RENAMES < len(killed) < MOST_RENAMES - 1

@@ -192,8 +192,25 @@ def test_a_pattern_that_matches_everything_is_answered_within_bounds(ask, patter
     page = ask(pattern, limit=2)
 
     assert page.matching_lines == 20 and page.next
-    assert "more than 20 lines match; only the first ones were looked at: narrow the pattern" in page.notes[0]
+    assert page.notes[0] == (
+        "more than 20 lines match; only the first ones were looked at, those of code before those of prose, data and "
+        "tests: narrow the pattern, or what is searched (repos, paths, languages, tests)"
+    )
     assert len(page.text()) < 2500
+
+
+@pytest.mark.parametrize(
+    ("most", "left"),
+    [(16, None), (15, "vendor/till/count.py"), (13, "tests/test_till.py"), (14, "vendor/till/count.py")],
+)
+def test_what_a_limit_leaves_out_would_have_been_the_last(ask, monkeypatch, most, left):
+    monkeypatch.setattr(line_groups, "MOST_LINES", most)
+    page = ask("count_coins", limit=100)
+
+    paths = {place.path for place in page.places}
+    assert page.matching_lines == most
+    assert any("more than" in note for note in page.notes) is (left is not None)
+    assert left not in paths and {"web/shop.ts", "README.md", "coins.json"} <= paths
 
 
 def test_repositories_whose_mirror_is_gone_are_named(ask, tmp_path):
@@ -240,6 +257,9 @@ def test_of_many_repositories_a_cursor_stays_short_and_an_answer_without_places_
     first = call(pattern="count_coins", limit=12)
     assert len(first.next.split(".")) == 5
     assert call(pattern="count_coins", limit=100, cursor=first.next).total == first.total == 30
+    monkeypatch.setattr(line_groups, "MOST_LINES", 1)
+    (told, *_) = call(pattern="count_coins").notes
+    assert told.startswith("more than 1 line match; only the first ones in 1 of 3 repositories were looked at")
     none = call(pattern="nothing like it")
     assert none.as_of == []
     assert [note for note in none.notes if "not indexed" in note] == [
