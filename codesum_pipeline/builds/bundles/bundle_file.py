@@ -12,7 +12,6 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
-from importlib import metadata
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any, BinaryIO, NoReturn
@@ -96,14 +95,6 @@ class _FormatField(Struct):
     format: str
     made_by: str = "another version"
     schema_version: int = 0
-
-
-def package_version() -> str:
-    """The version of this package; empty where it is run from its sources."""
-    try:
-        return metadata.version("codesum-pipeline")
-    except metadata.PackageNotFoundError:
-        return ""
 
 
 def write_bundle(path: Path, header: bytes, signature: str | None, parts: Mapping[str, Path | bytes]) -> None:

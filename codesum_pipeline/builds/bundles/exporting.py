@@ -18,7 +18,6 @@ from codesum_pipeline.builds.bundles.bundle_file import (
     BundledTable,
     BundleHeader,
     describe_parts,
-    package_version,
     table_member,
     write_bundle,
 )
@@ -27,6 +26,7 @@ from codesum_pipeline.foundation.data_model.document import HistoryEvent
 from codesum_pipeline.foundation.data_model.errors import BundleRefused
 from codesum_pipeline.foundation.data_model.file import Snapshot
 from codesum_pipeline.foundation.data_model.hashing import sha256_hex
+from codesum_pipeline.foundation.data_model.installed_version import installed_version
 from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline.foundation.store.workspace import Workspace, fingerprint_of, shared_part
 from codesum_pipeline.graph.resolution import Resolution
@@ -67,7 +67,7 @@ def export_bundle(ws: Workspace, path: Path, *, key: Ed25519PrivateKey | None = 
             # Its settings are those of this home; the header's `shaping` says what they are to others.
             parts[RESOLUTION] = json.encode(replace(resolution, settings=""))
         header = BundleHeader(
-            made_by=package_version(),
+            made_by=installed_version(),
             key=ws.key,
             commit=snapshot.commit,
             shaping=shaping_of(ws),

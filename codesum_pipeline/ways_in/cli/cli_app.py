@@ -20,6 +20,7 @@ from rich.text import Text
 from typer.core import TyperCommand, TyperGroup
 from typer.models import CommandFunctionType
 
+from codesum_pipeline.foundation.data_model.installed_version import installed_version
 from codesum_pipeline.ways_in.cli.invocation import Invocation, read_umask
 from codesum_pipeline.ways_in.cli.render import EPILOG, report_failures
 
@@ -216,12 +217,7 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import PackageNotFoundError, version
-
-        try:
-            typer.echo(f"codesum {version('codesum-pipeline')}")
-        except PackageNotFoundError:
-            typer.echo("codesum (run from its sources, not installed)")
+        typer.echo(f"codesum {installed_version() or '(run from its sources, not installed)'}")
         raise typer.Exit
 
 

@@ -50,7 +50,7 @@ from codesum_pipeline.ways_in.http_serving.access_tokens import (
 )
 from codesum_pipeline.ways_in.http_serving.audit_log import Auditor, current_request
 from codesum_pipeline.ways_in.http_serving.gate import behind_tokens
-from codesum_pipeline.ways_in.mcp.stdio_front import installed_version
+from codesum_pipeline.ways_in.mcp.stdio_front import served_version
 
 # Titles repeat names; an error names a size that was exceeded, and an argument that is unknown.
 _DROPPED = ("title", "maxLength", "minLength", "maxItems", "minItems", "maximum", "minimum")
@@ -225,7 +225,7 @@ def make_server(
     ]
     server: MCPServer[Any] = MCPServer(
         NAME,
-        version=installed_version(),
+        version=served_version(),
         instructions=INSTRUCTIONS,
         tools=tools,
         log_level="WARNING",

@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from codesum_pipeline.foundation.data_model.installed_version import installed_version
+
 FIRST_ANSWERS = Path(__file__).with_name("first_answers.json")
 # Of the `initialize` that the server gets in place of one that was answered here; its answer is not sent.
 HANDSHAKE_ID = "codesum: answered already"
@@ -140,7 +142,7 @@ class StdioFront:
         asked = params["protocolVersion"]
         version = asked if asked in self._answers["versions"] else self._answers["latest"]
         result = {**self._answers["initialize"], "protocolVersion": version}
-        result["serverInfo"] = {**result["serverInfo"], "version": installed_version()}
+        result["serverInfo"] = {**result["serverInfo"], "version": served_version()}
         self._write(_result(message["id"], result))
         self._is_known = True
         # What a client says of itself changes nothing that it gets.
@@ -158,14 +160,9 @@ class StdioFront:
 FRONT = StdioFront()
 
 
-def installed_version() -> str:
-    """The version of this package; 0 where it runs from its sources."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("codesum-pipeline")
-    except PackageNotFoundError:
-        return "0"
+def served_version() -> str:
+    """What a client is told; the protocol wants a text."""
+    return installed_version() or "0"
 
 
 def _options_of(arguments: Sequence[str]) -> dict[str, str] | None:

@@ -11,7 +11,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERS
 from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
 from codesum_pipeline.ways_in.cli.cli_app import load_command
 from codesum_pipeline.ways_in.mcp import stdio_front
-from codesum_pipeline.ways_in.mcp.stdio_front import FIRST_ANSWERS, installed_version
+from codesum_pipeline.ways_in.mcp.stdio_front import FIRST_ANSWERS, served_version
 from codesum_pipeline_tests.support.commands import COMMAND, environment
 from codesum_pipeline_tests.support.first_answers import first_answers, first_requests
 
@@ -20,6 +20,8 @@ STATUS = {"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {"name": 
 OURS_AT_THE_START = {
     "codesum_pipeline",
     "codesum_pipeline.foundation",
+    "codesum_pipeline.foundation.data_model",
+    "codesum_pipeline.foundation.data_model.installed_version",
     "codesum_pipeline.foundation.store",
     "codesum_pipeline.foundation.store.memory",
     "codesum_pipeline.ways_in",
@@ -92,7 +94,7 @@ def test_a_client_gets_the_protocol_that_it_asks_for_or_the_newest(zoo_home, tmp
 
     known = asked in HANDSHAKE_PROTOCOL_VERSIONS
     assert answer["result"]["protocolVersion"] == (asked if known else LATEST_HANDSHAKE_VERSION)
-    assert answer["result"]["serverInfo"] == {"name": "codesum", "version": installed_version()}
+    assert answer["result"]["serverInfo"] == {"name": "codesum", "version": served_version()}
 
 
 @pytest.mark.parametrize("every", [False, True], ids=["default", "all"])
