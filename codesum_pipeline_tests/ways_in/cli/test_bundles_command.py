@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from codesum_pipeline.builds.dagster.control import register_partitions
+from codesum_pipeline.builds.dagster.dagster_records import open_instance
 from codesum_pipeline_tests.support.bundles import export_of
 from codesum_pipeline_tests.support.compaction_home import KEYS
 from codesum_pipeline_tests.support.homes import built_once, open_home
@@ -55,6 +57,22 @@ def test_ci_exports_a_signed_bundle_and_a_laptop_builds_the_difference(
     assert "made here: 0 parsed, 0 written, 0 embedded; it is signed with SHA256:" in imported
     assert status["commit"] == repo.git("rev-parse", "HEAD").strip()
     assert "a.py::order_total" in found
+    assert not (home / "dagster").exists()
+
+
+def test_dagster_knows_what_was_imported_where_it_has_records(codesum: Call, built: Path, tmp_path: Path) -> None:
+    made = json.loads(must(codesum(built / "home", "export", "shop", tmp_path / "shop.codesum", "--json")))
+    home = open_home(tmp_path / "home")
+    register_partitions(home, ["other"])
+
+    must(
+        codesum(
+            tmp_path / "home", "import", tmp_path / "shop.codesum", built / "repository", "--sha256", made["digest"]
+        )
+    )
+
+    with open_instance(home.layout) as instance:
+        assert sorted(instance.get_dynamic_partitions("codesum_repos")) == ["other", "shop"]
 
 
 def test_a_bundle_by_its_digest_into_another_key_says_where_head_is(codesum: Call, built: Path, tmp_path: Path) -> None:

@@ -122,10 +122,12 @@ def import_(
         make_home(invocation.settings)
         with show_progress() as progress:
             done = import_bundle(invocation.home, opened, entry, is_verified=verify, progress=progress)
-    # It imports Dagster.
-    from codesum_pipeline.builds.dagster.control import register_partitions
+    # Where Dagster has no records yet, its first build or look at the repositories makes them.
+    if done.is_new and invocation.layout.dagster_home.exists():
+        # It imports Dagster, which takes as long as a small import.
+        from codesum_pipeline.builds.dagster.control import register_partitions
 
-    register_partitions(invocation.home, [done.key])
+        register_partitions(invocation.home, [done.key])
     if as_json:
         print_json({**to_builtins(done), "trust": why})
         return
