@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from codesum_pipeline.builds.bundles.bundle_file import OpenedBundle
 from codesum_pipeline.builds.bundles.bundle_tables import take_resolution, take_tables
 from codesum_pipeline.builds.bundles.exporting import shaping_of
-from codesum_pipeline.builds.bundles.rebuilding import differing_parts
+from codesum_pipeline.builds.bundles.rebuilding import differing_parts, has_model_texts
 from codesum_pipeline.builds.checks.fault_checks import CHECK_FUNCTIONS
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.steps.reuse import carry_out
@@ -59,8 +59,8 @@ _FIRST_TABLE = "snapshot"
 class ImportReport(Struct, frozen=True):
     """What an import did: `parsed`, `written` and `embedded` count what the bundle did not have.
 
-    `head` is the commit that a build would start from now, None if nobody can tell. `differing` are the parts that a
-    build from scratch gave otherwise, `compared` how many it was compared in; None where that was not asked.
+    `head` is the commit that a build would start from now, None if nobody can tell. `compared` is in how many parts it
+    is as a build from scratch; None where that was not asked. `has_model_texts`: what is made of texts is none of them.
     """
 
     key: str
@@ -73,6 +73,7 @@ class ImportReport(Struct, frozen=True):
     embedded: int
     is_new: bool
     compared: int | None = None
+    has_model_texts: bool = False
 
 
 def import_bundle(
@@ -103,6 +104,7 @@ def import_bundle(
             reports = build_aside(scratch, commit, progress=progress)
             _check_is_whole(bundle, scratch)
         compared = _compare(bundle, scratch, commit, progress) if is_verified else None
+        by_model = has_model_texts(scratch)
         is_new = entry.key not in {known.key for known in home.registry.entries()}
         if is_new:
             home.registry.add(entry)
@@ -122,6 +124,7 @@ def import_bundle(
         embedded=reports["dense_index"].embedded,
         is_new=is_new,
         compared=compared,
+        has_model_texts=by_model,
     )
 
 

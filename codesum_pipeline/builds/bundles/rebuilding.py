@@ -20,7 +20,7 @@ def differing_parts(one: Workspace, other: Workspace) -> tuple[list[str], int]:
 
     Where a model wrote texts, which none writes again, what is made of texts is not compared.
     """
-    tables = _BEFORE_TEXTS if _has_model_texts(one) else (*_BEFORE_TEXTS, *_AFTER_TEXTS)
+    tables = _BEFORE_TEXTS if has_model_texts(one) else (*_BEFORE_TEXTS, *_AFTER_TEXTS)
     hashes = [{name: ws.tables.content_hash(name, ws.key) for name in tables} for ws in (one, other)]
     compared = [{f"table {name}": found for name, found in each.items()} for each in hashes]
     if tables != _BEFORE_TEXTS:
@@ -30,7 +30,8 @@ def differing_parts(one: Workspace, other: Workspace) -> tuple[list[str], int]:
     return sorted(name for name in left.keys() | right.keys() if left.get(name) != right.get(name)), len(left)
 
 
-def _has_model_texts(ws: Workspace) -> bool:
+def has_model_texts(ws: Workspace) -> bool:
+    """Whether a model wrote texts of an index."""
     written_by = ws.tables.read("documents", ws.key, columns=["written_by"])["written_by"]
     return bool(pc.any(pc.equal(written_by, WrittenBy.LLM.value), min_count=0).as_py())
 

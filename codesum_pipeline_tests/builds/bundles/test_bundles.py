@@ -126,9 +126,10 @@ def test_no_text_of_a_model_is_bought_again(tmp_path: Path, monkeypatch: pytest.
         asked = len(paying.server.seen)
         other = open_home(tmp_path / "other", llm=first.settings.llm)
 
-        import_into(other, tmp_path / "shop.codesum", paying.repo.path)
+        report = import_into(other, tmp_path / "shop.codesum", paying.repo.path, is_verified=True)
         build(paying.workspace(home="other"))
 
+        assert (report.has_model_texts, report.compared) == (True, 7)
         assert 0 < asked == len(paying.server.seen)
     rows = [row for level in Level for row in other.tables.read_rows(texts_table(level), "shop", TextRow)]
     history = other.tables.read_rows("document_history", "shop", HistoryRow)
@@ -172,6 +173,7 @@ def test_a_build_from_scratch_confirms_a_bundle(exported_once: Path, tmp_path: P
     )
 
     assert report.compared is not None and report.compared > 20
+    assert not report.has_model_texts
     assert verify_index(home.layout, "shop", tables=home.tables) == []
 
 

@@ -93,7 +93,11 @@ def import_(
         bool, switch("--unsigned", "Take a file of this machine that nobody signed, or whose signature nobody checks.")
     ] = False,
     verify: Annotated[
-        bool, switch("--verify", "First build its commit from scratch, and take it only if both are the same.")
+        bool,
+        switch(
+            "--verify",
+            "First build its commit from scratch, and take it only if both are the same, apart from texts by a model.",
+        ),
     ] = False,
     as_json: JsonOfBundle = False,
 ) -> None:
@@ -143,7 +147,9 @@ def _show(done: "ImportReport", entry: RepositoryEntry, why: str) -> None:
         f"{count_noun(done.files, 'file')}; made here: {made}; {why}"
     )
     if done.compared is not None:
-        show_parts(f"a build from scratch gives the same {done.compared} tables and files")
+        left_out = "; a model wrote texts, and what is made of texts was not compared" if done.has_model_texts else ""
+        what = "tables" if done.has_model_texts else "tables and files"
+        show_parts(f"a build from scratch gives the same {done.compared} {what}{left_out}")
     if done.head is not None and done.head != done.commit:
         write_note(f"{done.key}: HEAD is {done.head[:12]}: `codesum index {done.key}` builds what differs")
 
