@@ -259,3 +259,26 @@ def test_an_index_without_some_folders_has_the_others(built):
         False,
     ]
     assert replace(hidden, visible=None).row("third/lib/quokka.py") is not None
+
+
+@pytest.mark.parametrize("submodules", [False, True])
+def test_a_submodule_that_moved_to_another_commit_is_told_to_whoever_may_read_it(tmp_path, submodules):
+    lib = GitRepo.create(tmp_path / "lib", {"quokka.py": SECRET})
+    repo = GitRepo.create(tmp_path / "shop", FILES)
+    repo.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(lib.path), "third/lib")
+    repo.git("config", "--file", ".gitmodules", "submodule.third/lib.url", "https://example.org/bush/quokka.git")
+    repo.commit({})
+    moved = lib.commit({"quokka.py": SECRET.replace("7", "8")})
+    GitRepo(repo.path / "third/lib").git("-c", "protocol.file.allow=always", "fetch", "-q")
+    GitRepo(repo.path / "third/lib").git("checkout", "-q", moved)
+    repo.commit({"till.py": FILES["till.py"].replace("wombat()", "wombat() + 1")})
+    build(workspace_of(open_home(tmp_path / "home"), RepositoryEntry("shop", str(repo.path), submodules=submodules)))
+    everybody = catalogue_of(tmp_path, "home")
+    a_token = everybody.held_by("t", read_scope(["shop"]))
+    its_reader = everybody.held_by("t", read_scope(["*"]))
+
+    told = "of other commits of submodules, not compared"
+    pages = [answer(each, tmp_path, "impact", range="HEAD~1..HEAD") for each in (everybody, its_reader, a_token)]
+
+    assert [page.not_compared.get(told) for page in pages] == [["third/lib"], ["third/lib"], None]
+    assert [[change.id for change in page.changes] for page in pages] == [["till.py::count_till"]] * 3
