@@ -5,8 +5,11 @@ import os
 import subprocess
 
 import pytest
+from rich.console import Console
+from rich.measure import Measurement
 
 from codesum_pipeline.foundation.data_model.errors import CodesumError, RetryLater
+from codesum_pipeline.ways_in.agent_tools.grep_tool import GrepLine
 from codesum_pipeline.ways_in.cli.commands import grep as command
 from codesum_pipeline_tests.support.commands import COMMAND, environment, fork_codesum
 from codesum_pipeline_tests.support.homes import built_once, copy_built
@@ -103,6 +106,16 @@ def test_programs_get_everything_as_json(grep):
     assert found["places"][0]["lines"] == [{"number": 1, "text": "class Till:", "marks": [[6, 10]]}]
     nothing = grep("nothing like it", "--json")
     assert (nothing.exit_code, json.loads(nothing.stdout)["places"]) == (1, [])
+
+
+def test_lines_are_no_wider_than_their_text():
+    """Else each is filled with a million spaces where output is piped."""
+    console = Console(width=1_000_000)
+    lines = command._NumberedLines([GrepLine(number=9, text="\tx = 1"), GrepLine(number=10, text="中")])
+
+    assert Measurement.get(console, console.options, lines).maximum == len("10     x = 1")
+    console.width = 5
+    assert Measurement.get(console, console.options, lines).maximum == 5
 
 
 def test_in_a_checkout_its_edits_are_searched(once, tmp_path):

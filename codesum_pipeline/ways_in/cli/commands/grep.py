@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 from msgspec import Struct
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType
+from rich.measure import Measurement
 from rich.text import Text
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
@@ -145,6 +147,11 @@ class _NumberedLines(Struct, frozen=True):
     from there on."""
 
     lines: Sequence[GrepLine]
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        """Without it rich takes them to be as wide as can be, and fills as many columns with spaces."""
+        width = max(cell_len(line.text.expandtabs(_TAB)) for line in self.lines) + len(f"{self.lines[-1].number} ")
+        return Measurement(1, min(width, options.max_width))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         width = len(str(self.lines[-1].number))
