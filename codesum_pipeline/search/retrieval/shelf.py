@@ -140,7 +140,15 @@ def _judge(patterns: Sequence[str]) -> Callable[[str], bool]:
 
 
 def _matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
-    return read_patterns(patterns, "path").match_file
+    matches = read_patterns(patterns, "path").match_file
+    # Brackets in names of files, as in `pages/[id].tsx`, are no classes of characters.
+    names = [pattern.strip("/") for pattern in patterns if "[" in pattern]
+    return lambda name: matches(name) or any(_has_parts(name, each) for each in names)
+
+
+def _has_parts(name: str, wanted: str) -> bool:
+    """Whether a path begins with the parts of another, or has one part anywhere."""
+    return f"/{name}/".startswith(f"/{wanted}/") or ("/" not in wanted and f"/{wanted}/" in f"/{name}/")
 
 
 def _checked(matches: Callable[[str], bool]) -> Callable[[str], bool]:

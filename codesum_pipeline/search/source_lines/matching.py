@@ -63,7 +63,7 @@ class LinePattern(Struct, frozen=True):
         if "\0" in self.text:
             raise ConfigurationError(f"pattern {shown!r} has a NUL character, which no indexed text has")
         if _SURROGATE.search(self.text):
-            raise ConfigurationError(f"pattern {shown!r} has a character that is none: half of one in UTF-16")
+            raise ConfigurationError(f"pattern {shown!r} has a byte that is no UTF-8, or half a character of UTF-16")
         if "\n" in self.text or "\r" in self.text:
             raise ConfigurationError(f"pattern {shown!r} has a line end: {_EXPLAINED['not allowed in a regex']}")
 

@@ -102,6 +102,35 @@ def test_all_filters_have_to_let_a_document_pass(polyglot: PublishedIndex) -> No
     }
 
 
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("pages/[id].tsx", {"pages/[id].tsx"}),
+        ("/pages/[id].tsx", {"pages/[id].tsx"}),
+        ("[id].tsx", {"pages/[id].tsx"}),
+        ("pages/[slug]/", {"pages/[slug]", "pages/[slug]/a.tsx"}),
+        ("pages/[slug]", {"pages/[slug]", "pages/[slug]/a.tsx"}),
+        ("[slug]", {"pages/[slug]", "pages/[slug]/a.tsx"}),
+        ("pages/[di].tsx", {"pages/i.tsx"}),
+        (r"pages/\[id\].tsx", {"pages/[id].tsx"}),
+        ("[id].ts", set()),
+        ("ages/[id].tsx", set()),
+    ],
+)
+def test_brackets_are_a_class_of_characters_or_part_of_a_name(tmp_path: Path, path: str, expected: set[str]) -> None:
+    files = {
+        name: (Definition("f", "Show it.", "def f(): ..."),)
+        for name in ("pages/[id].tsx", "pages/[slug]/a.tsx", "pages/i.tsx")
+    }
+    workspace = make_index_workspace(tmp_path, files)
+    publish(workspace)
+    index = PublishedIndex.open(workspace.layout.published("shop"))
+
+    found = {id_ for id_ in passing(index, parse_filters(paths=[path])) if "::" not in id_}
+
+    assert found == expected | ({"pages/i.tsx"} if path.strip("/").endswith("[id].tsx") and expected else set())
+
+
 @pytest.mark.parametrize("signal", Signal, ids=str)
 def test_a_signal_ranks_what_passes_as_it_ranks_all(shop: PublishedIndex, embedder: Embedder, signal: Signal) -> None:
     filters = parse_filters(paths=["shop/", "!auth.py"], tests=WhichTests.OUT)

@@ -34,7 +34,7 @@ def test_texts_are_one_stream():
         ("", "the pattern is empty"),
         ("x" * (LONGEST_LINE_PATTERN + 1), "has 1,001 characters: it has at most 1,000"),
         ("a\0b", "a NUL character"),
-        ("a\ud800", "a character that is none"),
+        ("a\ud800", "a byte that is no UTF-8, or half a character"),
         ("a\nb", "a match is within one line"),
         ("a\rb", "a match is within one line"),
         (r"a\nb", "a match is within one line"),
