@@ -35,7 +35,9 @@ def fetch_bundle(address: str, to: Path, settings: BundleSettings, *, progress: 
             f"{called}: its download took more than {settings.timeout_s:g} s (bundles.timeout_s): fetch the file with "
             "another tool, then import it"
         ) from error
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
+    except httpx.InvalidURL as error:
+        raise BundleRefused(f"{called}: it is no https address: {one_line(str(error))}") from error
+    except httpx.HTTPError as error:
         reason = one_line(str(error)) or type(error).__name__
         raise RepositoryUnavailable(f"{called}: it cannot be fetched: {reason}: try again later") from error
 

@@ -228,8 +228,8 @@ def opened_bundle(path: Path, *, called: str, max_mb: int) -> Iterator[OpenedBun
             raise BundleRefused(
                 f"{called}: it has {found.st_size:,} bytes, more than the {max_mb:,} MB that are taken (bundles.max_mb)"
             )
-        _check_end(called, file, found.st_size)
         try:
+            _check_end(called, file, found.st_size)
             archive = zipfile.ZipFile(file)
         except (zipfile.BadZipFile, OSError, ValueError, struct.error, NotImplementedError) as error:
             raise BundleRefused(f"{called}: it is no bundle, or damaged: {one_line(str(error))}") from error

@@ -105,6 +105,13 @@ WRONG = {
     "a key that is none": (("{bundle}", "{repository}", "--unsigned", "--key", "../x"), 2, "repository key '../x'"),
     "a clone that is gone": (("{bundle}", "/no/such/clone", "--unsigned"), 2, "there is no folder /no/such/clone"),
     "no bundle": (("{repository}/a.py", "{repository}", "--unsigned"), 1, "a.py: it is no bundle, or cut off"),
+    "no name": (("", "{repository}", "--unsigned"), 2, "the name of the bundle is empty: name a file"),
+    "no address": (("https://[::1", "{repository}"), 1, "it is no https address: Invalid port"),
+    "a file that cannot be read": (
+        ("/proc/self/mem", "{repository}"),
+        1,
+        "/proc/self/mem: it (is no bundle, or damaged|cannot be read)",
+    ),
     "no file": (("gone.codesum", "{repository}", "--unsigned"), 1, "gone.codesum: it cannot be read: No such file"),
 }
 

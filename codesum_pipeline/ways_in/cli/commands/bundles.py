@@ -158,6 +158,8 @@ def _show(done: "ImportReport", entry: RepositoryEntry, why: str) -> None:
 def _opened(invocation: Invocation, bundle: str) -> Iterator[OpenedBundle]:
     """A bundle of this machine, or one that is fetched first."""
     settings = invocation.settings
+    if not bundle.strip():
+        raise ConfigurationError("the name of the bundle is empty: name a file that `codesum export` wrote")
     if not is_address(bundle):
         with opened_bundle(Path(bundle).expanduser(), called=bundle, max_mb=settings.bundles.max_mb) as opened:
             yield opened
