@@ -112,10 +112,6 @@ WRONG = {
         1,
         "/proc/self/mem: it (is no bundle, or damaged|cannot be read)",
     ),
-        ("/proc/self/mem", "{repository}"),
-        1,
-        "/proc/self/mem: it (is no bundle, or damaged|cannot be read)",
-    ),
     "no file": (("gone.codesum", "{repository}", "--unsigned"), 1, "gone.codesum: it cannot be read: No such file"),
 }
 
