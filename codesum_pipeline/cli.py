@@ -7,6 +7,9 @@ from contextlib import suppress
 
 from codesum_pipeline.foundation.store.memory import collect_seldom
 
+# What a shell says of a program that Ctrl-C has ended.
+_INTERRUPTED = 130
+
 
 def main() -> None:
     """The entry point."""
@@ -21,6 +24,9 @@ def main() -> None:
             setattr(sys, name, stream)
     try:
         _run()
+    except KeyboardInterrupt:
+        # While modules are imported: afterwards Typer ends with it.
+        os._exit(_INTERRUPTED)
     except SystemExit as ended:
         if not isinstance(ended.code, int | None):
             raise

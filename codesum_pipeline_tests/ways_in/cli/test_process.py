@@ -1,6 +1,7 @@
 """`codesum` as a process: what it imports, how it ends, what it prints where."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -75,6 +76,14 @@ def test_an_error_is_one_line_without_a_traceback(shop, tmp_path):
     assert done.stdout == ""
     assert done.stderr.startswith("codesum: no document 'nowhere.py' in shop")
     assert done.stderr.count("\n") == 1
+
+
+def test_ctrl_c_while_modules_are_imported_ends_without_a_traceback(shop, tmp_path):
+    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt")
+    path = os.pathsep.join([str(tmp_path), environment()["PYTHONPATH"]])
+    done = run_codesum("--home", shop, "search", "x", cwd=tmp_path, env={"PYTHONPATH": path})
+
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
 def test_debug_shows_where_an_error_comes_from(shop, tmp_path):
