@@ -234,6 +234,8 @@ def _span(arguments: ReadArguments, text: str, row: DocumentRow, count: int) -> 
         first, last = int(written[1]), int(written[2])
     else:
         first, last = row.start_line or 1, row.end_line or count
+        if written and int(written[1]) > count:
+            first = int(written[1])
     if first > count:
         raise ConfigurationError(f"line {first} of {row.path!r}: the file has {count:,} lines")
     if last < first:

@@ -95,6 +95,7 @@ def test_cursors_lead_through_all_lines_and_each_comes_once(ask):
     [
         ({"ids": ["zoo/long.py"], "start_line": 9, "end_line": 3}, "lines 9-3 of 'zoo/long.py': the last is before"),
         ({"ids": ["zoo/long.py"], "start_line": 9000}, "line 9000 of 'zoo/long.py': the file has 500 lines"),
+        ({"ids": ["zoo/long.py:501"]}, "line 501 of 'zoo/long.py': the file has 500 lines"),
         ({"ids": ["README.md", "zoo"], "start_line": 1}, "start_line and end_line are of one id, 2 were given"),
         ({"ids": ["zoo/keeprr.py"]}, "no document 'zoo/keeprr.py' in shop, zoo; nearest: zoo/keeper.py"),
         ({"ids": []}, "ids = []: List should have at least 1 item"),
