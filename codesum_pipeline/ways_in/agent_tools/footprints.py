@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from msgspec import Struct, field
 
 from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.changed_symbols import SymbolChange, SymbolChangeKind, constant_id
 from codesum_pipeline.ways_in.agent_tools.constants import ConstantReader
@@ -75,17 +76,23 @@ class Footprint(Struct):
         return sorted(numbers, key=lambda number: (self.found[number].distance, self.documents[number].id))
 
 
+class WalkStarts(Struct, frozen=True):
+    """Where a walk begins: documents, each with the steps that were made to it, and the ids of definitions that are no
+    longer there, which other repositories may use."""
+
+    numbers: Mapping[int, int]
+    gone: Collection[str] = ()
+
+
 def footprints(
-    call: ToolContext, ours: JoinedDocuments, changes: Sequence[SymbolChange], *, steps: int | None
+    call: ToolContext, ours: JoinedDocuments, sources: SourceReader, starts: WalkStarts, *, steps: int | None
 ) -> Iterator[Footprint]:
     """What is reached in the repository, and in each other one that uses some of it."""
-    sources = call.sources(ours.parts)
     reach = CodeReach.of(ours, sources)
-    found = reach.reached(_begun(ours, ConstantReader(ours, sources), changes), steps=steps)
-    own = Footprint(ours, reach, found, start_names(call, ours.repo))
-    yield own
+    found = reach.reached(starts.numbers, steps=steps)
+    yield Footprint(ours, reach, found, start_names(call, ours.repo))
     offered = {ours[number].id: number for number in found if not is_test_document(ours, number)}
-    offered |= {change.before.id: -1 for change in changes if change.before and change.before.id not in offered}
+    offered |= {id_: -1 for id_ in starts.gone if id_ not in offered}
     by_repo: dict[str, dict[int, tuple[int, list[str]]]] = {}
     for use in foreign_uses(call, ours, offered):
         number = offered[use.used]
@@ -101,8 +108,9 @@ def footprints(
         yield Footprint(theirs, other, found, start_names(call, key), {one: way for one, (_, way) in begun.items()})
 
 
-def _begun(documents: JoinedDocuments, constants: ConstantReader, changes: Sequence[SymbolChange]) -> dict[int, int]:
-    """The documents where the walk begins, each with the steps that were made to it."""
+def starts_of_changes(documents: JoinedDocuments, sources: SourceReader, changes: Sequence[SymbolChange]) -> WalkStarts:
+    """Where the walk begins for what changed."""
+    constants = ConstantReader(documents, sources)
     begun: dict[int, int] = {}
 
     def begin(number: int | None, distance: int) -> None:
@@ -125,7 +133,7 @@ def _begun(documents: JoinedDocuments, constants: ConstantReader, changes: Seque
             begin(documents.number(change.before.id), 0)
         for user in lost.get(change.before.id, ()) if change.before else ():
             begin(user, 1)
-    return begun
+    return WalkStarts(begun, [change.before.id for change in changes if change.before])
 
 
 def lost_users(documents: JoinedDocuments) -> dict[str, list[int]]:
