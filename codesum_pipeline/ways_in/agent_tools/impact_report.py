@@ -1,5 +1,6 @@
 """A whole answer of `impact`: its counts, and its rows, which are written when they are shown."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
@@ -17,6 +18,7 @@ from codesum_pipeline.ways_in.agent_tools.impact_page import (
     SECTIONS,
     ChangedDefinition,
     ImpactPage,
+    KeptAwayTests,
     ReachCounts,
     ReachedPlace,
     is_by_file,
@@ -109,6 +111,8 @@ def report_of(
         found = _by_distance(prints, numbers)
         found = _in_files(found) if is_by_file(name, len(found)) else found
         rows += ((name, partial(each.place, one)) for each, one in found)
+    kept = [(each, one) for each in prints for one in each.kept_tests()]
+    rows += (("kept_away", partial(each.place, one)) for each, one in kept)
     rows = [(name, make) for name, make in rows if name in lists.names]
     names = [name for name, _ in rows]
     page = page.model_copy(
@@ -131,8 +135,15 @@ def _counts(prints: Sequence[Footprint]) -> Mapping[str, Any]:
     )]  # fmt: skip
     return {
         "counts": counts, "test_count": len(tests), "nearest_tests": tests[:_NAMED], "start_count": len(starts),
-        "start_names": starts[:_NAMED],
+        "start_names": starts[:_NAMED], "replacing": _replacing(prints),
     }  # fmt: skip
+
+
+def _replacing(prints: Sequence[Footprint]) -> list[KeptAwayTests]:
+    """The tests that are kept away, counted by what they replace."""
+    counts = Counter(tuple(replaced) for each in prints for replaced in each.kept_away.values())
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return [KeptAwayTests(count=count, replaced=[*replaced]) for replaced, count in ordered]
 
 
 def fields_of_users(documents: JoinedDocuments, users: Iterable[int], changed: Collection[str]) -> Mapping[str, Any]:
