@@ -36,7 +36,8 @@ _CLOSING = re.compile(r"^[\])}]")
 
 
 class SymbolChangeKind(StrEnum):
-    """What happened to a definition, or to the code of a file outside of definitions (`code`)."""
+    """What happened to a definition, or to the code of a file outside of definitions (`code`); `asked` where nothing
+    did and somebody asks what a change would reach."""
 
     REMOVED = "removed"
     SIGNATURE = "signature"
@@ -44,6 +45,7 @@ class SymbolChangeKind(StrEnum):
     BODY = "body"
     ADDED = "added"
     CODE = "code"
+    ASKED = "asked"
 
 
 class SymbolChange(Struct, frozen=True):

@@ -8,7 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from codesum_pipeline.foundation.data_model.markdown import code_span, escape_text, markdown_table
 from codesum_pipeline.foundation.data_model.printable import count_noun
-from codesum_pipeline.ways_in.agent_tools.impact_page import ChangedDefinition, ImpactPage, ReachedPlace
+from codesum_pipeline.ways_in.agent_tools.impact_page import (
+    ChangedDefinition,
+    ImpactPage,
+    ReachedPlace,
+    is_by_file,
+    pieces_by_file,
+)
 
 # GitHub refuses a comment of more than 65,536 characters.
 _LONGEST_COMMENT = 60_000
@@ -18,7 +24,9 @@ _TOO_LONG = "\n\n*The rest does not fit into a comment: `codesum impact` prints 
 
 def impact_markdown(page: ImpactPage) -> str:
     """A comment of at most 60,000 characters."""
-    blocks = [f"### What this change reaches: {code_span(f'{page.base} → {page.head}')}", _counts(page)]
+    asked = ", ".join(map(_name, page.asked))
+    what = f"What uses {asked}" if asked else f"What this change reaches: {code_span(f'{page.base} → {page.head}')}"
+    blocks = [f"### {what}", _counts(page)]
     if page.risks:
         risky = [change for change in page.changes if change.risk and not change.is_test][: len(page.risks)]
         blocks.append("\n".join(["**Look first at**", "", *map(_risk, risky)]))
@@ -31,11 +39,15 @@ def impact_markdown(page: ImpactPage) -> str:
 
 def _counts(page: ImpactPage) -> str:
     others = ", ".join(f"{_cell(key)} {number:,}" for key, number in page.counts.others.items())
+    changed = [("changed", f"{page.told_kinds or 'no definition'}, in {count_noun(page.files, 'file')}")]
     rows = [
-        ("changed", f"{page.told_kinds or 'no definition'}, in {count_noun(page.files, 'file')}"),
+        *([] if page.asked else changed),
         ("reached", f"{page.counts.one:,} in one step, {page.counts.two:,} in two, {page.counts.all:,} in all"),
         ("tests", f"{page.test_count:,} reach it" if page.test_count else "none is known to reach it"),
         ("routes and commands", ", ".join(map(_cell, page.start_names)) or "none"),
+    ]
+    rows += [
+        ("tests kept away", f"{each.count:,} replace {', '.join(map(_cell, each.replaced))}") for each in page.replacing
     ]
     rows += [("other repositories", others)] if others else []
     rows += [("comments or layout alone", count_noun(page.only_layout, "file"))] if page.only_layout else []
@@ -61,13 +73,27 @@ def _name(id_: str) -> str:
 
 
 def _parts(page: ImpactPage) -> Iterator[tuple[str, str]]:
-    yield f"What changed ({len(page.changes):,})", "\n".join(map(_change, page.changes))
-    for heading, rows, total in (
-        ("Tests that reach it", page.tests, page.test_count),
-        ("Routes and commands", page.starts, len(page.starts)),
-        ("What is reached", page.reached, len(page.reached)),
+    heading = "Asked about" if page.asked else "What changed"
+    yield f"{heading} ({len(page.changes):,})", "\n".join(map(_change, page.changes))
+    for name, title, rows in (
+        ("tests", "Tests that reach it", page.tests),
+        ("starts", "Routes and commands", page.starts),
+        ("reached", "What is reached", page.reached),
+        ("kept_away", "Tests that are kept away by what they replace", page.kept_away),
     ):
-        yield f"{heading} ({total:,})", _table(rows) if rows else ""
+        total = page.totals.get(name, len(rows))
+        yield f"{title} ({total:,})", (_list if is_by_file(name, total) else _table)(rows) if rows else ""
+
+
+def _list(rows: Sequence[ReachedPlace]) -> str:
+    """A line for each file, and for other steps in it."""
+    lines = "".join(pieces_by_file(rows)).split("\n")
+    return "\n".join(
+        f"  - {code_span(line.strip(), limit=_LONGEST_COMMENT)}"
+        if line.startswith(" ")
+        else f"- {code_span(line, limit=_LONGEST_COMMENT)}"
+        for line in lines
+    )
 
 
 def _change(change: ChangedDefinition) -> str:
