@@ -14,6 +14,7 @@ from codesum_pipeline.ways_in.agent_tools.graph_role import StartNames, is_test_
 from codesum_pipeline.ways_in.agent_tools.impact_page import ReachedPlace, title_of
 from codesum_pipeline.ways_in.agent_tools.importing_repositories import foreign_uses
 from codesum_pipeline.ways_in.agent_tools.kept_away import keep_away
+from codesum_pipeline.ways_in.agent_tools.left_users import LeftUsers
 from codesum_pipeline.ways_in.agent_tools.reached_code import CodeReach, ReachedDocument, way_to
 from codesum_pipeline.ways_in.agent_tools.start_names import start_names
 
@@ -122,7 +123,9 @@ def footprints(
         yield Footprint(theirs, other, kept.found, start_names(call, key), ways, kept.tests, kept.otherwise)
 
 
-def starts_of_changes(documents: JoinedDocuments, sources: SourceReader, changes: Sequence[SymbolChange]) -> WalkStarts:
+def starts_of_changes(
+    documents: JoinedDocuments, sources: SourceReader, changes: Sequence[SymbolChange], left: LeftUsers
+) -> WalkStarts:
     """Where the walk begins for what changed."""
     constants = ConstantReader(documents, sources)
     begun: dict[int, int] = {}
@@ -131,7 +134,6 @@ def starts_of_changes(documents: JoinedDocuments, sources: SourceReader, changes
         if number is not None:
             begun[number] = min(distance, begun.get(number, distance))
 
-    lost = lost_users(documents)
     for change in changes:
         if change.kind is SymbolChangeKind.CODE:
             users = [one for name in change.names for one in constants.users_of(constant_id(change.path, name))]
@@ -145,15 +147,6 @@ def starts_of_changes(documents: JoinedDocuments, sources: SourceReader, changes
         begin(documents.number(change.id), 0)
         if change.before and change.before.id != change.id:
             begin(documents.number(change.before.id), 0)
-        for user in lost.get(change.before.id, ()) if change.before else ():
+        for user in left.of(change):
             begin(user, 1)
     return WalkStarts(begun, [change.before.id for change in changes if change.before])
-
-
-def lost_users(documents: JoinedDocuments) -> dict[str, list[int]]:
-    """What used, at the commit of the index, each document that the work tree no longer has."""
-    found: dict[str, list[int]] = {}
-    for user, ids in documents.joined.lost.items():
-        for id_ in ids:
-            found.setdefault(id_, []).append(user)
-    return found

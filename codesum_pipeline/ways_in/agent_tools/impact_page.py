@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pydantic import BaseModel
 
+from codesum_pipeline.foundation.data_model.ids import own_name
 from codesum_pipeline.foundation.data_model.printable import count_noun, one_line, shorten_text, some_of
 from codesum_pipeline.ways_in.agent_tools.changed_symbols import SymbolChangeKind
 from codesum_pipeline.ways_in.agent_tools.tool_answers import AnswerPage, indent_lines, place_of
@@ -33,8 +34,8 @@ def title_of(id_: str) -> str:
 
 class ChangedDefinition(BaseModel):
     """One definition, or the code of a file outside of definitions; `moved_from` is its id before. `users` are the
-    first of those of one step that did not change, tests last; `unresolved` are places that call something of the name
-    of what was removed."""
+    first of those of one step that did not change, tests last; `left_count` of them use a name that is gone, and
+    `unresolved` are places that call something of that name."""
 
     kind: SymbolChangeKind
     id: str
@@ -49,6 +50,7 @@ class ChangedDefinition(BaseModel):
     names: list[str] = []
     users: list[str] = []
     user_count: int = 0
+    left_count: int = 0
     test_user_count: int = 0
     unresolved: list[str] = []
     is_test: bool = False
@@ -59,17 +61,22 @@ class ChangedDefinition(BaseModel):
 
     @property
     def risk(self) -> int:
-        """How much may break: users of what went, then of what has another signature."""
-        weight = {SymbolChangeKind.REMOVED: 2, SymbolChangeKind.SIGNATURE: 1}.get(self.kind, 0)
-        return weight and (self.user_count + len(self.unresolved)) * weight
+        """How much may break: who uses what went or has another name now, then users of another signature."""
+        if self.kind in (SymbolChangeKind.REMOVED, SymbolChangeKind.SIGNATURE):
+            weight = 2 if self.kind is SymbolChangeKind.REMOVED else 1
+            return (self.user_count + len(self.unresolved)) * weight
+        return (self.left_count + len(self.unresolved)) * 2
 
     @property
     def told_users(self) -> str:
         users = [title_of(each) for each in self.users]
         tests = f" ({self.test_user_count:,} in tests)" if self.test_user_count else ""
         told = f"{count_noun(self.user_count, 'user')}{tests}: {_some(users, self.user_count)}" if users else ""
+        is_told = self.left_count and self.kind is not SymbolChangeKind.REMOVED
+        what = "place" if own_name(self.moved_from) == own_name(self.id) else "name"
+        left = f"{self.left_count:,} of them by the old {what}" if is_told else ""
         places = f"by name: {some_of(self.unresolved, _NAMED)}" if self.unresolved else ""
-        return "; ".join(filter(None, (told, places)))
+        return "; ".join(filter(None, (told, left, places)))
 
     def line_of_risk(self) -> str:
         return f"{self.kind}  {self.place}  {self.title}: {self.told_users}"

@@ -30,7 +30,7 @@ from codesum_pipeline.ways_in.agent_tools.compared_versions import (
     compare_versions,
 )
 from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
-from codesum_pipeline.ways_in.agent_tools.footprints import Footprint, footprints, lost_users, starts_of_changes
+from codesum_pipeline.ways_in.agent_tools.footprints import Footprint, footprints, starts_of_changes
 from codesum_pipeline.ways_in.agent_tools.graph_role import is_test_document
 from codesum_pipeline.ways_in.agent_tools.impact_page import ChangedDefinition, ImpactPage
 from codesum_pipeline.ways_in.agent_tools.impact_report import (
@@ -39,6 +39,7 @@ from codesum_pipeline.ways_in.agent_tools.impact_report import (
     fields_of_users,
     report_of,
 )
+from codesum_pipeline.ways_in.agent_tools.left_users import LeftUsers
 from codesum_pipeline.ways_in.agent_tools.tool_answers import Name, Names, PagedArguments
 from codesum_pipeline.ways_in.agent_tools.uncounted import other_calls
 
@@ -92,9 +93,10 @@ def report_impact(
     compared, left_out = _symbols(call, index, pair)
     ours = call.documents(index.repo)
     sources = call.sources(ours.parts)
-    starts = starts_of_changes(ours, sources, compared.changes)
+    left = LeftUsers(index, ours, sources, compared.changes)
+    starts = starts_of_changes(ours, sources, compared.changes, left)
     prints = list(footprints(call, ours, sources, starts, steps=steps))
-    changes = _described(call, index, ours, compared.changes, prints[0])
+    changes = _described(call, left, prints[0])
     _tell(call, index, pair, compared, ours)
     page = _page_of_counts(index, pair, compared, prints, changes, left_out)
     page.as_of = call.as_of([each.documents.repo for each in prints])
@@ -133,23 +135,17 @@ def _symbols(
     return compared, {why: paths for why, paths in left.items() if paths}
 
 
-def _described(
-    call: ToolContext,
-    index: PublishedIndex,
-    documents: JoinedDocuments,
-    changes: Sequence[SymbolChange],
-    own: Footprint,
-) -> list[ChangedDefinition]:
+def _described(call: ToolContext, left: LeftUsers, own: Footprint) -> list[ChangedDefinition]:
     """The changes with their words and users: what has most to lose first, then by kind, tests last."""
-    texts = _Headlines(index, documents)
-    lost = lost_users(documents)
+    documents, changes = left.documents, left.changes
+    texts = _Headlines(left.index, documents)
     changed = {change.id for change in changes} | {change.before.id for change in changes if change.before}
-    unresolved = _unresolved(call, documents, changes)
+    unresolved = _unresolved(call, left)
     found = []
     for change in changes:
         number = documents.number(change.id)
         users = [*(own.reach.users(number) if number is not None else ())]
-        users += lost.get(change.before.id, ()) if change.before else ()
+        users += (behind := left.of(change))
         symbol = change.after or change.before
         headline_before, headline = texts.of(change)
         found.append(
@@ -166,6 +162,7 @@ def _described(
                 headline_before=headline_before,
                 names=[*change.names],
                 **fields_of_users(documents, users, changed),
+                left_count=sum(documents[each].id not in changed for each in behind),
                 unresolved=unresolved.get(change.id, []),
                 is_test=number is not None and is_test_document(documents, number),
             )
@@ -175,15 +172,19 @@ def _described(
     return found
 
 
-def _unresolved(call: ToolContext, documents: JoinedDocuments, changes: Sequence[SymbolChange]) -> dict[str, list[str]]:
-    """The first places that call something of the name of a removed definition, by its id: of so many definitions."""
+def _unresolved(call: ToolContext, left: LeftUsers) -> dict[str, list[str]]:
+    """The first places that call something of a name that was removed or given up, by the id of the change: of so many
+    definitions."""
+    documents = left.documents
     gone = (
-        change.before for change in changes
-        if change.kind is SymbolChangeKind.REMOVED and change.before and documents.number(change.id) is None
+        (change.id, change.before) for change in left.changes
+        if change.before and documents.number(change.before.id) is None
+        and (change.after is None or change.after.name != change.before.name)
+        and not left.is_kept(change.before, change.after)
     )  # fmt: skip
     return {
-        symbol.id: other_calls(call, documents, symbol.name, symbol.file_path)[0][:_UNRESOLVED_NAMED]
-        for symbol in islice(gone, _MOST_LOOKED_FOR)
+        id_: other_calls(call, documents, symbol.name, symbol.file_path)[0][:_UNRESOLVED_NAMED]
+        for id_, symbol in islice(gone, _MOST_LOOKED_FOR)
     }
 
 

@@ -64,7 +64,8 @@ def _risk(change: ChangedDefinition) -> str:
     users = ", ".join(map(_name, change.users))
     told = f"{count_noun(change.user_count, 'user')}: {users}" if users else ""
     places = f"used by name at {', '.join(map(code_span, change.unresolved))}" if change.unresolved else ""
-    used = "; ".join(filter(None, (told, places)))
+    left = f"{change.left_count:,} of them as it was before" if change.left_count and change.moved_from else ""
+    used = "; ".join(filter(None, (told, left, places)))
     return f"- {change.kind}: {code_span(change.title)} ({code_span(change.place)}); {used}"
 
 

@@ -13,6 +13,7 @@ from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.agent_tools.impact_page import ImpactPage
 from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
+from codesum_pipeline.ways_in.worktree_indexes.opening import settle_tree
 from codesum_pipeline_tests.support.changed_shop import AFTER, BEFORE, USER
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
@@ -125,6 +126,75 @@ def test_places_that_call_the_name_of_a_removed_method_are_told(tmp_path: Path) 
     (gone,) = (change for change in page.changes if change.kind == "removed")
     assert (gone.id, gone.unresolved) == ("knob.py::Knob::frobnicate", ["run.py:2"])
     assert "by name: run.py:2" in page.risks[0]
+
+
+MONEY = """def to_text(amount):
+    digits = f"{amount:.2f}"
+    return digits.rjust(10)
+
+
+def show(amounts):
+    return [write(amount) for write in (to_text,) for amount in amounts]
+"""
+BILL = "from money import to_text\n\n\ndef bill(amount):\n    return to_text(amount)\n"
+RENAMED = MONEY.replace("def to_text", "def as_text")
+MOVED = MONEY[MONEY.index("def show") :]
+
+
+@pytest.fixture
+def bills(tmp_path: Path) -> Shop:
+    repo = GitRepo.create(tmp_path / "shop", {"money.py": MONEY, "bill.py": BILL})
+    build(workspace_of(open_home(tmp_path / "home"), RepositoryEntry("shop", str(repo.path))))
+    return Shop(tmp_path)
+
+
+def test_users_of_a_name_that_was_given_up_are_told_also_of_a_settled_tree(bills: Shop) -> None:
+    bills.repo.write({"money.py": RENAMED})
+    before = bills.ask(folder=bills.repo.path)
+    home = open_home(bills.home)
+    index = bills.call().one_index("shop")
+    settle_tree(home.settings, RepositoryEntry("shop", str(bills.repo.path)), index, bills.repo.path)
+    after = bills.ask(folder=bills.repo.path)
+
+    assert (before.as_of[0].is_settled, after.as_of[0].is_settled) == (False, True)
+    for page in (before, after):
+        (change,) = page.changes
+        assert (change.kind, change.users, change.left_count) == ("moved", ["bill.py::bill", "money.py::show"], 2)
+        assert page.risks[0].startswith("moved  money.py:1-3  as_text: 2 users: bill, show; 2 of them by the old name")
+        assert page.counts.one == 2
+
+
+@pytest.mark.parametrize(
+    ("files", "left"),
+    [
+        ({"money.py": f"{RENAMED}\n\nto_text = as_text\n"}, 0),
+        ({"money.py": RENAMED.replace("(to_text,)", "(as_text,)"), "bill.py": BILL.replace("to_text", "as_text")}, 0),
+        ({"money.py": MOVED, "text.py": MONEY[: MONEY.index("def show")]}, 2),
+        ({"money.py": f"from text import to_text\n\n\n{MOVED}", "text.py": MONEY[: MONEY.index("def show")]}, 0),
+    ],
+    ids=["the old name has a value", "all users changed too", "moved and not brought in", "moved and brought in"],
+)
+def test_who_uses_what_was_renamed_or_moved_is_at_risk_unless_the_name_is_kept(
+    bills: Shop, files: dict[str, str], left: int
+) -> None:
+    bills.repo.write(files)
+    page = bills.ask(folder=bills.repo.path)
+
+    (change,) = (each for each in page.changes if each.kind == "moved")
+    assert (change.left_count, bool(page.risks)) == (left, bool(left))
+    if left:
+        assert "2 of them by the old place" in page.risks[0]
+
+
+def test_a_name_that_was_given_up_in_the_indexed_commit_is_looked_for_by_its_calls(tmp_path: Path) -> None:
+    repo = GitRepo.create(tmp_path / "shop", {"money.py": MONEY, "bill.py": BILL})
+    repo.commit_exactly({"money.py": RENAMED, "bill.py": BILL})
+    build(workspace_of(open_home(tmp_path / "home"), RepositoryEntry("shop", str(repo.path))))
+
+    page = Shop(tmp_path).ask(range="HEAD~1..HEAD")
+
+    assert [change.unresolved for change in page.changes if change.kind == "moved"] == [["bill.py:5"]]
+    assert "by name: bill.py:5" in page.risks[0]
 
 
 def test_removed_with_users_is_riskiest_and_names_the_places(page: ImpactPage) -> None:
