@@ -38,7 +38,7 @@ def report_uses(
     prints = list(footprints(call, ours, call.sources(ours.parts), starts, steps=steps))
     changes = [_described(subject, prints[0], ids) for subject in subjects]
     page = ImpactPage(as_of=call.as_of([each.documents.repo for each in prints]), repo=ours.repo, asked=ids)
-    page.notes = call.notes
+    page.notes, page.steps = call.notes, steps or 0
     return report_of(page, prints, changes, lists=lists)
 
 

@@ -19,6 +19,8 @@ _LONGEST_HEADLINE = 110
 _LONGEST_NAME = 50
 # Steps of a way that are shown: its ends tell most.
 _MOST_STEPS_SHOWN = 4
+# What is reached is counted for one, two and all steps.
+_STEPS_COUNTED = 2
 _WORDS = {
     SymbolChangeKind.REMOVED: ("removed", "removed"), SymbolChangeKind.SIGNATURE: ("signature", "signatures"),
     SymbolChangeKind.MOVED: ("moved or renamed", "moved or renamed"), SymbolChangeKind.BODY: ("body", "bodies"),
@@ -190,6 +192,15 @@ class ReachCounts(BaseModel):
     others: dict[str, int] = {}
     is_cut: bool = False
 
+    def told(self, steps: int) -> str:
+        """The counts in words; `steps` were followed at most, 0 for all."""
+        more = "more than " if self.is_cut else ""
+        if not steps:
+            return f"{self.one:,} in one step, {self.two:,} in two, {more}{self.all:,} in all"
+        last = f", {more}{self.all:,} in {steps}" if steps > _STEPS_COUNTED else ""
+        two = f", {self.two:,} in two" if steps > 1 else ""
+        return f"{self.one:,} in one step{two}{last}; further steps were not followed"
+
 
 class KeptAwayTests(BaseModel):
     """How many tests replace the same on every way that reaches them, and what that is."""
@@ -205,13 +216,14 @@ class KeptAwayTests(BaseModel):
 class ImpactPage(AnswerPage):
     """`changes`, `tests`, `starts` (routes and commands), `reached` and `kept_away` are the rows of this part of the
     answer, in this order; the counts are of the whole, `totals` by list, and `begins` is the place of the first row of
-    this part in each list. `asked` are the ids of definitions that need not have changed; without any, two versions are
-    compared."""
+    this part in each list. At most `steps` were followed, 0 for all. `asked` are the ids of definitions that need not
+    have changed; without any, two versions are compared."""
 
     repo: str = ""
     base: str = ""
     head: str = ""
     asked: list[str] = []
+    steps: int = 0
     kinds: dict[str, int] = {}
     files: int = 0
     only_layout: int = 0
@@ -292,11 +304,9 @@ class ImpactPage(AnswerPage):
         return f"; {more:,} more that replace something else" if more else ""
 
     def _told_reach(self) -> str:
-        one, two, every = self.counts.one, self.counts.two, self.counts.all
-        more = "more than " if self.counts.is_cut else ""
         others = [f"{one_line(key)} {number:,}" for key, number in self.counts.others.items()]
         beyond = f"; in other repositories: {some_of(others, _NAMED)}" if others else ""
-        return f"reached: {one:,} in one step, {two:,} in two, {more}{every:,} in all{beyond}"
+        return f"reached: {self.counts.told(self.steps)}{beyond}"
 
     def _told_tests(self) -> str:
         if not self.test_count:

@@ -97,10 +97,10 @@ def report_impact(
     starts = starts_of_changes(ours, sources, compared.changes, left)
     prints = list(footprints(call, ours, sources, starts, steps=steps))
     changes = _described(call, left, prints[0])
-    _tell(call, index, pair, compared, ours)
+    as_of = call.as_of([each.documents.repo for each in prints])
+    _tell(call, index, pair, compared, ours, is_behind=as_of[0].behind != 0)
     page = _page_of_counts(index, pair, compared, prints, changes, left_out)
-    page.as_of = call.as_of([each.documents.repo for each in prints])
-    page.notes = call.notes
+    page.as_of, page.notes, page.steps = as_of, call.notes, steps or 0
     return report_of(page, prints, changes, lists=lists)
 
 
@@ -236,16 +236,22 @@ def _page_of_counts(
 
 
 def _tell(
-    call: ToolContext, index: PublishedIndex, pair: VersionPair, compared: SymbolComparison, ours: JoinedDocuments
+    call: ToolContext,
+    index: PublishedIndex,
+    pair: VersionPair,
+    compared: SymbolComparison,
+    ours: JoinedDocuments,
+    *,
+    is_behind: bool,
 ) -> None:
     """Notes on where the graph is of another version than the change."""
     symbols = [change.after for change in compared.changes if change.after]
     unknown = [symbol.id for symbol in symbols if ours.number(symbol.id) is None]
     if unknown:
+        way = f"`codesum index {index.repo}` brings them in" if is_behind else "it is of another commit"
         call.tell(
             f"{count_noun(len(unknown), 'changed definition is', 'changed definitions are')} not in the index, so that "
-            f"their users are not known: {some_of([*map(one_line, unknown)], _USERS_NAMED)}; `codesum index "
-            f"{index.repo}` brings them in"
+            f"their users are not known: {some_of([*map(one_line, unknown)], _USERS_NAMED)}; {way}"
         )
     if pair.skipped:
         told = ", ".join(f"{number:,} {reason}" for reason, number in sorted(pair.skipped.items()))

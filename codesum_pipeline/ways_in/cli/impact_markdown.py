@@ -39,12 +39,14 @@ def impact_markdown(page: ImpactPage) -> str:
 
 def _counts(page: ImpactPage) -> str:
     others = ", ".join(f"{_cell(key)} {number:,}" for key, number in page.counts.others.items())
+    unnamed = page.start_count - len(page.start_names)
+    more_starts = f" and {unnamed:,} more" if unnamed > 0 else ""
     changed = [("changed", f"{page.told_kinds or 'no definition'}, in {count_noun(page.files, 'file')}")]
     rows = [
         *([] if page.asked else changed),
-        ("reached", f"{page.counts.one:,} in one step, {page.counts.two:,} in two, {page.counts.all:,} in all"),
+        ("reached", page.counts.told(page.steps)),
         ("tests", f"{page.test_count:,} reach it" if page.test_count else "none is known to reach it"),
-        ("routes and commands", ", ".join(map(_cell, page.start_names)) or "none"),
+        ("routes and commands", ", ".join(map(_cell, page.start_names)) + more_starts or "none"),
     ]
     rows += [
         ("tests kept away", f"{each.count:,} replace {', '.join(map(_cell, each.replaced))}") for each in page.replacing

@@ -211,6 +211,22 @@ def test_steps_bound_how_far_callers_are_followed(shop: Shop) -> None:
     page = shop.ask(range="HEAD~1..HEAD", steps=1)
 
     assert page.counts.all == page.counts.one == 2
+    assert "reached: 2 in one step; further steps were not followed" in page.text()
+    assert "2 in one step, 5 in two; further" in shop.ask(range="HEAD~1..HEAD", steps=2).text()
+    assert "2 in one step, 5 in two, 6 in 3; further" in shop.ask(range="HEAD~1..HEAD", steps=3).text()
+
+
+def test_a_definition_that_is_gone_since_is_not_said_to_come_with_the_next_build(tmp_path: Path) -> None:
+    repo = GitRepo.create(tmp_path / "shop", {"a.py": "A = 1\n"})
+    repo.commit_exactly({"a.py": "A = 1\n\n\ndef gone():\n    return 1\n"})
+    repo.commit_exactly({"a.py": "A = 1\n"})
+    build(workspace_of(open_home(tmp_path / "home"), RepositoryEntry("shop", str(repo.path))))
+    mine = Shop(tmp_path)
+
+    (note,) = mine.ask(range="HEAD~2..HEAD~1").notes
+    assert note.endswith("so that their users are not known: a.py::gone; it is of another commit")
+    repo.commit_exactly({"a.py": "A = 1\n\n\ndef new():\n    return 1\n"})
+    assert "a.py::new; `codesum index shop` brings them in" in mine.ask(range="main~1..main").notes[0]
 
 
 def test_a_cursor_goes_on_with_the_rows(shop: Shop) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import RenderableType
 from rich.text import Text
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
@@ -22,7 +23,7 @@ from codesum_pipeline.ways_in.cli.first_use import index_on_first_use
 from codesum_pipeline.ways_in.cli.impact_markdown import impact_markdown
 from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of
 from codesum_pipeline.ways_in.cli.options import argument, key_option, option
-from codesum_pipeline.ways_in.cli.render import print_json, show_parts, write_note
+from codesum_pipeline.ways_in.cli.render import indent_part, print_json, show_parts, write_note
 
 # Rows below the short text, unless more are asked for.
 _ROWS = 40
@@ -104,7 +105,13 @@ def impact(
     if format is ImpactFormat.MARKDOWN:
         typer.echo(impact_markdown(page))
     else:
-        show_parts(*map(Text, _lines(page)))
+        show_parts(*map(_indented, _lines(page)))
+
+
+def _indented(line: str) -> RenderableType:
+    """A line that a narrow terminal breaks without losing its indentation."""
+    text = line.lstrip(" ")
+    return indent_part(Text(text), len(line) - len(text))
 
 
 def _lines(page: ImpactPage) -> list[str]:
