@@ -56,7 +56,7 @@ def grep(
     ignore_case: Annotated[
         bool, typer.Option("-i", "--ignore-case", help="Capital letters match small ones, and the other way round.")
     ] = False,
-    fixed: Annotated[bool, typer.Option("-F", "--fixed", help="The pattern is plain text, no expression.")] = False,
+    fixed: Annotated[bool, typer.Option("-F", "--fixed", help="Take the pattern as plain text.")] = False,
     language: LanguagesOption = None,
     path: PathsOption = None,
     tests: TestsOption = WhichTests.IN,
