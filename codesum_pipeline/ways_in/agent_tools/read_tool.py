@@ -93,7 +93,14 @@ def read(call: ToolContext, arguments: ReadArguments) -> ReadPage:
     items: list[ReadItem] = []
     tokens = arguments.tokens
     while item < len(found) and len(items) < arguments.limit:
-        one = _read_one(call, sources, found[item], arguments, texts[item], after=line)
+        try:
+            one = _read_one(call, sources, found[item], arguments, texts[item], after=line)
+        except ConfigurationError as error:
+            if len(found) == 1 or (item == len(found) - 1 and not items):
+                raise
+            call.tell(str(error))
+            item, line = item + 1, 0
+            continue
         kept = _cut(one, tokens, must=not items)
         if kept is None:
             break

@@ -270,9 +270,9 @@ def test_two_dots_compare_as_they_are_and_three_since_they_parted(shop: Shop, tm
 @pytest.mark.parametrize(
     ("written", "message"),
     [
-        ("nowhere..HEAD", "'nowhere' is no commit that is here of shop: run `git -C "),
+        ("nowhere..HEAD", "shop has no commit 'nowhere' here: run `git -C "),
         ("--output=x..HEAD", "'--output=x' cannot name a commit"),
-        ("n" * 300, "is no commit that is here of shop"),
+        ("n" * 300, "shop has no commit 'nnn"),
         ("n" * 301, "cannot name a commit"),
         ("^HEAD", "'^HEAD' cannot name a commit"),
         ("HEAD:shop/money.py", "cannot name a commit"),
