@@ -5,7 +5,8 @@ used the definition there, and is the same now, uses nothing of that name that i
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
 
 from msgspec import Struct
 
@@ -22,7 +23,7 @@ _WORD = re.compile(r"\w+")
 _EXPORTING = frozenset({"import", "from", "export", "exports", "use", "require"})
 
 
-class LeftUsers(Struct, frozen=True, eq=False):
+class LeftUsers(Struct, eq=False, dict=True):
     """`index` is the published one; `documents` are those of the version that answers."""
 
     index: PublishedIndex
@@ -32,6 +33,15 @@ class LeftUsers(Struct, frozen=True, eq=False):
 
     def of(self, change: SymbolChange) -> list[int]:
         """The documents that use what a change took away, ascending; none where the old name is kept."""
+        if change.id not in self._known:
+            self._known[change.id] = self._of(change)
+        return self._known[change.id]
+
+    @cached_property
+    def _known(self) -> dict[str, list[int]]:
+        return {}
+
+    def _of(self, change: SymbolChange) -> list[int]:
         before = change.before
         if before is None or (change.after and change.after.id == before.id) or self.is_kept(before, change.after):
             return []
@@ -65,10 +75,14 @@ class LeftUsers(Struct, frozen=True, eq=False):
     def is_kept(self, before: Symbol, after: Symbol | None) -> bool:
         """Whether the old name has a value now (`old = new`), or its file brings it in from where it went."""
         path, name = before.file_path, before.name
-        of_file = (each for each in self.changes if each.kind is SymbolChangeKind.CODE and each.path == path)
-        if any(name in each.names for each in of_file):
-            return True
-        return after is not None and after.file_path != path and self._brings_in(path, name)
+        return name in self._given_values.get(path, ()) or (
+            after is not None and after.file_path != path and self._brings_in(path, name)
+        )
+
+    @cached_property
+    def _given_values(self) -> Mapping[str, Collection[str]]:
+        """The names to which the code of each file gives other values."""
+        return {change.path: change.names for change in self.changes if change.kind is SymbolChangeKind.CODE}
 
     def _brings_in(self, path: str, name: str) -> bool:
         number = self.documents.number(path)
