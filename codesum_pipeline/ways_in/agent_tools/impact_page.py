@@ -70,27 +70,45 @@ class ChangedDefinition(BaseModel):
         return (self.left_count + len(self.unresolved)) * 2
 
     @property
+    def is_renamed(self) -> bool:
+        return "::" in self.id and "::" in self.moved_from and own_name(self.moved_from) != own_name(self.id)
+
+    @property
+    def told_kind(self) -> str:
+        """The kind, and what was moved or renamed was before."""
+        kind = "renamed" if self.is_renamed and self.kind is SymbolChangeKind.MOVED else str(self.kind)
+        is_here = self.moved_from.partition("::")[0] == self.path and "::" in self.moved_from
+        was = title_of(self.moved_from) if is_here else one_line(self.moved_from)
+        return f"{kind}, was {was}" if self.moved_from else kind
+
+    @property
+    def told_left(self) -> str:
+        """How the users that are left behind name it; empty where there are none, or nothing has another name."""
+        if not self.left_count or self.kind is SymbolChangeKind.REMOVED:
+            return ""
+        return f"by the old {'name' if self.is_renamed else 'place'}"
+
+    @property
     def told_users(self) -> str:
         users = [title_of(each) for each in self.users]
         tests = f" ({self.test_user_count:,} in tests)" if self.test_user_count else ""
-        told = f"{count_noun(self.user_count, 'user')}{tests}: {_some(users, self.user_count)}" if users else ""
-        is_told = self.left_count and self.kind is not SymbolChangeKind.REMOVED
-        what = "place" if own_name(self.moved_from) == own_name(self.id) else "name"
-        left = f"{self.left_count:,} of them by the old {what}" if is_told else ""
+        all_left = f" {self.told_left}" if self.told_left and self.left_count == self.user_count else ""
+        counts = f"{count_noun(self.user_count, 'user')}{all_left}{tests}"
+        told = f"{counts}: {_some(users, self.user_count)}" if users else ""
+        left = f"{self.left_count:,} of them {self.told_left}" if self.told_left and not all_left else ""
         places = f"by name: {some_of(self.unresolved, _NAMED)}" if self.unresolved else ""
         return "; ".join(filter(None, (told, left, places)))
 
     def line_of_risk(self) -> str:
-        return f"{self.kind}  {self.place}  {self.title}: {self.told_users}"
+        return f"{self.told_kind}  {self.place}  {self.title}: {self.told_users}"
 
     @property
     def place(self) -> str:
         return place_of(self.path, self.line, self.end_line)
 
     def lines(self) -> list[str]:
-        what = f"{self.kind}{f', was {one_line(self.moved_from)}' if self.moved_from else ''}"
         names = f" ({some_of([*map(one_line, self.names)], _NAMED)})" if self.names else ""
-        head = f"{self.place}  {what}  {self.title}{names}"
+        head = f"{self.place}  {self.told_kind}  {self.title}{names}"
         found = [f"{head}: {self._told_headline()}" if self._told_headline() else head]
         if self.signature_before and self.signature_before != self.signature:
             before, after = (

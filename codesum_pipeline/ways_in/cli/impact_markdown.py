@@ -66,9 +66,14 @@ def _risk(change: ChangedDefinition) -> str:
     users = ", ".join(map(_name, change.users))
     told = f"{count_noun(change.user_count, 'user')}: {users}" if users else ""
     places = f"used by name at {', '.join(map(code_span, change.unresolved))}" if change.unresolved else ""
-    left = f"{change.left_count:,} of them as it was before" if change.left_count and change.moved_from else ""
+    left = f"{change.left_count:,} of them {change.told_left}" if change.told_left else ""
     used = "; ".join(filter(None, (told, left, places)))
-    return f"- {change.kind}: {code_span(change.title)} ({code_span(change.place)}); {used}"
+    kind = "renamed" if change.told_kind.startswith("renamed") else change.kind
+    return f"- {kind}: {code_span(change.title)} ({code_span(change.place)}){_was(change)}; {used}"
+
+
+def _was(change: ChangedDefinition) -> str:
+    return f", was {code_span(change.moved_from)}" if change.moved_from else ""
 
 
 def _name(id_: str) -> str:
@@ -100,10 +105,9 @@ def _list(rows: Sequence[ReachedPlace]) -> str:
 
 
 def _change(change: ChangedDefinition) -> str:
-    moved = f", was {code_span(change.moved_from)}" if change.moved_from else ""
     names = f": {', '.join(map(code_span, change.names[:5]))}" if change.names else ""
     headline = change.headline or change.headline_before
-    lines = [f"- **{change.kind}** {code_span(change.title)} ({code_span(change.place)}){moved}{names}"]
+    lines = [f"- **{change.kind}** {code_span(change.title)} ({code_span(change.place)}){_was(change)}{names}"]
     lines += [f"  {escape_text(headline)}"] if headline else []
     if change.signature_before and change.signature_before != change.signature:
         lines += [f"  before {code_span(change.signature_before, limit=_LONGEST_SIGNATURE)}"]

@@ -13,6 +13,7 @@ from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.agent_tools.impact_page import ImpactPage
 from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
+from codesum_pipeline.ways_in.cli.impact_markdown import impact_markdown
 from codesum_pipeline.ways_in.worktree_indexes.opening import settle_tree
 from codesum_pipeline_tests.support.changed_shop import AFTER, BEFORE, USER
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
@@ -160,7 +161,9 @@ def test_users_of_a_name_that_was_given_up_are_told_also_of_a_settled_tree(bills
     for page in (before, after):
         (change,) = page.changes
         assert (change.kind, change.users, change.left_count) == ("moved", ["bill.py::bill", "money.py::show"], 2)
-        assert page.risks[0].startswith("moved  money.py:1-3  as_text: 2 users: bill, show; 2 of them by the old name")
+        assert page.risks[0].startswith(
+            "renamed, was to_text  money.py:1-3  as_text: 2 users by the old name: bill, show"
+        )
         assert page.counts.one == 2
 
 
@@ -183,7 +186,17 @@ def test_who_uses_what_was_renamed_or_moved_is_at_risk_unless_the_name_is_kept(
     (change,) = (each for each in page.changes if each.kind == "moved")
     assert (change.left_count, bool(page.risks)) == (left, bool(left))
     if left:
-        assert "2 of them by the old place" in page.risks[0]
+        assert page.risks[0].startswith(
+            "moved, was money.py::to_text  text.py:1-3  to_text: 2 users by the old place: "
+        )
+
+
+def test_users_of_the_old_name_are_told_in_a_comment(bills: Shop) -> None:
+    bills.repo.write({"money.py": RENAMED})
+    comment = impact_markdown(bills.ask(folder=bills.repo.path))
+
+    assert "- renamed: `as_text` (`money.py:1-3`), was `money.py::to_text`; 2 users: `bill`, `show`" in comment
+    assert "; 2 of them by the old name" in comment
 
 
 def test_a_name_that_was_given_up_in_the_indexed_commit_is_looked_for_by_its_calls(tmp_path: Path) -> None:
