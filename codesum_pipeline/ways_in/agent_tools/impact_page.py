@@ -24,7 +24,8 @@ _STEPS_COUNTED = 2
 _WORDS = {
     SymbolChangeKind.REMOVED: ("removed", "removed"), SymbolChangeKind.SIGNATURE: ("signature", "signatures"),
     SymbolChangeKind.MOVED: ("moved or renamed", "moved or renamed"), SymbolChangeKind.BODY: ("body", "bodies"),
-    SymbolChangeKind.ADDED: ("added", "added"), SymbolChangeKind.CODE: ("file's own code", "files' own code"),
+    SymbolChangeKind.ADDED: ("added", "added"),
+    SymbolChangeKind.CODE: ("file's code outside of definitions", "files' code outside of definitions"),
     SymbolChangeKind.ASKED: ("asked about", "asked about"),
 }  # fmt: skip
 
@@ -108,7 +109,9 @@ class ChangedDefinition(BaseModel):
 
     def lines(self) -> list[str]:
         names = f" ({some_of([*map(one_line, self.names)], _NAMED)})" if self.names else ""
-        head = f"{self.place}  {self.told_kind}  {self.title}{names}"
+        is_code = self.kind is SymbolChangeKind.CODE
+        what = "code outside of definitions" if is_code else f"{self.told_kind}  {self.title}"
+        head = f"{self.place}  {what}{names}"
         found = [f"{head}: {self._told_headline()}" if self._told_headline() else head]
         if self.signature_before and self.signature_before != self.signature:
             before, after = (

@@ -210,6 +210,14 @@ def test_a_name_that_was_given_up_in_the_indexed_commit_is_looked_for_by_its_cal
     assert "by name: bill.py:5" in page.risks[0]
 
 
+def test_code_outside_of_definitions_is_called_so(bills: Shop) -> None:
+    bills.repo.write({"money.py": f"RATE = 2\n\n\n{MONEY}"})
+    told = bills.ask(folder=bills.repo.path).text()
+
+    assert "1 file's code outside of definitions, in 1 file\n" in told
+    assert "    money.py  code outside of definitions (RATE)\n" in told
+
+
 def test_removed_with_users_is_riskiest_and_names_the_places(page: ImpactPage) -> None:
     assert page.risks[0].startswith("removed  shop/money.py:")
     assert "shop/payments.py:" in page.risks[0]
