@@ -160,9 +160,13 @@ def _bring(bundle: OpenedBundle, ws: Workspace, mirror: Mirror, progress: Progre
     try:
         head = bring_commit(wanted, mirror, ws.settings, named=ws.named, progress=progress)
     except (ConfigurationError, RepositoryUnavailable) as error:
+        way = (
+            f"push it there ({error})" if is_url(ws.entry.location)
+            else f"fetch it there, also into a shallow clone (`git -C {where} fetch origin {one_line(commit)}`)"
+        )  # fmt: skip
         raise BundleRefused(
-            f"{bundle.called}: it is of commit {commit[:12]}, which cannot be had from {where}: fetch it there "
-            f"(`git fetch`), name the repository that it is of, or import one of another commit ({error})"
+            f"{bundle.called}: it is of commit {commit[:12]}, which cannot be had from {where}: {way}, name the "
+            "repository that it is of, or import a bundle of another commit"
         ) from error
     if head.commit != commit:
         bundle.refuse(f"it is of {commit[:60]!r}, which is no full commit id: export it again")

@@ -32,7 +32,7 @@ _WRITTEN_AT_ONCE = 1 << 18
 # The exit codes: lines match, or none does.
 _ANSWERED, _FAILED = (0, 1), 2
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_WAY_OUT = "to find it as it stands, search for it as a fixed text (-F)"
+_WAY_OUT = "to find it as it stands, search for it as a fixed text (-F), on the page by `lines with this text`"
 # What ripgrep says of what only engines that try ways anew can match, and what helps.
 _EXPLAINED = {
     "backreferences are": "backreferences are not supported, since their time has no limit: write the text out",

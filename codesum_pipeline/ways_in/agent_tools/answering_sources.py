@@ -118,6 +118,14 @@ class SourceReader(Struct, eq=False):
         self._texts.update(((index.repo, path), text) for path, text in texts.items())
         return texts
 
+    def texts(self, index: PublishedIndex, paths: Sequence[str]) -> Mapping[str, str]:
+        """The texts of some files of an index, of which only those are read that were not before."""
+        missing = [path for path in paths if (index.repo, path) not in self._texts]
+        if missing:
+            bring_mirror(self.catalogue, index, tell=self.tell)
+            self.read(index, missing)
+        return {path: text for path in paths if (text := self._texts.get((index.repo, path))) is not None}
+
     def read_of(self, indexes: Sequence[PublishedIndex], hits: Sequence[Hit]) -> None:
         """Read the files of some hits together: one process of git for each repository instead of one for each file."""
         for index in indexes:

@@ -36,7 +36,8 @@ _CLOSING = re.compile(r"^[\])}]")
 
 
 class SymbolChangeKind(StrEnum):
-    """What happened to a definition, or to the code of a file outside of definitions (`code`)."""
+    """What happened to a definition, or to the code of a file outside of definitions (`code`); `asked` where nothing
+    did and somebody asks what a change would reach."""
 
     REMOVED = "removed"
     SIGNATURE = "signature"
@@ -44,6 +45,7 @@ class SymbolChangeKind(StrEnum):
     BODY = "body"
     ADDED = "added"
     CODE = "code"
+    ASKED = "asked"
 
 
 class SymbolChange(Struct, frozen=True):
@@ -270,7 +272,7 @@ def _outside(parsed: "ParsedFile") -> list[str]:
     lines = [line for line in parsed.facts.source.split("\n") if line.strip()]
     bare = [line.strip() for line in lines]
     kept, at = list[str](), 0
-    for symbol in filter(_is_topmost, parsed.symbols):
+    for symbol in _outermost(parsed.symbols):
         own = [line.strip() for line in symbol.canonical_source.split("\n") if line.strip()]
         places = (place for place in range(at, len(bare)) if own and bare[place] == own[0])
         start = next((place for place in places if bare[place : place + len(own)] == own), None)
@@ -280,8 +282,13 @@ def _outside(parsed: "ParsedFile") -> list[str]:
     return kept + lines[at:]
 
 
-def _is_topmost(symbol: Symbol) -> bool:
-    return symbol.parent_id is None or symbol.parent_id == symbol.file_path
+def _outermost(symbols: Sequence[Symbol]) -> Iterator[Symbol]:
+    """The definitions that stand in no other one; a method may stand beside its class, as in Go."""
+    last = 0
+    for symbol in sorted(symbols, key=lambda each: (each.start_line, -each.end_line)):
+        if symbol.end_line > last:
+            last = symbol.end_line
+            yield symbol
 
 
 def _changed_heads(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:

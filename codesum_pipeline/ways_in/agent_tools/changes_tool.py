@@ -16,7 +16,7 @@ from enum import StrEnum
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import numpy as np
 from msgspec import Struct
@@ -26,13 +26,14 @@ from codesum_pipeline.foundation.data_model.document import Cause, HistoryEvent,
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.hashing import canonical_json, sha256_hex
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
-from codesum_pipeline.foundation.data_model.printable import shorten_text
+from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text
 from codesum_pipeline.foundation.store.atomic import write_text_atomically
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
 from codesum_pipeline.source.files.origins import is_below
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import SHORT_COMMIT
 from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
+from codesum_pipeline.ways_in.agent_tools.joined_uses import qualified_parts
 from codesum_pipeline.ways_in.agent_tools.tool_answers import (
     AnswerPage,
     Cursor,
@@ -147,6 +148,12 @@ class ChangedDocument(DocumentRow):
     commit: str = ""
     written_at: str = ""
 
+    @classmethod
+    def gone(cls, repo: str, id_: str, level: str, **more: Any) -> Self:
+        """The row of a document of which only the id is known."""
+        name = one_line(".".join(qualified_parts(id_)))
+        return cls(repo=repo, id=id_, kind=level, path=path_of(id_), text=name, **more)
+
     @property
     def is_of_tree(self) -> bool:
         return not self.commit
@@ -215,7 +222,7 @@ class TreeEdits(Struct, eq=False, dict=True):
         if number is not None:
             return ChangedDocument.of(self.documents[number], change=kind)
         level = (now or before or Level.FILE.value).partition(":")[0]
-        return ChangedDocument(repo=self.index.repo, id=id_, kind=level, path=path_of(id_), change=kind)
+        return ChangedDocument.gone(self.index.repo, id_, level, change=kind)
 
     def known_after(self, shown: Sequence[str]) -> View:
         """The view of a caller who was shown some of the differing documents."""
@@ -323,7 +330,7 @@ class TextChanges(Struct, frozen=True):
         }
         if row is None or history.events[place] == HistoryEvent.REMOVED:
             level, kind = history.value("level", place), TextChangeKind.REMOVED
-            return ChangedDocument(repo=index.repo, id=id_, kind=level, path=path_of(id_), change=kind, **facts)
+            return ChangedDocument.gone(index.repo, id_, level, change=kind, **facts)
         kind = TextChangeKind.REWRITTEN if id_ in self.known else TextChangeKind.NEW
         return ChangedDocument.of(IndexedDocument(index, row), change=kind, **facts)
 

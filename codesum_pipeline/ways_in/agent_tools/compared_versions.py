@@ -231,7 +231,8 @@ def _resolved(
         if all(ids):
             return git_dir, str(ids[0]), str(ids[1]) if asked.head else ""
         missing = missing or tuple(name for name, id_ in zip(names, ids, strict=True) if id_ is None)
-    why = f"{_unknown(missing)} of {index.repo}: {_way_out(index.repo, entry, places[0])}"
+    unknown = " or ".join(repr(shorten_text(one_line(name))) for name in missing)
+    why = f"{index.repo} has no commit {unknown} here: {_way_out(index.repo, entry, places[0])}"
     raise MissingCommits(why, repo=index.repo, names=missing)
 
 
@@ -239,11 +240,6 @@ def _is_before(git_dir: Path, commit: str, last: str) -> bool:
     """Whether a commit is another one, or among those before it."""
     arguments = ["merge-base", "--is-ancestor", commit, last]
     return try_git(arguments, git_dir=git_dir, timeout_s=_TIMEOUT_S).status == 0
-
-
-def _unknown(names: Sequence[str]) -> str:
-    quoted = " and ".join(repr(shorten_text(one_line(name))) for name in names)
-    return f"{quoted} {'is no commit that is here' if len(names) == 1 else 'are no commits that are here'}"
 
 
 def _way_out(repo: str, entry: RepositoryEntry, git_dir: Path) -> str:

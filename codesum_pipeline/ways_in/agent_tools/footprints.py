@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from msgspec import Struct, field
 
 from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.changed_symbols import SymbolChange, SymbolChangeKind, constant_id
 from codesum_pipeline.ways_in.agent_tools.constants import ConstantReader
@@ -12,6 +13,8 @@ from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
 from codesum_pipeline.ways_in.agent_tools.graph_role import StartNames, is_test_document
 from codesum_pipeline.ways_in.agent_tools.impact_page import ReachedPlace, title_of
 from codesum_pipeline.ways_in.agent_tools.importing_repositories import foreign_uses
+from codesum_pipeline.ways_in.agent_tools.kept_away import keep_away
+from codesum_pipeline.ways_in.agent_tools.left_users import LeftUsers
 from codesum_pipeline.ways_in.agent_tools.reached_code import CodeReach, ReachedDocument, way_to
 from codesum_pipeline.ways_in.agent_tools.start_names import start_names
 
@@ -25,12 +28,16 @@ class Footprint(Struct):
     starts: StartNames
     # The way in another repository from the change to a start.
     before: Mapping[int, list[str]] = field(default_factory=dict)
+    # Tests that would be reached if they did not replace what has these names, and all that would be reached then.
+    kept_away: Mapping[int, list[str]] = field(default_factory=dict)
+    otherwise: Mapping[int, ReachedDocument] = field(default_factory=dict)
 
     def place(self, number: int) -> ReachedPlace:
         found, row = self.documents[number], self.documents.row(number)
-        way = way_to(self.found, number)
+        reached = self.otherwise if number in self.kept_away else self.found
+        way = way_to(reached, number)
         names = [*self.before.get(way[0], ()), *(title_of(self.documents[each].id) for each in way)]
-        steps = self.found[number].distance
+        steps = reached[number].distance
         starts = sorted({*self.started(number)})
         return ReachedPlace(
             repo=found.repo,
@@ -41,6 +48,7 @@ class Footprint(Struct):
             way=names,
             starts=starts,
             is_elsewhere=bool(self.before),
+            replaced=self.kept_away.get(number, []),
         )
 
     def started(self, number: int) -> Sequence[str]:
@@ -71,21 +79,32 @@ class Footprint(Struct):
             number for number, reached in self.found.items() if reached.distance and number not in tests
         )
 
+    def kept_tests(self) -> list[int]:
+        """The tests that are kept away, those together that replace the same."""
+        return sorted(self.kept_away, key=lambda number: (self.kept_away[number], self.documents[number].id))
+
     def _nearest(self, numbers: Collection[int] | Iterator[int]) -> list[int]:
         return sorted(numbers, key=lambda number: (self.found[number].distance, self.documents[number].id))
 
 
+class WalkStarts(Struct, frozen=True):
+    """Where a walk begins: documents, each with the steps that were made to it, and the ids of definitions that are no
+    longer there, which other repositories may use."""
+
+    numbers: Mapping[int, int]
+    gone: Collection[str] = ()
+
+
 def footprints(
-    call: ToolContext, ours: JoinedDocuments, changes: Sequence[SymbolChange], *, steps: int | None
+    call: ToolContext, ours: JoinedDocuments, sources: SourceReader, starts: WalkStarts, *, steps: int | None
 ) -> Iterator[Footprint]:
     """What is reached in the repository, and in each other one that uses some of it."""
-    sources = call.sources(ours.parts)
     reach = CodeReach.of(ours, sources)
-    found = reach.reached(_begun(ours, ConstantReader(ours, sources), changes), steps=steps)
-    own = Footprint(ours, reach, found, start_names(call, ours.repo))
-    yield own
+    kept = keep_away(call, reach, sources, starts.numbers, steps=steps)
+    found = kept.found
+    yield Footprint(ours, reach, found, start_names(call, ours.repo), {}, kept.tests, kept.otherwise)
     offered = {ours[number].id: number for number in found if not is_test_document(ours, number)}
-    offered |= {change.before.id: -1 for change in changes if change.before and change.before.id not in offered}
+    offered |= {id_: -1 for id_ in starts.gone if id_ not in offered}
     by_repo: dict[str, dict[int, tuple[int, list[str]]]] = {}
     for use in foreign_uses(call, ours, offered):
         number = offered[use.used]
@@ -96,20 +115,25 @@ def footprints(
             known[use.number] = distance, way
     for key, begun in sorted(by_repo.items()):
         theirs = call.documents(key)
-        other = CodeReach.of(theirs, call.sources(theirs.parts))
-        found = other.reached({number: distance for number, (distance, _) in begun.items()}, steps=steps)
-        yield Footprint(theirs, other, found, start_names(call, key), {one: way for one, (_, way) in begun.items()})
+        their_sources = call.sources(theirs.parts)
+        other = CodeReach.of(theirs, their_sources)
+        numbers = {number: distance for number, (distance, _) in begun.items()}
+        kept = keep_away(call, other, their_sources, numbers, steps=steps)
+        ways = {one: way for one, (_, way) in begun.items()}
+        yield Footprint(theirs, other, kept.found, start_names(call, key), ways, kept.tests, kept.otherwise)
 
 
-def _begun(documents: JoinedDocuments, constants: ConstantReader, changes: Sequence[SymbolChange]) -> dict[int, int]:
-    """The documents where the walk begins, each with the steps that were made to it."""
+def starts_of_changes(
+    documents: JoinedDocuments, sources: SourceReader, changes: Sequence[SymbolChange], left: LeftUsers
+) -> WalkStarts:
+    """Where the walk begins for what changed."""
+    constants = ConstantReader(documents, sources)
     begun: dict[int, int] = {}
 
     def begin(number: int | None, distance: int) -> None:
         if number is not None:
             begun[number] = min(distance, begun.get(number, distance))
 
-    lost = lost_users(documents)
     for change in changes:
         if change.kind is SymbolChangeKind.CODE:
             users = [one for name in change.names for one in constants.users_of(constant_id(change.path, name))]
@@ -123,15 +147,6 @@ def _begun(documents: JoinedDocuments, constants: ConstantReader, changes: Seque
         begin(documents.number(change.id), 0)
         if change.before and change.before.id != change.id:
             begin(documents.number(change.before.id), 0)
-        for user in lost.get(change.before.id, ()) if change.before else ():
+        for user in left.of(change):
             begin(user, 1)
-    return begun
-
-
-def lost_users(documents: JoinedDocuments) -> dict[str, list[int]]:
-    """What used, at the commit of the index, each document that the work tree no longer has."""
-    found: dict[str, list[int]] = {}
-    for user, ids in documents.joined.lost.items():
-        for id_ in ids:
-            found.setdefault(id_, []).append(user)
-    return found
+    return WalkStarts(begun, [change.before.id for change in changes if change.before])

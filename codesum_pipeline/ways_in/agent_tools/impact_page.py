@@ -1,12 +1,14 @@
 """The answer of `impact`: what changed, what that reaches, and which tests, routes and commands are among it.
 
-The short text comes first: counts, and what is riskiest. The rows follow, as many as fit.
+The short text comes first: counts, and what is riskiest. The rows follow, as many as fit. A long list is written by
+files, without the ways.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from pydantic import BaseModel
 
+from codesum_pipeline.foundation.data_model.ids import own_name
 from codesum_pipeline.foundation.data_model.printable import count_noun, one_line, shorten_text, some_of
 from codesum_pipeline.ways_in.agent_tools.changed_symbols import SymbolChangeKind
 from codesum_pipeline.ways_in.agent_tools.tool_answers import AnswerPage, indent_lines, place_of
@@ -17,10 +19,14 @@ _LONGEST_HEADLINE = 110
 _LONGEST_NAME = 50
 # Steps of a way that are shown: its ends tell most.
 _MOST_STEPS_SHOWN = 4
+# What is reached is counted for one, two and all steps.
+_STEPS_COUNTED = 2
 _WORDS = {
     SymbolChangeKind.REMOVED: ("removed", "removed"), SymbolChangeKind.SIGNATURE: ("signature", "signatures"),
     SymbolChangeKind.MOVED: ("moved or renamed", "moved or renamed"), SymbolChangeKind.BODY: ("body", "bodies"),
-    SymbolChangeKind.ADDED: ("added", "added"), SymbolChangeKind.CODE: ("file's own code", "files' own code"),
+    SymbolChangeKind.ADDED: ("added", "added"),
+    SymbolChangeKind.CODE: ("file's code outside of definitions", "files' code outside of definitions"),
+    SymbolChangeKind.ASKED: ("asked about", "asked about"),
 }  # fmt: skip
 
 
@@ -31,8 +37,8 @@ def title_of(id_: str) -> str:
 
 class ChangedDefinition(BaseModel):
     """One definition, or the code of a file outside of definitions; `moved_from` is its id before. `users` are the
-    first of those of one step that did not change, tests last; `unresolved` are places that call something of the name
-    of what was removed."""
+    first of those of one step that did not change, tests last; `left_count` of them use a name that is gone, and
+    `unresolved` are places that call something of that name."""
 
     kind: SymbolChangeKind
     id: str
@@ -47,6 +53,7 @@ class ChangedDefinition(BaseModel):
     names: list[str] = []
     users: list[str] = []
     user_count: int = 0
+    left_count: int = 0
     test_user_count: int = 0
     unresolved: list[str] = []
     is_test: bool = False
@@ -57,29 +64,54 @@ class ChangedDefinition(BaseModel):
 
     @property
     def risk(self) -> int:
-        """How much may break: users of what went, then of what has another signature."""
-        weight = {SymbolChangeKind.REMOVED: 2, SymbolChangeKind.SIGNATURE: 1}.get(self.kind, 0)
-        return weight and (self.user_count + len(self.unresolved)) * weight
+        """How much may break: who uses what went or has another name now, then users of another signature."""
+        if self.kind in (SymbolChangeKind.REMOVED, SymbolChangeKind.SIGNATURE):
+            weight = 2 if self.kind is SymbolChangeKind.REMOVED else 1
+            return (self.user_count + len(self.unresolved)) * weight
+        return (self.left_count + len(self.unresolved)) * 2
+
+    @property
+    def is_renamed(self) -> bool:
+        return "::" in self.id and "::" in self.moved_from and own_name(self.moved_from) != own_name(self.id)
+
+    @property
+    def told_kind(self) -> str:
+        """The kind, and what was moved or renamed was before."""
+        kind = "renamed" if self.is_renamed and self.kind is SymbolChangeKind.MOVED else str(self.kind)
+        is_here = self.moved_from.partition("::")[0] == self.path and "::" in self.moved_from
+        was = title_of(self.moved_from) if is_here else one_line(self.moved_from)
+        return f"{kind}, was {was}" if self.moved_from else kind
+
+    @property
+    def told_left(self) -> str:
+        """How the users that are left behind name it; empty where there are none, or nothing has another name."""
+        if not self.left_count or self.kind is SymbolChangeKind.REMOVED:
+            return ""
+        return f"by the old {'name' if self.is_renamed else 'place'}"
 
     @property
     def told_users(self) -> str:
         users = [title_of(each) for each in self.users]
         tests = f" ({self.test_user_count:,} in tests)" if self.test_user_count else ""
-        told = f"{count_noun(self.user_count, 'user')}{tests}: {_some(users, self.user_count)}" if users else ""
+        all_left = f" {self.told_left}" if self.told_left and self.left_count == self.user_count else ""
+        counts = f"{count_noun(self.user_count, 'user')}{all_left}{tests}"
+        told = f"{counts}: {_some(users, self.user_count)}" if users else ""
+        left = f"{self.left_count:,} of them {self.told_left}" if self.told_left and not all_left else ""
         places = f"by name: {some_of(self.unresolved, _NAMED)}" if self.unresolved else ""
-        return "; ".join(filter(None, (told, places)))
+        return "; ".join(filter(None, (told, left, places)))
 
     def line_of_risk(self) -> str:
-        return f"{self.kind}  {self.place}  {self.title}: {self.told_users}"
+        return f"{self.told_kind}  {self.place}  {self.title}: {self.told_users}"
 
     @property
     def place(self) -> str:
         return place_of(self.path, self.line, self.end_line)
 
     def lines(self) -> list[str]:
-        what = f"{self.kind}{f', was {one_line(self.moved_from)}' if self.moved_from else ''}"
         names = f" ({some_of([*map(one_line, self.names)], _NAMED)})" if self.names else ""
-        head = f"{self.place}  {what}  {self.title}{names}"
+        is_code = self.kind is SymbolChangeKind.CODE
+        what = "code outside of definitions" if is_code else f"{self.told_kind}  {self.title}"
+        head = f"{self.place}  {what}{names}"
         found = [f"{head}: {self._told_headline()}" if self._told_headline() else head]
         if self.signature_before and self.signature_before != self.signature:
             before, after = (
@@ -100,7 +132,7 @@ class ChangedDefinition(BaseModel):
 
 class ReachedPlace(BaseModel):
     """A document that is reached, by so many steps; `way` are the names from the change to it. `is_elsewhere` where it
-    is in another repository than the change."""
+    is in another repository than the change. A test that is kept away has `replaced` the names of what it replaces."""
 
     repo: str
     id: str
@@ -110,6 +142,7 @@ class ReachedPlace(BaseModel):
     way: list[str] = []
     starts: list[str] = []
     is_elsewhere: bool = False
+    replaced: list[str] = []
 
     @property
     def title(self) -> str:
@@ -117,8 +150,30 @@ class ReachedPlace(BaseModel):
 
     @property
     def place(self) -> str:
-        repo = f"{one_line(self.repo)}  " if self.is_elsewhere else ""
-        return f"{repo}{place_of(self.path, self.line)}"
+        return f"{self._told_repo}{place_of(self.path, self.line)}"
+
+    @property
+    def file(self) -> str:
+        return f"{self._told_repo}{place_of(self.path)}"
+
+    @property
+    def _told_repo(self) -> str:
+        return f"{one_line(self.repo)}  " if self.is_elsewhere else ""
+
+    @property
+    def holder(self) -> str:
+        """The class of a method, or what a nested definition is in; empty for others."""
+        return self.title.rpartition(".")[0] if "::" in self.id else ""
+
+    @property
+    def name_and_line(self) -> str:
+        name = self.title.rpartition(".")[2] if "::" in self.id else "the file"
+        return name if self.line is None or "::" not in self.id else f"{name}:{self.line}"
+
+    @property
+    def why(self) -> str:
+        """What those of a file are grouped by: the steps to them, or what they replace."""
+        return f"replace {', '.join(map(one_line, self.replaced))}" if self.replaced else count_noun(self.steps, "step")
 
     def text(self) -> str:
         starts = f"  {', '.join(map(one_line, self.starts))}" if self.starts else ""
@@ -128,7 +183,24 @@ class ReachedPlace(BaseModel):
         way = [*map(one_line, self.way)]
         if len(way) > _MOST_STEPS_SHOWN:
             way = [way[0], "…", *way[-_MOST_STEPS_SHOWN + 1 :]]
-        return f"{count_noun(self.steps, 'step')}: {' ← '.join(way)}"
+        told = f"{count_noun(self.steps, 'step')}: {' ← '.join(way)}"
+        return f"{told}; {self.why}" if self.replaced else told
+
+
+def pieces_by_file(rows: Iterable[ReachedPlace]) -> Iterator[str]:
+    """Each row as what it adds to the text of those before it: `path  1 step: Class: name:line, name:line`, with other
+    steps on lines of their own."""
+    before: ReachedPlace | None = None
+    for row in rows:
+        holder = f"{row.holder}: " if row.holder else ""
+        if before is None or before.file != row.file:
+            start = f"{'' if before is None else chr(10)}{row.file}  {row.why}: {holder}"
+        elif before.why != row.why:
+            start = f"\n    {row.why}: {holder}"
+        else:
+            start = ", " if before.holder == row.holder else f"; {holder}"
+        yield f"{start}{row.name_and_line}"
+        before = row
 
 
 class ReachCounts(BaseModel):
@@ -141,14 +213,38 @@ class ReachCounts(BaseModel):
     others: dict[str, int] = {}
     is_cut: bool = False
 
+    def told(self, steps: int) -> str:
+        """The counts in words; `steps` were followed at most, 0 for all."""
+        more = "more than " if self.is_cut else ""
+        if not steps:
+            return f"{self.one:,} in one step, {self.two:,} in two, {more}{self.all:,} in all"
+        last = f", {more}{self.all:,} in {steps}" if steps > _STEPS_COUNTED else ""
+        two = f", {self.two:,} in two" if steps > 1 else ""
+        return f"{self.one:,} in one step{two}{last}; further steps were not followed"
+
+
+class KeptAwayTests(BaseModel):
+    """How many tests replace the same on every way that reaches them, and what that is."""
+
+    count: int
+    replaced: list[str]
+
+    def told(self) -> str:
+        names = some_of([*map(one_line, self.replaced)], _NAMED)
+        return f"{count_noun(self.count, 'test that replaces', 'tests that replace')} {names}"
+
 
 class ImpactPage(AnswerPage):
-    """`changes`, `tests`, `starts` (routes and commands) and `reached` are the rows of this part of the answer, in this
-    order; the counts are of the whole."""
+    """`changes`, `tests`, `starts` (routes and commands), `reached` and `kept_away` are the rows of this part of the
+    answer, in this order; the counts are of the whole, `totals` by list, and `begins` is the place of the first row of
+    this part in each list. At most `steps` were followed, 0 for all. `asked` are the ids of definitions that need not
+    have changed; without any, two versions are compared."""
 
     repo: str = ""
     base: str = ""
     head: str = ""
+    asked: list[str] = []
+    steps: int = 0
     kinds: dict[str, int] = {}
     files: int = 0
     only_layout: int = 0
@@ -159,28 +255,42 @@ class ImpactPage(AnswerPage):
     risks: list[str] = []
     nearest_tests: list[str] = []
     start_names: list[str] = []
+    replacing: list[KeptAwayTests] = []
     changes: list[ChangedDefinition] = []
     tests: list[ReachedPlace] = []
     starts: list[ReachedPlace] = []
     reached: list[ReachedPlace] = []
+    kept_away: list[ReachedPlace] = []
+    totals: dict[str, int] = {}
+    begins: dict[str, int] = {}
     is_first: bool = True
 
     def text(self) -> str:
-        return self.framed(self._lines(), what="rows")
+        return self.framed(self.lines(), what="rows")
 
-    def _lines(self) -> Iterator[str]:
+    def lines(self) -> Iterator[str]:
         if self.is_first:
             yield from self.short_lines()
-        for heading, rows in self.sections():
-            yield heading
-            yield from indent_lines(line for row in rows for line in row.text().split("\n"))
+        for name, rows in self.sections():
+            yield self.heading(name, len(rows))
+            if is_by_file(name, self.totals.get(name, 0)):
+                places = [row for row in rows if isinstance(row, ReachedPlace)]
+                yield from indent_lines("".join(pieces_by_file(places)).split("\n"))
+            else:
+                yield from indent_lines(line for row in rows for line in row.text().split("\n"))
 
     def sections(self) -> Iterator[tuple[str, Sequence[ChangedDefinition | ReachedPlace]]]:
-        """The rows of this part below their headings."""
-        for name, heading in SECTIONS.items():
+        """The names of the lists that have rows in this part, with these."""
+        for name in SECTIONS:
             rows: Sequence[ChangedDefinition | ReachedPlace] = getattr(self, name)
             if rows:
-                yield heading, rows
+                yield name, rows
+
+    def heading(self, name: str, shown: int) -> str:
+        """What a list is, and whether it is whole."""
+        total, before = self.totals.get(name, shown), self.begins.get(name, 0)
+        what = "asked about" if name == "changes" and self.asked else SECTIONS[name]
+        return f"all {total:,} {what}" if shown == total else f"{what}, {before + 1:,}-{before + shown:,} of {total:,}"
 
     @property
     def told_kinds(self) -> str:
@@ -190,12 +300,18 @@ class ImpactPage(AnswerPage):
 
     def short_lines(self) -> Iterator[str]:
         """The short text: at most fifteen lines."""
-        if self.kinds:
+        if self.asked:
+            yield f"{self.repo}: what reaches {_some([*map(title_of, self.asked)], len(self.asked))}"
+        elif self.kinds:
             yield f"{self.repo} {self.base} → {self.head}: {self.told_kinds}, in {count_noun(self.files, 'file')}"
-            yield self._told_reach()
-            yield self._told_tests()
         else:
             yield f"{self.repo} {self.base} → {self.head}: no definition changed"
+        if self.asked or self.kinds:
+            yield self._told_reach()
+            yield self._told_tests()
+        if self.replacing:
+            told = "; ".join(each.told() for each in self.replacing[:_NAMED])
+            yield f"kept away: {told}{self._told_more_replacing()}"
         if self.start_count:
             yield f"routes and commands: {self.start_count:,}: {_some(self.start_names, self.start_count)}"
         if told := self._told_rest():
@@ -204,12 +320,14 @@ class ImpactPage(AnswerPage):
             yield "riskiest:"
             yield from indent_lines(self.risks)
 
+    def _told_more_replacing(self) -> str:
+        more = sum(each.count for each in self.replacing[_NAMED:])
+        return f"; {more:,} more that replace something else" if more else ""
+
     def _told_reach(self) -> str:
-        one, two, every = self.counts.one, self.counts.two, self.counts.all
-        more = "more than " if self.counts.is_cut else ""
         others = [f"{one_line(key)} {number:,}" for key, number in self.counts.others.items()]
         beyond = f"; in other repositories: {some_of(others, _NAMED)}" if others else ""
-        return f"reached: {one:,} in one step, {two:,} in two, {more}{every:,} in all{beyond}"
+        return f"reached: {self.counts.told(self.steps)}{beyond}"
 
     def _told_tests(self) -> str:
         if not self.test_count:
@@ -228,7 +346,16 @@ class ImpactPage(AnswerPage):
 # The lists of rows, in their order, with their headings.
 SECTIONS = {
     "changes": "changed", "tests": "tests that reach it", "starts": "routes and commands", "reached": "reached",
+    "kept_away": "tests that are kept away by what they replace",
 }  # fmt: skip
+# Of these a longer list is written by files.
+_BY_FILE = frozenset({"tests", "reached", "kept_away"})
+MOST_WITH_WAYS = 12
+
+
+def is_by_file(name: str, total: int) -> bool:
+    """Whether a list of so many rows is written by files, without the way to each."""
+    return name in _BY_FILE and total > MOST_WITH_WAYS
 
 
 def _some(names: Sequence[str], total: int) -> str:

@@ -1,18 +1,19 @@
 """`impact`: what a change reaches: who uses what changed, and which tests, routes and commands run it."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Annotated
 
 from msgspec import Struct
 from pydantic import Field
 
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
-from codesum_pipeline.foundation.data_model.printable import count_noun, one_line, some_of
+from codesum_pipeline.foundation.data_model.printable import count_noun, one_line, shorten_text, some_of
 from codesum_pipeline.foundation.data_model.symbol import Symbol
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.source.files.path_rules import PathRules
+from codesum_pipeline.ways_in.agent_tools.asked_definitions import report_uses
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.changed_symbols import (
     FileVersions,
@@ -29,18 +30,17 @@ from codesum_pipeline.ways_in.agent_tools.compared_versions import (
     compare_versions,
 )
 from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
-from codesum_pipeline.ways_in.agent_tools.footprints import Footprint, footprints, lost_users
+from codesum_pipeline.ways_in.agent_tools.footprints import Footprint, footprints, starts_of_changes
 from codesum_pipeline.ways_in.agent_tools.graph_role import is_test_document
-from codesum_pipeline.ways_in.agent_tools.impact_page import (
-    SECTIONS,
-    ChangedDefinition,
-    ImpactPage,
-    ReachCounts,
-    ReachedPlace,
-    title_of,
+from codesum_pipeline.ways_in.agent_tools.impact_page import ChangedDefinition, ImpactPage
+from codesum_pipeline.ways_in.agent_tools.impact_report import (
+    ImpactLists,
+    ImpactReport,
+    fields_of_users,
+    report_of,
 )
-from codesum_pipeline.ways_in.agent_tools.reached_code import MOST_REACHED
-from codesum_pipeline.ways_in.agent_tools.tool_answers import Name, PagedArguments, take_fitting
+from codesum_pipeline.ways_in.agent_tools.left_users import LeftUsers
+from codesum_pipeline.ways_in.agent_tools.tool_answers import Name, Names, PagedArguments
 from codesum_pipeline.ways_in.agent_tools.uncounted import other_calls
 
 _TOOL = "impact"
@@ -52,47 +52,31 @@ _MOST_LOOKED_FOR = 50
 
 
 class ImpactArguments(PagedArguments):
-    """Two versions of a repository, and how far their difference is followed."""
+    """Two versions of a repository, or definitions of it, and how far what they reach is followed."""
 
+    ids: Annotated[Names, Field(description="Instead of range: what uses these definitions, changed or not")] = []
     range: Annotated[
         Name,
         Field(description="BASE..HEAD, BASE...HEAD, or BASE to the work tree; default: uncommitted edits"),
     ] = ""
     repo: Name = ""
     steps: Annotated[int, Field(ge=0, le=50, description="Steps of callers; 0: all")] = 0
-    limit: int = Field(30, ge=1, le=200)
-
-
-Row = ChangedDefinition | ReachedPlace
-
-
-class ImpactReport(Struct, frozen=True):
-    """A whole answer: its counts, and its rows, which are written when they are shown."""
-
-    page: ImpactPage
-    parts: Sequence[PublishedIndex]
-    rows: Sequence[tuple[str, Callable[[], Row]]]
-
-    def whole(self) -> ImpactPage:
-        return self.part(0, len(self.rows) or 1, None)
-
-    def part(self, begin: int, limit: int, tokens: int | None) -> ImpactPage:
-        """The rows from one on, as many as the bounds allow; without `tokens`, as many as `limit`."""
-        made = ((name, make()) for name, make in self.rows[begin:])
-        kept = (
-            [*islice(made, limit)] if tokens is None
-            else take_fitting(made, lambda row: row[1].text(), limit=limit, tokens=tokens)
-        )  # fmt: skip
-        lists: dict[str, list[Row]] = {name: [] for name in SECTIONS}
-        for name, row in kept:
-            lists[name].append(row)
-        facts = {"shown": len(kept), "total": len(self.rows), "is_first": begin == 0}
-        return self.page.model_copy(update={**lists, **facts})
+    only: ImpactLists = ImpactLists.ALL
+    limit: int = Field(500, ge=1, le=1000)
 
 
 def impact(call: ToolContext, arguments: ImpactArguments) -> ImpactPage:
     """The short text and the first rows; a cursor goes on with the rows."""
-    report = report_impact(call, arguments.repo, VersionRange.parse(arguments.range), steps=arguments.steps or None)
+    if arguments.ids and arguments.range:
+        raise ConfigurationError(
+            f"ids and range = {shorten_text(arguments.range)!r}: give the definitions that a change would be in, or "
+            "the versions that are compared"
+        )
+    steps, lists = arguments.steps or None, arguments.only
+    report = (
+        report_uses(call, arguments.repo, arguments.ids, steps=steps, lists=lists) if arguments.ids
+        else report_impact(call, arguments.repo, VersionRange.parse(arguments.range), steps=steps, lists=lists)
+    )  # fmt: skip
     begin = call.start(_TOOL, arguments, report.parts)[0]
     page = report.part(begin, arguments.limit, arguments.tokens)
     end = begin + page.shown
@@ -100,38 +84,24 @@ def impact(call: ToolContext, arguments: ImpactArguments) -> ImpactPage:
     return page
 
 
-def report_impact(call: ToolContext, repo: str, asked: VersionRange, *, steps: int | None = None) -> ImpactReport:
+def report_impact(
+    call: ToolContext, repo: str, asked: VersionRange, *, steps: int | None = None, lists: ImpactLists = ImpactLists.ALL
+) -> ImpactReport:
     """What a change reaches, in at most so many steps."""
     index = call.one_index(repo)
     pair = compare_versions(call, index, asked)
     compared, left_out = _symbols(call, index, pair)
     ours = call.documents(index.repo)
-    prints = list(footprints(call, ours, compared.changes, steps=steps))
-    changes = _described(call, index, ours, compared.changes, prints[0])
-    _tell(call, index, pair, compared, ours)
+    sources = call.sources(ours.parts)
+    left = LeftUsers(index, ours, sources, compared.changes)
+    starts = starts_of_changes(ours, sources, compared.changes, left)
+    prints = list(footprints(call, ours, sources, starts, steps=steps))
+    changes = _described(call, left, prints[0])
+    as_of = call.as_of([each.documents.repo for each in prints])
+    _tell(call, index, pair, compared, ours, is_behind=as_of[0].behind != 0)
     page = _page_of_counts(index, pair, compared, prints, changes, left_out)
-    page.as_of = call.as_of([each.documents.repo for each in prints])
-    page.notes = call.notes
-    rows: list[tuple[str, Callable[[], Row]]] = [("changes", partial(_same, change)) for change in changes]
-    for name, numbers in (
-        ("tests", Footprint.tests),
-        ("starts", Footprint.started_documents),
-        ("reached", Footprint.others),
-    ):
-        rows += ((name, partial(each.place, one)) for each, one in _by_distance(prints, numbers))
-    return ImpactReport(page, ours.parts, rows)
-
-
-def _by_distance(
-    prints: Sequence[Footprint], numbers: Callable[[Footprint], Sequence[int]]
-) -> list[tuple[Footprint, int]]:
-    """Documents of all repositories, nearest first; sorting keeps the order within a repository."""
-    found = [(each, one) for each in prints for one in numbers(each)]
-    return sorted(found, key=lambda pair: pair[0].found[pair[1]].distance)
-
-
-def _same(change: ChangedDefinition) -> ChangedDefinition:
-    return change
+    page.as_of, page.notes, page.steps = as_of, call.notes, steps or 0
+    return report_of(page, prints, changes, lists=lists)
 
 
 def _symbols(
@@ -165,26 +135,17 @@ def _symbols(
     return compared, {why: paths for why, paths in left.items() if paths}
 
 
-def _described(
-    call: ToolContext,
-    index: PublishedIndex,
-    documents: JoinedDocuments,
-    changes: Sequence[SymbolChange],
-    own: Footprint,
-) -> list[ChangedDefinition]:
+def _described(call: ToolContext, left: LeftUsers, own: Footprint) -> list[ChangedDefinition]:
     """The changes with their words and users: what has most to lose first, then by kind, tests last."""
-    texts = _Headlines(index, documents)
-    lost = lost_users(documents)
+    documents, changes = left.documents, left.changes
+    texts = _Headlines(left.index, documents)
     changed = {change.id for change in changes} | {change.before.id for change in changes if change.before}
-    unresolved = _unresolved(call, documents, changes)
+    unresolved = _unresolved(call, left)
     found = []
     for change in changes:
         number = documents.number(change.id)
         users = [*(own.reach.users(number) if number is not None else ())]
-        users += lost.get(change.before.id, ()) if change.before else ()
-        others = [each for each in dict.fromkeys(users) if documents[each].id not in changed]
-        in_tests = [each for each in others if is_test_document(documents, each)]
-        ids = [documents[each].id for each in sorted(others, key=set(in_tests).__contains__)]
+        users += (behind := left.of(change))
         symbol = change.after or change.before
         headline_before, headline = texts.of(change)
         found.append(
@@ -200,9 +161,8 @@ def _described(
                 headline=headline,
                 headline_before=headline_before,
                 names=[*change.names],
-                users=ids[:_USERS_NAMED],
-                user_count=len(ids),
-                test_user_count=len(in_tests),
+                **fields_of_users(documents, users, changed),
+                left_count=sum(documents[each].id not in changed for each in behind),
                 unresolved=unresolved.get(change.id, []),
                 is_test=number is not None and is_test_document(documents, number),
             )
@@ -212,15 +172,19 @@ def _described(
     return found
 
 
-def _unresolved(call: ToolContext, documents: JoinedDocuments, changes: Sequence[SymbolChange]) -> dict[str, list[str]]:
-    """The first places that call something of the name of a removed definition, by its id: of so many definitions."""
+def _unresolved(call: ToolContext, left: LeftUsers) -> dict[str, list[str]]:
+    """The first places that call something of a name that was removed or given up, by the id of the change: of so many
+    definitions."""
+    documents = left.documents
     gone = (
-        change.before for change in changes
-        if change.kind is SymbolChangeKind.REMOVED and change.before and documents.number(change.id) is None
+        (change.id, change.before) for change in left.changes
+        if change.before and documents.number(change.before.id) is None
+        and (change.after is None or change.after.name != change.before.name)
+        and not left.is_kept(change.before, change.after)
     )  # fmt: skip
     return {
-        symbol.id: other_calls(call, documents, symbol.name, symbol.file_path)[0][:_UNRESOLVED_NAMED]
-        for symbol in islice(gone, _MOST_LOOKED_FOR)
+        id_: other_calls(call, documents, symbol.name, symbol.file_path)[0][:_UNRESOLVED_NAMED]
+        for id_, symbol in islice(gone, _MOST_LOOKED_FOR)
     }
 
 
@@ -254,19 +218,9 @@ def _page_of_counts(
     changes: Sequence[ChangedDefinition],
     cut: Mapping[str, list[str]],
 ) -> ImpactPage:
-    own = [reached.distance for reached in prints[0].found.values() if reached.distance]
     kinds: dict[str, int] = {}
     for change in changes:
         kinds[change.kind] = kinds.get(change.kind, 0) + 1
-    others = {each.documents.repo: len(each.found) for each in prints[1:]}
-    counts = ReachCounts(
-        one=own.count(1), two=own.count(1) + own.count(2), all=len(own), others=others,
-        is_cut=any(len(each.found) >= MOST_REACHED for each in prints),
-    )  # fmt: skip
-    tests = [title_of(each.documents[one].id) for each, one in _by_distance(prints, Footprint.tests)]
-    starts = [*dict.fromkeys(
-        one_line(name) for each in prints for one in each.started_documents() for name in each.started(one)
-    )]  # fmt: skip
     risky = [each for each in changes if each.risk and not each.is_test]
     base, head = pair.names
     return ImpactPage(
@@ -277,26 +231,27 @@ def _page_of_counts(
         files=len({change.path for change in compared.changes}),
         only_layout=len(compared.only_layout),
         not_compared=dict(cut),
-        counts=counts,
-        test_count=len(tests),
-        nearest_tests=tests[:_USERS_NAMED],
-        start_count=len(starts),
-        start_names=starts[:_USERS_NAMED],
         risks=[each.line_of_risk() for each in risky[:_RISKS_NAMED]],
     )
 
 
 def _tell(
-    call: ToolContext, index: PublishedIndex, pair: VersionPair, compared: SymbolComparison, ours: JoinedDocuments
+    call: ToolContext,
+    index: PublishedIndex,
+    pair: VersionPair,
+    compared: SymbolComparison,
+    ours: JoinedDocuments,
+    *,
+    is_behind: bool,
 ) -> None:
     """Notes on where the graph is of another version than the change."""
     symbols = [change.after for change in compared.changes if change.after]
     unknown = [symbol.id for symbol in symbols if ours.number(symbol.id) is None]
     if unknown:
+        way = f"`codesum index {index.repo}` brings them in" if is_behind else "it is of another commit"
         call.tell(
             f"{count_noun(len(unknown), 'changed definition is', 'changed definitions are')} not in the index, so that "
-            f"their users are not known: {some_of([*map(one_line, unknown)], _USERS_NAMED)}; `codesum index "
-            f"{index.repo}` brings them in"
+            f"their users are not known: {some_of([*map(one_line, unknown)], _USERS_NAMED)}; {way}"
         )
     if pair.skipped:
         told = ", ".join(f"{number:,} {reason}" for reason, number in sorted(pair.skipped.items()))

@@ -8,7 +8,7 @@ reached; and what a test framework runs before or for a test.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cached_property
 from io import IOBase
 from itertools import chain
@@ -68,9 +68,11 @@ class CodeReach(Struct, eq=False, dict=True):
     def held(self) -> HeldValues:
         return HeldValues(self.documents, self.constants, self._children)
 
-    def reached(self, starts: Mapping[int, int], *, steps: int | None = None) -> dict[int, ReachedDocument]:
+    def reached(
+        self, starts: Mapping[int, int], *, steps: int | None = None, without: Container[tuple[int, int]] = ()
+    ) -> dict[int, ReachedDocument]:
         """The starts, each with the steps that were made to it, and what they reach in at most so many steps; at most
-        `MOST_REACHED` documents, in the order in which they are found.
+        `MOST_REACHED` documents, in the order in which they are found. Steps `without` are not made.
 
         Whatever calls a method of a base may run that of a subclass, but a test does so only if it uses the subclass.
         """
@@ -93,7 +95,9 @@ class CodeReach(Struct, eq=False, dict=True):
                 seen.add((each.number, each.by))
                 found.setdefault(each.number, each)
                 if steps is None or distance < steps:
-                    waiting[distance + 1] += self._following(each)
+                    waiting[distance + 1] += (
+                        after for after in self._following(each) if (each.number, after.number) not in without
+                    )
             distance += 1
         return found
 
@@ -211,6 +215,10 @@ class CodeReach(Struct, eq=False, dict=True):
         if documents[number].path.endswith(".py"):
             return own_name(documents[number].id).lower().startswith("test") and self._is_in_no_function(number)
         return is_whole_test(documents, number)
+
+    def tests_run_with(self, number: int) -> list[int]:
+        """The tests, and other fixtures, for which a framework runs a function of test code by itself."""
+        return [*dict.fromkeys(self._tests_run_with(number, int(self.documents.parents[number])))]
 
     def tests_in(self, number: int) -> list[int]:
         """The tests of a file or class, itself among them."""

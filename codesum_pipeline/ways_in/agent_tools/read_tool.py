@@ -93,7 +93,14 @@ def read(call: ToolContext, arguments: ReadArguments) -> ReadPage:
     items: list[ReadItem] = []
     tokens = arguments.tokens
     while item < len(found) and len(items) < arguments.limit:
-        one = _read_one(call, sources, found[item], arguments, texts[item], after=line)
+        try:
+            one = _read_one(call, sources, found[item], arguments, texts[item], after=line)
+        except ConfigurationError as error:
+            if len(found) == 1 or (item == len(found) - 1 and not items):
+                raise
+            call.tell(str(error))
+            item, line = item + 1, 0
+            continue
         kept = _cut(one, tokens, must=not items)
         if kept is None:
             break
@@ -234,6 +241,8 @@ def _span(arguments: ReadArguments, text: str, row: DocumentRow, count: int) -> 
         first, last = int(written[1]), int(written[2])
     else:
         first, last = row.start_line or 1, row.end_line or count
+        if written and int(written[1]) > count:
+            first = int(written[1])
     if first > count:
         raise ConfigurationError(f"line {first} of {row.path!r}: the file has {count:,} lines")
     if last < first:

@@ -8,7 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from codesum_pipeline.foundation.data_model.markdown import code_span, escape_text, markdown_table
 from codesum_pipeline.foundation.data_model.printable import count_noun
-from codesum_pipeline.ways_in.agent_tools.impact_page import ChangedDefinition, ImpactPage, ReachedPlace
+from codesum_pipeline.ways_in.agent_tools.impact_page import (
+    ChangedDefinition,
+    ImpactPage,
+    ReachedPlace,
+    is_by_file,
+    pieces_by_file,
+)
 
 # GitHub refuses a comment of more than 65,536 characters.
 _LONGEST_COMMENT = 60_000
@@ -18,7 +24,9 @@ _TOO_LONG = "\n\n*The rest does not fit into a comment: `codesum impact` prints 
 
 def impact_markdown(page: ImpactPage) -> str:
     """A comment of at most 60,000 characters."""
-    blocks = [f"### What this change reaches: {code_span(f'{page.base} → {page.head}')}", _counts(page)]
+    asked = ", ".join(map(_name, page.asked))
+    what = f"What uses {asked}" if asked else f"What this change reaches: {code_span(f'{page.base} → {page.head}')}"
+    blocks = [f"### {what}", _counts(page)]
     if page.risks:
         risky = [change for change in page.changes if change.risk and not change.is_test][: len(page.risks)]
         blocks.append("\n".join(["**Look first at**", "", *map(_risk, risky)]))
@@ -31,11 +39,17 @@ def impact_markdown(page: ImpactPage) -> str:
 
 def _counts(page: ImpactPage) -> str:
     others = ", ".join(f"{_cell(key)} {number:,}" for key, number in page.counts.others.items())
+    unnamed = page.start_count - len(page.start_names)
+    more_starts = f" and {unnamed:,} more" if unnamed > 0 else ""
+    changed = [("changed", f"{page.told_kinds or 'no definition'}, in {count_noun(page.files, 'file')}")]
     rows = [
-        ("changed", f"{page.told_kinds or 'no definition'}, in {count_noun(page.files, 'file')}"),
-        ("reached", f"{page.counts.one:,} in one step, {page.counts.two:,} in two, {page.counts.all:,} in all"),
+        *([] if page.asked else changed),
+        ("reached", page.counts.told(page.steps)),
         ("tests", f"{page.test_count:,} reach it" if page.test_count else "none is known to reach it"),
-        ("routes and commands", ", ".join(map(_cell, page.start_names)) or "none"),
+        ("routes and commands", ", ".join(map(_cell, page.start_names)) + more_starts or "none"),
+    ]
+    rows += [
+        ("tests kept away", f"{each.count:,} replace {', '.join(map(_cell, each.replaced))}") for each in page.replacing
     ]
     rows += [("other repositories", others)] if others else []
     rows += [("comments or layout alone", count_noun(page.only_layout, "file"))] if page.only_layout else []
@@ -52,8 +66,14 @@ def _risk(change: ChangedDefinition) -> str:
     users = ", ".join(map(_name, change.users))
     told = f"{count_noun(change.user_count, 'user')}: {users}" if users else ""
     places = f"used by name at {', '.join(map(code_span, change.unresolved))}" if change.unresolved else ""
-    used = "; ".join(filter(None, (told, places)))
-    return f"- {change.kind}: {code_span(change.title)} ({code_span(change.place)}); {used}"
+    left = f"{change.left_count:,} of them {change.told_left}" if change.told_left else ""
+    used = "; ".join(filter(None, (told, left, places)))
+    kind = "renamed" if change.told_kind.startswith("renamed") else change.kind
+    return f"- {kind}: {code_span(change.title)} ({code_span(change.place)}){_was(change)}; {used}"
+
+
+def _was(change: ChangedDefinition) -> str:
+    return f", was {code_span(change.moved_from)}" if change.moved_from else ""
 
 
 def _name(id_: str) -> str:
@@ -61,20 +81,33 @@ def _name(id_: str) -> str:
 
 
 def _parts(page: ImpactPage) -> Iterator[tuple[str, str]]:
-    yield f"What changed ({len(page.changes):,})", "\n".join(map(_change, page.changes))
-    for heading, rows, total in (
-        ("Tests that reach it", page.tests, page.test_count),
-        ("Routes and commands", page.starts, len(page.starts)),
-        ("What is reached", page.reached, len(page.reached)),
+    heading = "Asked about" if page.asked else "What changed"
+    yield f"{heading} ({len(page.changes):,})", "\n".join(map(_change, page.changes))
+    for name, title, rows in (
+        ("tests", "Tests that reach it", page.tests),
+        ("starts", "Routes and commands", page.starts),
+        ("reached", "What is reached", page.reached),
+        ("kept_away", "Tests that are kept away by what they replace", page.kept_away),
     ):
-        yield f"{heading} ({total:,})", _table(rows) if rows else ""
+        total = page.totals.get(name, len(rows))
+        yield f"{title} ({total:,})", (_list if is_by_file(name, total) else _table)(rows) if rows else ""
+
+
+def _list(rows: Sequence[ReachedPlace]) -> str:
+    """A line for each file, and for other steps in it."""
+    lines = "".join(pieces_by_file(rows)).split("\n")
+    return "\n".join(
+        f"  - {code_span(line.strip(), limit=_LONGEST_COMMENT)}"
+        if line.startswith(" ")
+        else f"- {code_span(line, limit=_LONGEST_COMMENT)}"
+        for line in lines
+    )
 
 
 def _change(change: ChangedDefinition) -> str:
-    moved = f", was {code_span(change.moved_from)}" if change.moved_from else ""
     names = f": {', '.join(map(code_span, change.names[:5]))}" if change.names else ""
     headline = change.headline or change.headline_before
-    lines = [f"- **{change.kind}** {code_span(change.title)} ({code_span(change.place)}){moved}{names}"]
+    lines = [f"- **{change.kind}** {code_span(change.title)} ({code_span(change.place)}){_was(change)}{names}"]
     lines += [f"  {escape_text(headline)}"] if headline else []
     if change.signature_before and change.signature_before != change.signature:
         lines += [f"  before {code_span(change.signature_before, limit=_LONGEST_SIGNATURE)}"]

@@ -51,6 +51,16 @@ class _Item(Struct, frozen=True):
     end: int
 
 
+class _Layout(Struct, frozen=True):
+    """What stands before each item on its line, and what is added for each level; None where all is on one line."""
+
+    margin: str
+    unit: str | None
+
+    def below(self, levels: int) -> "_Layout":
+        return _Layout(self.margin + (self.unit or "") * levels, self.unit)
+
+
 Values = Mapping[str, Any] | Sequence[Any]
 
 
@@ -67,10 +77,13 @@ def insert_values(content: str, path: Sequence[str], values: Values) -> Insertio
     wanted = values if missing else _without_known(path, values, items)
     if not wanted:
         return None
-    entry = _lines_of(wanted, len(path) + 1)
-    text = _nested(missing, entry, depth, is_list=is_list)
+    layout = _layout_of(content, start, items, depth)
+    entry = _lines_of(wanted, layout.below(len(missing)))
+    text = _nested(missing, entry, layout, is_list=is_list)
     if is_empty:
         return Insertion(len(content), f"{{\n{text}\n}}\n", entry)
+    if layout.unit is None:
+        return Insertion(items[0].start, f"{text}, ", entry)
     end = "," if items else f"\n{_INDENT * depth}"
     return Insertion(start + 1, f"\n{text}{end}", entry)
 
@@ -174,23 +187,38 @@ def _pairs(values: Values) -> list[tuple[str | None, Any]]:
     return [(None, value) for value in values]
 
 
-def _lines_of(values: Values, depth: int) -> str:
-    """The values as they stand in an object or list whose items are indented so deep."""
+def _layout_of(content: str, start: int, items: Sequence[_Item], depth: int) -> _Layout:
+    """How the items of the object or list that begins at `start` are written; so many objects are around it."""
+    usual = _Layout(_INDENT * (depth + 1), _INDENT)
+    if not items:
+        return usual
+    gap, margin = content[start + 1 : items[0].start], content[: items[0].start].rpartition("\n")[2]
+    if not gap.strip() and "\n" not in gap:
+        return _Layout("", None)
+    if "\n" not in gap or margin.strip():
+        return usual
+    unit = margin[: len(margin) // (depth + 1)]
+    return _Layout(margin, unit if unit and unit * (depth + 1) == margin else _INDENT)
+
+
+def _lines_of(values: Values, layout: _Layout) -> str:
+    """The values as they stand in an object or list of that layout."""
     parts = []
     for name, value in _pairs(values):
-        lines = json.dumps(value, indent=len(_INDENT), ensure_ascii=False).split("\n")
-        parts.append((f"{json.dumps(name)}: " if name is not None else "") + f"\n{_INDENT * depth}".join(lines))
-    return f",\n{_INDENT * depth}".join(parts)
+        lines = json.dumps(value, indent=layout.unit, ensure_ascii=False).split("\n")
+        parts.append((f"{json.dumps(name)}: " if name is not None else "") + f"\n{layout.margin}".join(lines))
+    return (", " if layout.unit is None else f",\n{layout.margin}").join(parts)
 
 
-def _nested(names: Sequence[str], entry: str, depth: int, *, is_list: bool) -> str:
-    """The entry in the objects that are missing around it, each on lines of its own."""
+def _nested(names: Sequence[str], entry: str, layout: _Layout, *, is_list: bool) -> str:
+    """The entry in the objects that are missing around it, each on lines of its own if the layout has such."""
     if not names:
-        return f"{_INDENT * (depth + 1)}{entry}"
-    inner = _nested(names[1:], entry, depth + 1, is_list=is_list)
+        return f"{layout.margin}{entry}"
+    inner = _nested(names[1:], entry, layout.below(1), is_list=is_list)
     begin, end = "[]" if is_list and len(names) == 1 else "{}"
-    margin = _INDENT * (depth + 1)
-    return f"{margin}{json.dumps(names[0])}: {begin}\n{inner}\n{margin}{end}"
+    if layout.unit is None:
+        return f"{json.dumps(names[0])}: {begin}{inner}{end}"
+    return f"{layout.margin}{json.dumps(names[0])}: {begin}\n{inner}\n{layout.margin}{end}"
 
 
 def _without(content: str, plain: str, item: _Item) -> str:

@@ -128,11 +128,15 @@ class Pages(Struct, frozen=True):
     def start(self, request: Request) -> Response:
         """The form with its hits; without a query, with the repositories."""
         form = SearchForm.of(request.query_params)
-        keys = [entry.key for entry in self.catalogue.entries(lambda _: None)]
         # Checked before the page is made, since an index in the making may be complete by then.
         headers = REFRESH if isinstance(self._call().first_index(), BeingIndexed) else None
         return respond_with(
-            "search.html", headers=headers, form=form, keys=keys, languages=sorted(LANGUAGES), **self._found(form)
+            "search.html",
+            headers=headers,
+            form=form,
+            keys=self._keys(),
+            languages=sorted(LANGUAGES),
+            **self._found(form),
         )
 
     def hits(self, request: Request) -> Response:
@@ -225,7 +229,8 @@ class Pages(Struct, frozen=True):
             return {"found": None, "status": status, "beside": {}}
         if form.is_for_lines:
             lines = self._ask(call, "grep", GrepPage, **form.arguments(), limit=_HITS)
-            return {"found": lines, "status": None, "beside": {}}
+            several = not form.repo and len(self._keys()) > 1
+            return {"found": lines, "status": None, "beside": {}, "has_several": several}
         found = self._ask(call, "search", SearchPage, **form.arguments(), limit=_HITS, excerpt=_EXCERPT_LINES)
         beside = lines_beside(call, ((hit.repo, hit.id) for hit in found.hits))
         return {"found": found, "status": None, "beside": beside}
@@ -249,6 +254,9 @@ class Pages(Struct, frozen=True):
         # The first heading is the repository's name, which the page has already.
         _, _, text = row["page"].partition("\n")
         return as_html(text, link, draw_diagram)
+
+    def _keys(self) -> list[str]:
+        return [entry.key for entry in self.catalogue.entries(lambda _: None)]
 
     def _call(self) -> ToolContext:
         return ToolContext(self.catalogue, self.folder, is_everywhere=True)

@@ -144,7 +144,7 @@ SPOILT = {
     "older tables": (header(schema_version=1), "with tables of version 1; this one reads .*: export it again"),
     "a commit that is an option": (header(commit="--upload-pack=x"), "commit '--upload-pack=x' is no full commit id"),
     "a commit that the repository does not have": (
-        header(commit="0" * 40), "of commit 000000000000, which cannot be had from .*git fetch"
+        header(commit="0" * 40), "of commit 000000000000, which cannot be had from .*git -C .* fetch origin 0{40}`"
     ),
     "a key that is a path": (header(key="../up"), "its key '../up' can be no repository's"),
     "a table that is not there": (without_table, "it lacks the table documents"),

@@ -221,7 +221,7 @@ def test_a_change_reaches_other_repositories_only_for_who_may_read_them(homes: H
     assert not leaked(answer_of(homes.both, tool, arguments), arguments)
     a = homes.both.parent / "a"
     other = GitRepo(a).git("commit-tree", "HEAD^{tree}", "-m", "on no branch").strip()
-    assert "no commit that is here" in answer_of(homes.both, tool, {**arguments, "range": f"{other}..HEAD"})
+    assert "has no commit " in answer_of(homes.both, tool, {**arguments, "range": f"{other}..HEAD"})
 
 
 def test_unknown_and_forbidden_are_one_answer(homes: Homes) -> None:

@@ -13,6 +13,8 @@ from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.agent_tools.impact_page import ImpactPage
 from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
+from codesum_pipeline.ways_in.cli.impact_markdown import impact_markdown
+from codesum_pipeline.ways_in.worktree_indexes.opening import settle_tree
 from codesum_pipeline_tests.support.changed_shop import AFTER, BEFORE, USER
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
@@ -141,6 +143,95 @@ def test_places_that_call_the_name_of_a_removed_method_are_told(tmp_path: Path) 
     assert "by name: run.py:2" in page.risks[0]
 
 
+MONEY = """def to_text(amount):
+    digits = f"{amount:.2f}"
+    return digits.rjust(10)
+
+
+def show(amounts):
+    return [write(amount) for write in (to_text,) for amount in amounts]
+"""
+BILL = "from money import to_text\n\n\ndef bill(amount):\n    return to_text(amount)\n"
+RENAMED = MONEY.replace("def to_text", "def as_text")
+MOVED = MONEY[MONEY.index("def show") :]
+
+
+@pytest.fixture
+def bills(tmp_path: Path) -> Shop:
+    repo = GitRepo.create(tmp_path / "shop", {"money.py": MONEY, "bill.py": BILL})
+    build(workspace_of(open_home(tmp_path / "home"), RepositoryEntry("shop", str(repo.path))))
+    return Shop(tmp_path)
+
+
+def test_users_of_a_name_that_was_given_up_are_told_also_of_a_settled_tree(bills: Shop) -> None:
+    bills.repo.write({"money.py": RENAMED})
+    before = bills.ask(folder=bills.repo.path)
+    home = open_home(bills.home)
+    index = bills.call().one_index("shop")
+    settle_tree(home.settings, RepositoryEntry("shop", str(bills.repo.path)), index, bills.repo.path)
+    after = bills.ask(folder=bills.repo.path)
+
+    assert (before.as_of[0].is_settled, after.as_of[0].is_settled) == (False, True)
+    for page in (before, after):
+        (change,) = page.changes
+        assert (change.kind, change.users, change.left_count) == ("moved", ["bill.py::bill", "money.py::show"], 2)
+        assert page.risks[0].startswith(
+            "renamed, was to_text  money.py:1-3  as_text: 2 users by the old name: bill, show"
+        )
+        assert page.counts.one == 2
+
+
+@pytest.mark.parametrize(
+    ("files", "left"),
+    [
+        ({"money.py": f"{RENAMED}\n\nto_text = as_text\n"}, 0),
+        ({"money.py": RENAMED.replace("(to_text,)", "(as_text,)"), "bill.py": BILL.replace("to_text", "as_text")}, 0),
+        ({"money.py": MOVED, "text.py": MONEY[: MONEY.index("def show")]}, 2),
+        ({"money.py": f"from text import to_text\n\n\n{MOVED}", "text.py": MONEY[: MONEY.index("def show")]}, 0),
+    ],
+    ids=["the old name has a value", "all users changed too", "moved and not brought in", "moved and brought in"],
+)
+def test_who_uses_what_was_renamed_or_moved_is_at_risk_unless_the_name_is_kept(
+    bills: Shop, files: dict[str, str], left: int
+) -> None:
+    bills.repo.write(files)
+    page = bills.ask(folder=bills.repo.path)
+
+    (change,) = (each for each in page.changes if each.kind == "moved")
+    assert (change.left_count, bool(page.risks)) == (left, bool(left))
+    if left:
+        assert page.risks[0].startswith(
+            "moved, was money.py::to_text  text.py:1-3  to_text: 2 users by the old place: "
+        )
+
+
+def test_users_of_the_old_name_are_told_in_a_comment(bills: Shop) -> None:
+    bills.repo.write({"money.py": RENAMED})
+    comment = impact_markdown(bills.ask(folder=bills.repo.path))
+
+    assert "- renamed: `as_text` (`money.py:1-3`), was `money.py::to_text`; 2 users: `bill`, `show`" in comment
+    assert "; 2 of them by the old name" in comment
+
+
+def test_a_name_that_was_given_up_in_the_indexed_commit_is_looked_for_by_its_calls(tmp_path: Path) -> None:
+    repo = GitRepo.create(tmp_path / "shop", {"money.py": MONEY, "bill.py": BILL})
+    repo.commit_exactly({"money.py": RENAMED, "bill.py": BILL})
+    build(workspace_of(open_home(tmp_path / "home"), RepositoryEntry("shop", str(repo.path))))
+
+    page = Shop(tmp_path).ask(range="HEAD~1..HEAD")
+
+    assert [change.unresolved for change in page.changes if change.kind == "moved"] == [["bill.py:5"]]
+    assert "by name: bill.py:5" in page.risks[0]
+
+
+def test_code_outside_of_definitions_is_called_so(bills: Shop) -> None:
+    bills.repo.write({"money.py": f"RATE = 2\n\n\n{MONEY}"})
+    told = bills.ask(folder=bills.repo.path).text()
+
+    assert "1 file's code outside of definitions, in 1 file\n" in told
+    assert "    money.py  code outside of definitions (RATE)\n" in told
+
+
 def test_removed_with_users_is_riskiest_and_names_the_places(page: ImpactPage) -> None:
     assert page.risks[0].startswith("removed  shop/money.py:")
     assert "shop/payments.py:" in page.risks[0]
@@ -155,6 +246,22 @@ def test_steps_bound_how_far_callers_are_followed(shop: Shop) -> None:
     page = shop.ask(range="HEAD~1..HEAD", steps=1)
 
     assert page.counts.all == page.counts.one == 2
+    assert "reached: 2 in one step; further steps were not followed" in page.text()
+    assert "2 in one step, 5 in two; further" in shop.ask(range="HEAD~1..HEAD", steps=2).text()
+    assert "2 in one step, 5 in two, 6 in 3; further" in shop.ask(range="HEAD~1..HEAD", steps=3).text()
+
+
+def test_a_definition_that_is_gone_since_is_not_said_to_come_with_the_next_build(tmp_path: Path) -> None:
+    repo = GitRepo.create(tmp_path / "shop", {"a.py": "A = 1\n"})
+    repo.commit_exactly({"a.py": "A = 1\n\n\ndef gone():\n    return 1\n"})
+    repo.commit_exactly({"a.py": "A = 1\n"})
+    build(workspace_of(open_home(tmp_path / "home"), RepositoryEntry("shop", str(repo.path))))
+    mine = Shop(tmp_path)
+
+    (note,) = mine.ask(range="HEAD~2..HEAD~1").notes
+    assert note.endswith("so that their users are not known: a.py::gone; it is of another commit")
+    repo.commit_exactly({"a.py": "A = 1\n\n\ndef new():\n    return 1\n"})
+    assert "a.py::new; `codesum index shop` brings them in" in mine.ask(range="main~1..main").notes[0]
 
 
 def test_a_cursor_goes_on_with_the_rows(shop: Shop) -> None:
@@ -198,9 +305,9 @@ def test_two_dots_compare_as_they_are_and_three_since_they_parted(shop: Shop, tm
 @pytest.mark.parametrize(
     ("written", "message"),
     [
-        ("nowhere..HEAD", "'nowhere' is no commit that is here of shop: run `git -C "),
+        ("nowhere..HEAD", "shop has no commit 'nowhere' here: run `git -C "),
         ("--output=x..HEAD", "'--output=x' cannot name a commit"),
-        ("n" * 300, "is no commit that is here of shop"),
+        ("n" * 300, "shop has no commit 'nnn"),
         ("n" * 301, "cannot name a commit"),
         ("^HEAD", "'^HEAD' cannot name a commit"),
         ("HEAD:shop/money.py", "cannot name a commit"),

@@ -78,6 +78,18 @@ def test_an_excerpt_is_the_lines_that_fit_a_query(ask):
     assert (item.first_line, item.lines) == (321, ["LINE_321 = 321"])
 
 
+def test_lines_that_are_not_there_are_named_by_a_note_beside_others(ask):
+    page = ask("read", ids=["zoo/long.py:501", "zoo/long.py:3-4", "zoo/long.py:9-8"])
+
+    assert [item.first_line for item in page.items] == [3]
+    assert page.notes == [
+        "line 501 of 'zoo/long.py': the file has 500 lines",
+        "lines 9-8 of 'zoo/long.py': the last is before the first",
+    ]
+    with pytest.raises(ConfigurationError, match="the file has 500 lines"):
+        ask("read", ids=["zoo/long.py:501", "zoo/long.py:502"])
+
+
 def test_cursors_lead_through_all_lines_and_each_comes_once(ask):
     found, cursor = [], ""
     for _ in range(100):
@@ -95,6 +107,7 @@ def test_cursors_lead_through_all_lines_and_each_comes_once(ask):
     [
         ({"ids": ["zoo/long.py"], "start_line": 9, "end_line": 3}, "lines 9-3 of 'zoo/long.py': the last is before"),
         ({"ids": ["zoo/long.py"], "start_line": 9000}, "line 9000 of 'zoo/long.py': the file has 500 lines"),
+        ({"ids": ["zoo/long.py:501"]}, "line 501 of 'zoo/long.py': the file has 500 lines"),
         ({"ids": ["README.md", "zoo"], "start_line": 1}, "start_line and end_line are of one id, 2 were given"),
         ({"ids": ["zoo/keeprr.py"]}, "no document 'zoo/keeprr.py' in shop, zoo; nearest: zoo/keeper.py"),
         ({"ids": []}, "ids = []: List should have at least 1 item"),

@@ -34,7 +34,7 @@ def test_the_short_text_stands_first(folder: Path) -> None:
 
     assert lines[0].startswith("shop ")
     assert lines[1] == "reached: 2 in one step, 5 in two, 8 in all"
-    assert "changed:" in lines[:16]
+    assert "all 5 changed" in lines[:16]
 
 
 def test_in_a_repository_that_is_not_indexed_the_error_says_so(folder: Path, tmp_path: Path) -> None:
@@ -59,6 +59,10 @@ def test_markdown_is_for_a_comment_and_reads_names_literally(folder: Path) -> No
     assert "- removed: `old_price` (`shop/money.py:" in comment
     assert comment.count("<details>") == comment.count("</details>") == 4
     assert "<b>" not in comment
+    assert (
+        "| reached | 2 in one step; further steps were not followed |"
+        in said(folder, "HEAD~1..HEAD", "--format", "markdown", "--steps", "1")[0]
+    )
 
 
 def test_a_comment_is_no_longer_than_a_code_host_takes(folder: Path) -> None:
@@ -119,3 +123,6 @@ def test_lines_fit_a_terminal(folder: Path, width: int) -> None:
 
     assert max(map(len, lines)) <= width
     assert any("tests that reach it" in line for line in lines)
+    (first,) = (at for at, line in enumerate(lines) if "till" not in line and line.startswith("all 5 changed"))
+    rows = lines[first + 1 : lines.index(next(line for line in lines[first:] if "tests that reach it" in line))]
+    assert all(line.startswith("  ") for line in rows if line)

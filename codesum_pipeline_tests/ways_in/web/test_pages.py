@@ -98,6 +98,8 @@ def test_lines_that_match_are_shown_below_what_holds_them(site):
     assert "/document?repo=zoo&id=zoo%2Fanimals.py%3A%3Adigest#L28" in found.links
     html = get(site, "/hits", q=r"len\(\w+\)", mode="pattern", repo="zoo", tests="out").text
     assert "energy = <mark>len(food)</mark>" in html
+    assert "<b>zoo</b>" not in html and "Ask this as a question" not in html
+    assert "<b>zoo</b>" in get(site, "/hits", q=r"len\(\w+\)", mode="pattern").text
     onward = [link for link in page(site, "/", q="e", mode="pattern").links if "cursor=" in link]
     assert len(onward) == 1 and "mode=pattern" in onward[0]
     assert "places: " in page(site, onward[0]).text
@@ -106,7 +108,9 @@ def test_lines_that_match_are_shown_below_what_holds_them(site):
 def test_a_pattern_that_is_none_is_named_where_the_hits_would_be(site):
     answer = get(site, "/hits", q="len(", mode="pattern")
 
-    assert answer.status_code == 400 and "unclosed group; to find it as it stands" in shown(answer.text).text
+    said = shown(answer.text).text
+    assert answer.status_code == 400 and "unclosed group; to find it as it stands" in said
+    assert "on the page by `lines with this text`" in said
     assert get(site, "/hits", q="len(", mode="text").status_code == 200
 
 

@@ -67,6 +67,7 @@ def test_a_branch_switch_is_told_as_what_it_changes(tree):
         "shop/cli.py": "removed", "shop/cli.py::main": "removed", "shop/cli.py::main::farewell": "removed",
         "shop/lamp.py": "new", "shop/lamp.py::light_lamp": "new",
     }  # fmt: skip
+    assert "removed in the work tree: shop/cli.py  function  main.farewell" in switched.text()
     tree.repo.git("checkout", "-q", "--detach", "HEAD~1")
     back = changes(watch(tree, switched.next))
     assert (back["shop/lamp.py"], back["shop/cli.py::main"]) == ("removed", "new")

@@ -63,9 +63,9 @@ def grep(
     repo: ReposOption = None,
     word: Annotated[bool, typer.Option("-w", "--word", help="Only whole words match.")] = False,
     ignore_case: Annotated[
-        bool, typer.Option("-i", "--ignore-case", help="Capitals and small letters are one.")
+        bool, typer.Option("-i", "--ignore-case", help="Capital letters match small ones, and the other way round.")
     ] = False,
-    fixed: Annotated[bool, typer.Option("-F", "--fixed", help="The pattern is a text.")] = False,
+    fixed: Annotated[bool, typer.Option("-F", "--fixed", help="Take the pattern as plain text.")] = False,
     language: LanguagesOption = None,
     path: PathsOption = None,
     tests: TestsOption = WhichTests.IN,

@@ -5,22 +5,25 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import RenderableType
 from rich.text import Text
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.source.git.locations import is_url
 from codesum_pipeline.source.repositories.checkouts import checkout_of
+from codesum_pipeline.ways_in.agent_tools.asked_definitions import report_uses
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.compared_versions import MissingCommits, VersionRange
 from codesum_pipeline.ways_in.agent_tools.impact_page import ImpactPage
-from codesum_pipeline.ways_in.agent_tools.impact_tool import ImpactReport, report_impact
+from codesum_pipeline.ways_in.agent_tools.impact_report import ImpactLists, ImpactReport
+from codesum_pipeline.ways_in.agent_tools.impact_tool import report_impact
 from codesum_pipeline.ways_in.cli.document_views import catalogue_of
 from codesum_pipeline.ways_in.cli.first_use import index_on_first_use
 from codesum_pipeline.ways_in.cli.impact_markdown import impact_markdown
 from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of
 from codesum_pipeline.ways_in.cli.options import argument, key_option, option
-from codesum_pipeline.ways_in.cli.render import print_json, show_parts, write_note
+from codesum_pipeline.ways_in.cli.render import indent_part, print_json, show_parts, write_note
 
 # Rows below the short text, unless more are asked for.
 _ROWS = 40
@@ -44,6 +47,13 @@ def impact(
             "Default: the edits that are not committed.",
         ),
     ] = "",
+    of: Annotated[
+        list[str] | None,
+        option("NAME", "A definition in place of versions: what would its change reach? May be given again.", "--of"),
+    ] = None,
+    only: Annotated[
+        ImpactLists, typer.Option("--only", metavar="all|tests|reached", help="Which lists are printed.")
+    ] = ImpactLists.ALL,
     repo: Annotated[
         str | None, key_option("The repository (key or owner/name). Default: that of the current folder.", "--repo")
     ] = None,
@@ -64,7 +74,14 @@ def impact(
     """Show what a change reaches: who uses what changed, and which tests, routes and commands run it.
 
     codesum impact main...HEAD --format markdown
+
+    codesum impact --of Client.send --only tests
     """
+    if of and versions:
+        raise ConfigurationError(
+            f"--of and the versions {versions!r} are two questions: give the definitions that a change would be in, or "
+            "the versions that are compared"
+        )
     asked = VersionRange.parse(versions)
     folder = tree or Path.cwd()
     if tree is not None and checkout_of(tree) is None:
@@ -72,7 +89,10 @@ def impact(
     invocation = invocation_of(ctx)
     if repo is None and (checkout := checkout_of(folder)) is not None:
         index_on_first_use(invocation, checkout, may_ask=True)
-    report = _report(invocation, folder, repo or "", asked, steps=steps or None)
+    report = (
+        _report_uses(invocation, folder, repo or "", of, steps=steps or None, lists=only) if of
+        else _report(invocation, folder, repo or "", asked, steps=steps or None, lists=only)
+    )  # fmt: skip
     if format is ImpactFormat.JSON:
         print_json(report.whole().model_dump(mode="json", exclude={"is_first"}))
         return
@@ -85,24 +105,35 @@ def impact(
     if format is ImpactFormat.MARKDOWN:
         typer.echo(impact_markdown(page))
     else:
-        show_parts(*map(Text, _lines(page)))
+        show_parts(*map(_indented, _lines(page)))
+
+
+def _indented(line: str) -> RenderableType:
+    """A line that a narrow terminal breaks without losing its indentation."""
+    text = line.lstrip(" ")
+    return indent_part(Text(text), len(line) - len(text))
 
 
 def _lines(page: ImpactPage) -> list[str]:
-    lines = [*page.short_lines()]
-    for heading, rows in page.sections():
-        lines += ["", f"{heading}:"]
-        lines += (f"  {line}" for row in rows for line in row.text().split("\n"))
+    lines = [*page.lines()]
     if page.total and page.shown < page.total:
         lines += ["", f"{page.shown:,} of {page.total:,} rows: --top shows more, --format json all"]
     return lines
 
 
-def _report(invocation: Invocation, folder: Path, repo: str, asked: VersionRange, *, steps: int | None) -> ImpactReport:
+def _report_uses(
+    invocation: Invocation, folder: Path, repo: str, names: list[str], *, steps: int | None, lists: ImpactLists
+) -> ImpactReport:
+    return report_uses(_call(invocation, folder), repo, names, steps=steps, lists=lists)
+
+
+def _report(
+    invocation: Invocation, folder: Path, repo: str, asked: VersionRange, *, steps: int | None, lists: ImpactLists
+) -> ImpactReport:
     """The answer; a commit that is not here is fetched from the repository's URL, once."""
     call = _call(invocation, folder)
     try:
-        return report_impact(call, repo, asked, steps=steps)
+        return report_impact(call, repo, asked, steps=steps, lists=lists)
     except MissingCommits as error:
         entry = invocation.registry.get(error.repo)
         if not is_url(entry.location):
@@ -111,7 +142,7 @@ def _report(invocation: Invocation, folder: Path, repo: str, asked: VersionRange
             raise ConfigurationError(f"{error}; nothing is fetched with --offline") from error
         ids = {name: _fetched(invocation, entry, name) for name in error.names}
         found = VersionRange(ids.get(asked.base, asked.base), ids.get(asked.head, asked.head), asked.is_since_parting)
-        return report_impact(_call(invocation, folder), repo, found, steps=steps)
+        return report_impact(_call(invocation, folder), repo, found, steps=steps, lists=lists)
     except ConfigurationError:
         # They may say why: such as that the repository of this folder is not indexed.
         for note in call.notes:

@@ -1,0 +1,96 @@
+"""What a change of some definitions would reach: they are asked about by name, and need not have changed."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.errors import CodesumError, ConfigurationError, NotIndexedFile
+from codesum_pipeline.ways_in.agent_tools.call import ToolContext
+from codesum_pipeline.ways_in.agent_tools.changed_symbols import SymbolChangeKind
+from codesum_pipeline.ways_in.agent_tools.footprints import Footprint, WalkStarts, footprints
+from codesum_pipeline.ways_in.agent_tools.graph_role import is_test_document
+from codesum_pipeline.ways_in.agent_tools.graph_subjects import GraphSubject, find_subject
+from codesum_pipeline.ways_in.agent_tools.impact_page import ChangedDefinition, ImpactPage
+from codesum_pipeline.ways_in.agent_tools.impact_report import (
+    ImpactLists,
+    ImpactReport,
+    fields_of_users,
+    report_of,
+)
+from codesum_pipeline.ways_in.agent_tools.relations import files_of
+
+
+def report_uses(
+    call: ToolContext,
+    repo: str,
+    names: Sequence[str],
+    *,
+    steps: int | None = None,
+    lists: ImpactLists = ImpactLists.ALL,
+) -> ImpactReport:
+    """What reaches some definitions, in at most so many steps."""
+    subjects = _subjects(call, repo, names)
+    keys = [*dict.fromkeys(subject.documents.repo for subject in subjects)]
+    if len(keys) > 1:
+        raise ConfigurationError(f"the definitions are of several repositories, {', '.join(keys)}: name one as repo")
+    ours = subjects[0].documents
+    ids = [subject.constant or ours[subject.number].id for subject in subjects]
+    starts = WalkStarts({number: steps for each in subjects for number, steps in _begun(each).items()})
+    prints = list(footprints(call, ours, call.sources(ours.parts), starts, steps=steps))
+    changes = [_described(subject, prints[0], ids) for subject in subjects]
+    page = ImpactPage(as_of=call.as_of([each.documents.repo for each in prints]), repo=ours.repo, asked=ids)
+    page.notes, page.steps = call.notes, steps or 0
+    return report_of(page, prints, changes, lists=lists)
+
+
+def _subjects(call: ToolContext, repo: str, names: Sequence[str]) -> list[GraphSubject]:
+    """What is meant, each once; a note names each among others that is skipped or not there."""
+    found: dict[tuple[str, int, str], GraphSubject] = {}
+    kind: type[CodesumError] = NotIndexedFile
+    for name in names:
+        try:
+            subject = find_subject(call, name, repo)
+            found.setdefault((subject.documents.repo, subject.number, subject.constant), subject)
+        except (NotIndexedFile, ConfigurationError) as error:
+            if len(names) == 1:
+                raise
+            call.tell(str(error))
+            kind = type(error)
+    if not found:
+        raise kind("; ".join(call.notes))
+    return [*found.values()]
+
+
+def _begun(subject: GraphSubject) -> Mapping[int, int]:
+    """A definition with what is in it, by the steps to each; of a constant, what uses it."""
+    if subject.constant:
+        return dict.fromkeys(subject.reader.users_of(subject.constant), 1)
+    return dict.fromkeys(_inside(subject), 0)
+
+
+def _inside(subject: GraphSubject) -> Iterator[int]:
+    documents, number = subject.documents, subject.number
+    if documents[number].level in (Level.FILE, Level.MODULE):
+        yield from (one for file in files_of(documents, number) for one in documents.inside_file(file))
+        return
+    waiting = [number]
+    while waiting:
+        one = waiting.pop()
+        yield one
+        waiting += documents.children(one)
+
+
+def _described(subject: GraphSubject, own: Footprint, asked: Sequence[str]) -> ChangedDefinition:
+    documents, row = subject.documents, subject.row
+    users = subject.reader.users_of(subject.constant) if subject.constant else own.reach.users(subject.number)
+    summary = "" if subject.constant else documents[subject.number].shown()["summary"]
+    return ChangedDefinition(
+        kind=SymbolChangeKind.ASKED,
+        id=row.id,
+        path=row.path,
+        line=row.start_line,
+        end_line=None if subject.constant else row.end_line,
+        signature=subject.signature,
+        headline=str(summary or ""),
+        **fields_of_users(documents, users, asked),
+        is_test=not subject.constant and is_test_document(documents, subject.number),
+    )

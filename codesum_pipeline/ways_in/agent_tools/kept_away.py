@@ -1,0 +1,189 @@
+"""Which of the tests that reach something are kept away from it by what they replace: mocks, patches, values set.
+
+A step into test code is dropped where what it comes from is not reached any more while that code's replacements are in
+force. What is then not reached is kept away. Each set of replaced names costs a walk; of more sets than a limit, the
+tests are named as if they replaced nothing.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import pairwise
+
+from msgspec import Struct, field
+
+from codesum_pipeline.foundation.data_model.ids import own_name
+from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
+from codesum_pipeline.ways_in.agent_tools.call import ToolContext
+from codesum_pipeline.ways_in.agent_tools.constants import whole_word
+from codesum_pipeline.ways_in.agent_tools.graph_role import is_test_document
+from codesum_pipeline.ways_in.agent_tools.python_imports import MOST_PARSED, PythonModules
+from codesum_pipeline.ways_in.agent_tools.reached_code import CodeReach, ReachedDocument, way_to
+from codesum_pipeline.ways_in.agent_tools.replaced_definitions import (
+    ReplacedDefinition,
+    ReplacedLookups,
+    ReplacementReader,
+    TestReplacements,
+)
+
+# Sets of replaced names that are followed for one repository.
+MOST_SETS = 200
+# Of so many names, each is tried alone, so that only what matters is told.
+_MOST_TRIED = 6
+_SETS_UP = "setup"
+_SCOPE = re.compile(r"\bscope\s*=")
+
+Found = Mapping[int, ReachedDocument]
+Replaced = frozenset[ReplacedDefinition]
+
+
+class KeptAway(Struct, frozen=True):
+    """What is reached although tests replace something, and the other tests with the names of what they replace;
+    `otherwise` is what would be reached if they did not."""
+
+    found: Found
+    otherwise: Found
+    tests: Mapping[int, list[str]] = {}
+
+
+def keep_away(
+    call: ToolContext, reach: CodeReach, sources: SourceReader, starts: Mapping[int, int], *, steps: int | None
+) -> KeptAway:
+    """What is reached from some starts, without the tests that are kept away."""
+    found = reach.reached(starts, steps=steps)
+    documents = reach.documents
+    if not any(is_test_document(documents, number) for number in found):
+        return KeptAway(found, found)
+    modules = PythonModules(documents, sources)
+    replacements = ReplacementReader(documents, reach, modules).read(_names(reach, found))
+    walks = _Walks(reach, starts, steps, found, ReplacedLookups(documents, modules))
+    kept = walks.kept_away(replacements)
+    if modules.is_cut:
+        call.tell(f"what tests of {documents.repo} replace was looked for in the first {MOST_PARSED:,} files")
+    if len(walks.known) >= MOST_SETS:
+        call.tell(
+            f"the tests of {documents.repo} replace more than {MOST_SETS} sets of names: those with others are named "
+            "as if they replaced nothing"
+        )
+    return kept
+
+
+def _names(reach: CodeReach, found: Found) -> frozenset[str]:
+    """The names by which test code could replace something of what is reached."""
+    documents = reach.documents
+    names = set[str]()
+    for number in found:
+        path, *parts = documents[number].id.split("::")
+        names.update(parts, path.removesuffix("/__init__.py").removesuffix(".py").rsplit("/", 1)[-1:])
+    return frozenset(names)
+
+
+class _Walks(Struct, eq=False):
+    """Walks from the same starts with different names replaced; `known` are the results."""
+
+    reach: CodeReach
+    starts: Mapping[int, int]
+    steps: int | None
+    found: Found
+    lookups: ReplacedLookups
+    known: dict[Replaced, Collection[int]] = field(default_factory=dict)
+    _cuts: dict[ReplacedDefinition, frozenset[tuple[int, int]]] = field(default_factory=dict)
+    _users: dict[int, list[int]] = field(default_factory=dict)
+    _prepared: dict[int, frozenset[int]] = field(default_factory=dict)
+    _inside: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+
+    def kept_away(self, replacements: TestReplacements) -> KeptAway:
+        self._users = {number: [one for one in self.reach.users(number) if one in self.found] for number in self.found}
+        for number in self.found:
+            for holder in self.lookups.chain(number):
+                self._inside[holder].append(number)
+        blocked: dict[tuple[int, int], Replaced] = {}
+        entries = ((number, user) for number, users in self._users.items() for user in users)
+        for number, user in entries:
+            if user in replacements.own or user in replacements.around:
+                replaced = self._in_force(replacements, number, user)
+                if replaced and self._blocks(replaced, number, user):
+                    blocked[number, user] = self._telling(replaced, number, user)
+        if not blocked:
+            return KeptAway(self.found, self.found)
+        left = self.reach.reached(self.starts, steps=self.steps, without=blocked)
+        tests = [number for number in self.found if number not in left and self.reach.is_test(number)]
+        return KeptAway(left, self.found, {number: self._told(number, blocked) for number in tests})
+
+    def _in_force(self, replacements: TestReplacements, number: int, user: int) -> Replaced:
+        """What is replaced while a function of test code runs something, of what matters."""
+        around = replacements.around.get(user, ())
+        if user in self._prepared_by(number):
+            # A fixture is run before the test; what serves it is run before it.
+            return self._mattering(() if self._is_early(number) else replacements.around.get(number, ()))
+        spans = replacements.own.get(user, ())
+        lines = self._lines_with(number, user) if spans else []
+        own = (each.replaced for each in spans if all(each.first <= line <= each.last for line in lines))
+        return self._mattering([*around, *own])
+
+    def _prepared_by(self, number: int) -> Collection[int]:
+        if number not in self._prepared:
+            is_test_code = is_test_document(self.reach.documents, number)
+            self._prepared[number] = frozenset(self.reach.tests_run_with(number) if is_test_code else ())
+        return self._prepared[number]
+
+    def _is_early(self, number: int) -> bool:
+        """Whether a fixture may be run before those of its tests: once for several of them, or as their `setUp`."""
+        documents = self.reach.documents
+        shown = documents[number].shown()
+        text = self._text(number).split("\n")[(shown["start_line"] or 1) - 1 : shown["end_line"]]
+        is_set_up = own_name(documents[number].id).replace("_", "").lower().startswith(_SETS_UP)
+        return is_set_up or any(_SCOPE.search(line) for line in text[:10])
+
+    def _lines_with(self, number: int, user: int) -> list[int]:
+        """The lines of a function that name what it runs; the first one where none does."""
+        documents = self.reach.documents
+        shown, name = documents[user].shown(), own_name(documents[number].id)
+        if name.startswith("__"):
+            name = own_name(documents[int(documents.parents[number])].id)
+        first, word = shown["start_line"], whole_word(name)
+        # `original = module.name` runs nothing; what then calls the original is seen where the replacements are read.
+        kept = re.compile(rf"\s*[\w.]{{1,200}} = (?:[\w.]{{1,200}}\.)?{re.escape(name)}")
+        own = self._text(user).split("\n")[first - 1 : shown["end_line"]]
+        named = (at for at, line in enumerate(own) if word.search(line) and not kept.fullmatch(line))
+        return [first + at for at in named] or [first]
+
+    def _text(self, number: int) -> str:
+        documents = self.reach.documents
+        return self.lookups.modules.sources.text(documents.repo, documents[number].path) or ""
+
+    def _mattering(self, replaced: Iterable[ReplacedDefinition]) -> Replaced:
+        return frozenset(each for each in replaced if self._cut_by(each))
+
+    def _cut_by(self, replaced: ReplacedDefinition) -> frozenset[tuple[int, int]]:
+        """The steps of what is reached that are not made while a name is replaced."""
+        if replaced not in self._cuts:
+            inside = self._inside.get(replaced.definition, ())
+            steps = ((number, user) for number in inside for user in self._users[number])
+            self._cuts[replaced] = frozenset(step for step in steps if self.lookups.cuts(replaced, *step))
+        return self._cuts[replaced]
+
+    def _blocks(self, replaced: Replaced, number: int, user: int) -> bool:
+        """Whether a step is not made, or not come to, while some names are replaced."""
+        if any((number, user) in self._cut_by(each) for each in replaced):
+            return True
+        if replaced not in self.known:
+            if len(self.known) >= MOST_SETS:
+                return False
+            without = frozenset[tuple[int, int]]().union(*map(self._cut_by, replaced))
+            self.known[replaced] = frozenset(self.reach.reached(self.starts, steps=self.steps, without=without))
+        return number not in self.known[replaced]
+
+    def _telling(self, replaced: Replaced, number: int, user: int) -> Replaced:
+        """One of the names that is enough, where there is one."""
+        tried = sorted(replaced, key=lambda each: each.told) if 1 < len(replaced) <= _MOST_TRIED else []
+        alone = (frozenset({each}) for each in tried)
+        return next((each for each in alone if self._blocks(each, number, user)), replaced)
+
+    def _told(self, test: int, blocked: Mapping[tuple[int, int], Replaced]) -> list[str]:
+        """The names that keep a test away: what is replaced in it, else in what it runs on its way."""
+        own = {each.told for (_, user), replaced in blocked.items() if user == test for each in replaced}
+        return sorted(own or {each.told for step in self._way(test) for each in blocked.get(step, ())})
+
+    def _way(self, test: int) -> Iterator[tuple[int, int]]:
+        yield from pairwise(way_to(self.found, test))

@@ -1,0 +1,182 @@
+"""Which definitions the functions of test code replace while they run, or while the tests run that they prepare.
+
+A replaced name of a module counts for whoever looks the definition up by it: what the module's own functions call, and
+what others call as `module.name`. Who has imported the definition itself before runs the original. A replaced member of
+a class counts for all.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+import numpy as np
+from msgspec import Struct, field
+
+from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.ids import own_name
+from codesum_pipeline.ways_in.agent_tools.document_tree import NOTHING, JoinedDocuments
+from codesum_pipeline.ways_in.agent_tools.python_imports import Meaning, PythonModules
+from codesum_pipeline.ways_in.agent_tools.python_replacements import (
+    ReplacedName,
+    Replacement,
+    replaces_in,
+    replacing_functions,
+)
+from codesum_pipeline.ways_in.agent_tools.reached_code import CodeReach
+
+_WORD = re.compile(r"\w+")
+# Where a source has none of these, nothing is replaced.
+_PYTHON_MARK = re.compile(r"\bpatch\b|\b(?:set|del)attr\b|\.\w{1,100} ?=(?!=)")
+_DEFINING = re.compile(r"^\s*(?:async\s+)?def\s")
+
+
+class ReplacedDefinition(Struct, frozen=True):
+    """A definition, the name that is replaced, and the file of the module that has the name; empty for a member of a
+    class, which is replaced for all. `told` is the name as people read it."""
+
+    definition: int
+    name: str
+    module: str
+    told: str
+
+
+class ReplacedSpan(Struct, frozen=True):
+    """What is replaced in some lines of a function."""
+
+    replaced: ReplacedDefinition
+    first: int
+    last: int
+
+
+class TestReplacements(Struct, eq=False):
+    """What each function of test code replaces in its own lines, and what is replaced around it as a whole."""
+
+    __test__ = False
+
+    own: Mapping[int, Sequence[ReplacedSpan]]
+    around: Mapping[int, Collection[ReplacedDefinition]]
+
+
+class ReplacementReader(Struct, eq=False):
+    """Reads the test code of a repository for what it replaces of what is reached."""
+
+    documents: JoinedDocuments
+    reach: CodeReach
+    modules: PythonModules
+    _own: dict[int, list[ReplacedSpan]] = field(default_factory=lambda: defaultdict(list))
+    _lasting: dict[int, list[ReplacedDefinition]] = field(default_factory=lambda: defaultdict(list))
+    _around: dict[int, dict[ReplacedDefinition, None]] = field(default_factory=lambda: defaultdict(dict))
+
+    def read(self, names: frozenset[str]) -> TestReplacements:
+        """What test code replaces that has one of some names, or is in what has one."""
+        for path, text in self._sources():
+            if _PYTHON_MARK.search(text) and not names.isdisjoint(_WORD.findall(text)):
+                stop_if_cancelled()
+                self._read_file(path)
+        for number, replaced in self._lasting.items():
+            self._prepare(number, replaced)
+        return TestReplacements(self._own, self._around)
+
+    def _sources(self) -> Iterator[tuple[str, str]]:
+        """The Python files of test code."""
+        for index in self.documents.parts:
+            rows = (row for row in np.flatnonzero(index.arrays["is_test"]).tolist() if index.shows(row))
+            paths = sorted({path for row in rows if (path := index.ids[row].partition("::")[0]).endswith(".py")})
+            yield from self.modules.sources.texts(index, paths).items()
+
+    def _read_file(self, path: str) -> None:
+        tree, file = self.modules.tree(path), self.documents.number(path)
+        if tree is None or file is None:
+            return
+        functions = [one for one in self.documents.inside_file(file) if self.documents[one].level is Level.FUNCTION]
+        lines = {one: self.documents[one].shown() for one in functions}
+        whole = [found for each in replaces_in(tree) if (found := self._meant(each, path))]
+        for one in functions:
+            self._around[one].update(dict.fromkeys(whole))
+        for function in replacing_functions(tree):
+            around = [one for one in functions if lines[one]["start_line"] <= function.line <= lines[one]["end_line"]]
+            if around:
+                self._keep(max(around, key=lambda one: lines[one]["start_line"]), path, function.replaced)
+
+    def _keep(self, number: int, path: str, replacements: Sequence[Replacement]) -> None:
+        for each in replacements:
+            if found := self._meant(each.of, path):
+                self._own[number].append(ReplacedSpan(found, each.first, each.last))
+                if each.lasts:
+                    self._lasting[number].append(found)
+
+    def _meant(self, written: ReplacedName, path: str) -> ReplacedDefinition | None:
+        """The definition that a name of a file's code means; None for one of another repository, or of an object."""
+        owner = self.modules.meaning(written.target, "" if written.is_text else path)
+        found = None if owner is None else self.modules.member(owner, written.name)
+        if isinstance(found, str):
+            found = self.documents.number(self.modules.path(found))
+        if owner is None or found is None:
+            return None
+        module = self.modules.path(owner) if isinstance(owner, str) else ""
+        return ReplacedDefinition(found, written.name, module, f"{_last_name(self.documents, owner)}.{written.name}")
+
+    def _prepare(self, number: int, replaced: Sequence[ReplacedDefinition]) -> None:
+        """What a fixture or a `setUp` replaces is so for the tests that it is run for."""
+        seen, waiting = {number}, [number]
+        while waiting:
+            for user in self.reach.tests_run_with(waiting.pop()):
+                if user not in seen:
+                    seen.add(user)
+                    self._around[user].update(dict.fromkeys(replaced))
+                    waiting += [] if self.reach.is_test(user) else [user]
+
+
+def _last_name(documents: JoinedDocuments, owner: Meaning) -> str:
+    return own_name(documents[owner].id) if isinstance(owner, int) else owner.rpartition("/")[2]
+
+
+class ReplacedLookups(Struct, eq=False):
+    """Which uses of a definition look it up by a name that is replaced."""
+
+    documents: JoinedDocuments
+    modules: PythonModules
+    _texts: dict[int, str] = field(default_factory=dict)
+
+    def cuts(self, replaced: ReplacedDefinition, number: int, user: int) -> bool:
+        """Whether a user does not run a definition while a name is replaced for it or for what it is in."""
+        if self.documents[user].level is not Level.FUNCTION or self.documents[number].level is Level.FILE:
+            # What stands outside of functions is run when its file is imported.
+            return False
+        if replaced.definition in self.chain(user):
+            return False
+        if not replaced.module or self._looks_up(replaced, user, self._text(user)):
+            return True
+        owner = int(self.documents.parents[user])
+        if number == replaced.definition or owner == NOTHING or self.documents[owner].level is not Level.CLASS:
+            return False
+        # Another method of its class may have made the object.
+        return self._looks_up(replaced, user, self._text(owner))
+
+    def chain(self, number: int) -> Iterator[int]:
+        """A document and what it is in."""
+        while number != NOTHING and self.documents[number].level is not Level.MODULE:
+            yield number
+            number = int(self.documents.parents[number])
+
+    def _looks_up(self, replaced: ReplacedDefinition, user: int, text: str) -> bool:
+        path, name = self.documents[user].path, re.escape(replaced.name)
+        if replaced.name not in text:
+            return False
+        bare = re.search(rf"(?<![\w.]){name}(?!\w)", text) is not None
+        module = self.modules.module_of(replaced.module)
+        if bare and (path == replaced.module or self.modules.inner_import(path, replaced.name) == module):
+            return True
+        owners = {found[1] for found in re.finditer(rf"(?<![\w.])([\w.]{{1,200}})\.{name}(?!\w)", text)}
+        return any(self.modules.meaning(tuple(each.split(".")), path) == module for each in owners)
+
+    def _text(self, number: int) -> str:
+        """The lines of a definition without its decorators, which are run before."""
+        if number not in self._texts:
+            found, shown = self.documents[number], self.documents[number].shown()
+            lines = (self.modules.sources.text(self.documents.repo, found.path) or "").split("\n")
+            own = lines[(shown["start_line"] or 1) - 1 : shown["end_line"]]
+            start = next((at for at, line in enumerate(own) if _DEFINING.match(line)), 0)
+            self._texts[number] = "\n".join(own[start:] if found.level is Level.FUNCTION else own)
+        return self._texts[number]
