@@ -56,17 +56,12 @@ class _Open(Struct):
     key: str = ""
 
 
-def replacing_functions(tree: ast.Module) -> list[ReplacingFunction]:
-    """The functions of a file that replace something."""
-    reader = _FileReader(_texts_of(tree), *_kept_originals(tree))
-    return [found for found in reader.of_body(tree.body, []) if found.replaced]
-
-
-def replaces_in(tree: ast.Module) -> list[ReplacedName]:
-    """What the top of a file replaces when it is imported."""
+def replacements_in(tree: ast.Module) -> tuple[list[ReplacingFunction], list[ReplacedName]]:
+    """The functions of a file that replace something, and what its top replaces when it is imported."""
     reader = _FileReader(_texts_of(tree), *_kept_originals(tree))
     last = tree.body[-1].end_lineno or 0 if tree.body else 0
-    return [each.of for each in _BodyReader(reader, tree.body, last).read()]
+    at_top = [each.of for each in _BodyReader(reader, tree.body, last).read()]
+    return [found for found in reader.of_body(tree.body, []) if found.replaced], at_top
 
 
 class _FileReader(Struct, frozen=True):
@@ -262,17 +257,18 @@ def _kept_originals(tree: ast.Module) -> tuple[dict[str, set[str]], set[str]]:
     """The names under which a file keeps something (`original = mod.f`) by the last name of that, and whatever names
     the file reads otherwise than to put it back (`mod.f = original`)."""
     kept: dict[str, set[str]] = defaultdict(set)
-    read, put_back = set[str](), set[int]()
+    read, put_back = list[tuple[int, str]](), set[int]()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and (value := dotted_name(node.value)):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            read.append((id(node), node.id))
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+            read.append((id(node), node.attr))
+        elif isinstance(node, ast.Assign) and (value := dotted_name(node.value)):
             for target in map(dotted_name, node.targets):
                 if target and target[-1] != value[-1]:
                     kept[value[-1]].add(target[-1])
             if all(isinstance(each, ast.Attribute) for each in node.targets):
                 put_back.add(id(node.value))
-        elif isinstance(node, ast.Call) and dotted_name(node.func)[-1:] == ("setattr",):
-            put_back.update(map(id, node.args[2:]))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load) and id(node) not in put_back:
-            read.add(node.id if isinstance(node, ast.Name) else node.attr)
-    return kept, read
+        elif isinstance(node, ast.Call) and len(node.args) == 3 and dotted_name(node.func)[-1:] == ("setattr",):
+            put_back.add(id(node.args[2]))
+    return kept, {name for place, name in read if place not in put_back}

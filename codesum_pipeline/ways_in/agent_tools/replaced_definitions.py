@@ -7,7 +7,7 @@ a class counts for all.
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct, field
@@ -20,14 +20,13 @@ from codesum_pipeline.ways_in.agent_tools.python_imports import Meaning, PythonM
 from codesum_pipeline.ways_in.agent_tools.python_replacements import (
     ReplacedName,
     Replacement,
-    replaces_in,
-    replacing_functions,
+    replacements_in,
 )
 from codesum_pipeline.ways_in.agent_tools.reached_code import CodeReach
 
-_WORD = re.compile(r"\w+")
-# Where a source has none of these, nothing is replaced.
+# Where a source has none of these, nothing is replaced; then the names that may be.
 _PYTHON_MARK = re.compile(r"\bpatch\b|\b(?:set|del)attr\b|\.\w{1,100} ?=(?!=)")
+_PYTHON_NAME = re.compile(r"\b(\w+)(?=['\"]| ?=(?!=))")
 _DEFINING = re.compile(r"^\s*(?:async\s+)?def\s")
 
 
@@ -59,19 +58,20 @@ class TestReplacements(Struct, eq=False):
 
 
 class ReplacementReader(Struct, eq=False):
-    """Reads the test code of a repository for what it replaces of what is reached."""
+    """Reads the test code of a repository for what it replaces of some definitions: the `holders`."""
 
     documents: JoinedDocuments
     reach: CodeReach
     modules: PythonModules
+    holders: Container[int]
     _own: dict[int, list[ReplacedSpan]] = field(default_factory=lambda: defaultdict(list))
     _lasting: dict[int, list[ReplacedDefinition]] = field(default_factory=lambda: defaultdict(list))
     _around: dict[int, dict[ReplacedDefinition, None]] = field(default_factory=lambda: defaultdict(dict))
 
     def read(self, names: frozenset[str]) -> TestReplacements:
-        """What test code replaces that has one of some names, or is in what has one."""
+        """What test code replaces; `names` are those of the holders."""
         for path, text in self._sources():
-            if _PYTHON_MARK.search(text) and not names.isdisjoint(_WORD.findall(text)):
+            if _PYTHON_MARK.search(text) and not names.isdisjoint(_PYTHON_NAME.findall(text)):
                 stop_if_cancelled()
                 self._read_file(path)
         for number, replaced in self._lasting.items():
@@ -91,10 +91,11 @@ class ReplacementReader(Struct, eq=False):
             return
         functions = [one for one in self.documents.inside_file(file) if self.documents[one].level is Level.FUNCTION]
         lines = {one: self.documents[one].shown() for one in functions}
-        whole = [found for each in replaces_in(tree) if (found := self._meant(each, path))]
+        replacing, at_top = replacements_in(tree)
+        whole = [found for each in at_top if (found := self._meant(each, path))]
         for one in functions:
             self._around[one].update(dict.fromkeys(whole))
-        for function in replacing_functions(tree):
+        for function in replacing:
             around = [one for one in functions if lines[one]["start_line"] <= function.line <= lines[one]["end_line"]]
             if around:
                 self._keep(max(around, key=lambda one: lines[one]["start_line"]), path, function.replaced)
@@ -112,7 +113,7 @@ class ReplacementReader(Struct, eq=False):
         found = None if owner is None else self.modules.member(owner, written.name)
         if isinstance(found, str):
             found = self.documents.number(self.modules.path(found))
-        if owner is None or found is None:
+        if owner is None or found is None or found not in self.holders:
             return None
         module = self.modules.path(owner) if isinstance(owner, str) else ""
         return ReplacedDefinition(found, written.name, module, f"{_last_name(self.documents, owner)}.{written.name}")
