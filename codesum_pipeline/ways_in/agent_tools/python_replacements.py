@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.ways_in.agent_tools.python_imports import dotted_name
 
@@ -17,16 +18,21 @@ _LONGEST_NAME = 300
 _DEEPEST_TEXT = 20
 _MOCKERS = ("mocker",)
 _ENTERS = frozenset({"enter_context", "enterContext", "enter_async_context", "enterAsyncContext", "enterClassContext"})
+# What stands for the original: as it is, by what it is called with, by what it returns.
+_STANDING_FOR = ("new", "side_effect", "new_callable", "return_value")
+_MOCKS = frozenset({"Mock", "MagicMock", "AsyncMock", "NonCallableMock", "PropertyMock", "create_autospec", "DEFAULT"})
 _OF_PATCH = frozenset({"spec", "create", "spec_set", "autospec", "new_callable", "target", "unsafe"})
 Functions = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class ReplacedName(Struct, frozen=True):
-    """A name of a module or class, which the code writes as `target`; with `is_text` as the whole path of a module."""
+    """A name of a module or class, which the code writes as `target`; with `is_text` as the whole path of a module.
+    `is_handed` where something else than a mock stands for it, which may make or be a real object."""
 
     target: tuple[str, ...]
     name: str
     is_text: bool
+    is_handed: bool = False
 
 
 class Replacement(Struct, frozen=True):
@@ -117,7 +123,8 @@ class _FileReader(Struct, frozen=True):
             found, values = [one for each in names for one in self._of_owner(target, each)], node.args[2:]
         else:
             return []
-        values = [*values, *(by_name[each] for each in ("new", "side_effect", "new_callable") if each in by_name)]
+        values = [*values, *(by_name[each] for each in _STANDING_FOR if each in by_name)]
+        values += [] if name[-1] != "multiple" else [by_name[each.name] for each in found]
         return self._without_originals(found, values)
 
     def set_by(self, node: ast.Call) -> list[ReplacedName]:
@@ -167,7 +174,11 @@ class _FileReader(Struct, frozen=True):
     def _without_originals(self, found: Sequence[ReplacedName], values: Sequence[ast.expr]) -> list[ReplacedName]:
         """Without names whose original is part of what stands for it, or is kept and used."""
         used = {name for value in values for each in ast.walk(value) for name in dotted_name(each)[-1:]}
-        return [each for each in found if each.name not in used and self.read.isdisjoint(self.kept.get(each.name, ()))]
+        is_handed = not all(map(_is_mock, values))
+        return [
+            replace(each, is_handed=is_handed) for each in found
+            if each.name not in used and self.read.isdisjoint(self.kept.get(each.name, ()))
+        ]  # fmt: skip
 
 
 class _BodyReader:
@@ -233,6 +244,12 @@ class _BodyReader:
 
     def _open(self, names: Sequence[ReplacedName], first: int, last: int, key: str = "") -> None:
         self.found += [_Open(each, first, last, key=key) for each in names]
+
+
+def _is_mock(node: ast.expr) -> bool:
+    """Whether a value is plain, or a mock that is made there."""
+    name = dotted_name(node.func if isinstance(node, ast.Call) else node)[-1:]
+    return isinstance(node, ast.Constant) or (bool(name) and name[0] in _MOCKS)
 
 
 def _is_mocker(node: ast.expr) -> bool:

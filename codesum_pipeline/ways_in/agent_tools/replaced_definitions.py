@@ -32,12 +32,14 @@ _DEFINING = re.compile(r"^\s*(?:async\s+)?def\s")
 
 class ReplacedDefinition(Struct, frozen=True):
     """A definition, the name that is replaced, and the file of the module that has the name; empty for a member of a
-    class, which is replaced for all. `told` is the name as people read it."""
+    class, which is replaced for all. `told` is the name as people read it. What a class or module that `is_handed` has
+    may run all the same."""
 
     definition: int
     name: str
     module: str
     told: str
+    is_handed: bool = False
 
 
 class ReplacedSpan(Struct, frozen=True):
@@ -116,7 +118,8 @@ class ReplacementReader(Struct, eq=False):
         if owner is None or found is None or found not in self.holders:
             return None
         module = self.modules.path(owner) if isinstance(owner, str) else ""
-        return ReplacedDefinition(found, written.name, module, f"{_last_name(self.documents, owner)}.{written.name}")
+        told = f"{_last_name(self.documents, owner)}.{written.name}"
+        return ReplacedDefinition(found, written.name, module, told, written.is_handed)
 
     def _prepare(self, number: int, replaced: Sequence[ReplacedDefinition]) -> None:
         """What a fixture or a `setUp` replaces is so for the tests that it is run for."""
@@ -145,7 +148,7 @@ class ReplacedLookups(Struct, eq=False):
         if self.documents[user].level is not Level.FUNCTION or self.documents[number].level is Level.FILE:
             # What stands outside of functions is run when its file is imported.
             return False
-        if replaced.definition in self.chain(user):
+        if replaced.definition in self.chain(user) or (replaced.is_handed and number != replaced.definition):
             return False
         if not replaced.module or self._looks_up(replaced, user, self._text(user)):
             return True

@@ -338,6 +338,18 @@ REACHED = {
             def test_it(self):
                 assert total(1)
     """,
+    "a_real_object_for_the_class": """
+        @mock.patch("shop.orders.Bank", side_effect=lambda: Bank())
+        def test_it(bank):
+            assert pay(1)
+    """,
+    "a_real_object_that_is_returned": """
+        BANK = Bank()
+
+        @mock.patch("shop.orders.Bank", return_value=BANK)
+        def test_it(bank):
+            assert pay(1)
+    """,
     "an_object_that_is_handed_over": """
         @mock.patch("shop.orders.Bank")
         def test_it(mocked):
