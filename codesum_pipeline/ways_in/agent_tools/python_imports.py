@@ -110,11 +110,17 @@ class PythonModules(Struct, eq=False, dict=True):
     def tree(self, path: str) -> ast.Module | None:
         """The syntax tree of a file; None once so many were parsed."""
         if path not in self._trees:
-            if len(self._trees) >= MOST_PARSED:
-                self.is_cut = True
+            if not self.may_parse(path):
                 return None
             self._trees[path] = parse_python(self.sources.text(self.documents.repo, path) or "")
         return self._trees[path]
+
+    def may_parse(self, path: str) -> bool:
+        """Whether one more file may be parsed, which is counted."""
+        self.is_cut = self.is_cut or (len(self._trees) >= MOST_PARSED and path not in self._trees)
+        if not self.is_cut:
+            self._trees.setdefault(path, None)
+        return not self.is_cut
 
     def imports(self, path: str) -> FileImports:
         if path not in self._imports:

@@ -16,6 +16,7 @@ from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelle
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.ids import own_name
 from codesum_pipeline.ways_in.agent_tools.document_tree import NOTHING, JoinedDocuments
+from codesum_pipeline.ways_in.agent_tools.javascript_replacements import ENDINGS, MARK, MockedName, mocked_names
 from codesum_pipeline.ways_in.agent_tools.python_imports import Meaning, PythonModules
 from codesum_pipeline.ways_in.agent_tools.python_replacements import (
     ReplacedName,
@@ -33,13 +34,14 @@ _DEFINING = re.compile(r"^\s*(?:async\s+)?def\s")
 class ReplacedDefinition(Struct, frozen=True):
     """A definition, the name that is replaced, and the file of the module that has the name; empty for a member of a
     class, which is replaced for all. `told` is the name as people read it. What a class or module that `is_handed` has
-    may run all the same."""
+    may run all the same. The functions of the file `runs_in` run the original."""
 
     definition: int
     name: str
     module: str
     told: str
     is_handed: bool = False
+    runs_in: str = ""
 
 
 class ReplacedSpan(Struct, frozen=True):
@@ -73,7 +75,11 @@ class ReplacementReader(Struct, eq=False):
     def read(self, names: frozenset[str]) -> TestReplacements:
         """What test code replaces; `names` are those of the holders."""
         for path, text in self._sources():
-            if _PYTHON_MARK.search(text) and not names.isdisjoint(_PYTHON_NAME.findall(text)):
+            if not path.endswith(".py"):
+                if MARK.search(text) and self.modules.may_parse(path):
+                    stop_if_cancelled()
+                    self._read_script(path, text)
+            elif _PYTHON_MARK.search(text) and not names.isdisjoint(_PYTHON_NAME.findall(text)):
                 stop_if_cancelled()
                 self._read_file(path)
         for number, replaced in self._lasting.items():
@@ -81,10 +87,11 @@ class ReplacementReader(Struct, eq=False):
         return TestReplacements(self._own, self._around)
 
     def _sources(self) -> Iterator[tuple[str, str]]:
-        """The Python files of test code."""
+        """The files of test code in the languages whose replacements are known."""
         for index in self.documents.parts:
             rows = (row for row in np.flatnonzero(index.arrays["is_test"]).tolist() if index.shows(row))
-            paths = sorted({path for row in rows if (path := index.ids[row].partition("::")[0]).endswith(".py")})
+            found = {index.ids[row].partition("::")[0] for row in rows}
+            paths = sorted(path for path in found if path.endswith((".py", *ENDINGS)))
             yield from self.modules.sources.texts(index, paths).items()
 
     def _read_file(self, path: str) -> None:
@@ -101,6 +108,31 @@ class ReplacementReader(Struct, eq=False):
             around = [one for one in functions if lines[one]["start_line"] <= function.line <= lines[one]["end_line"]]
             if around:
                 self._keep(max(around, key=lambda one: lines[one]["start_line"]), path, function.replaced)
+
+    def _read_script(self, path: str, text: str) -> None:
+        """Of a whole group of tests it is replaced around each, of a test in its own lines."""
+        file = self.documents.number(path)
+        inside = [] if file is None else self.documents.inside_file(file)
+        lines = {one: self.documents[one].shown() for one in inside if self.documents[one].level is Level.FUNCTION}
+        for each in mocked_names(path, text):
+            if (found := self._mocked(each)) is None:
+                continue
+            for one, shown in lines.items():
+                if each.first <= shown["start_line"] and shown["end_line"] <= each.last:
+                    self._around[one][found] = None
+                elif shown["start_line"] <= each.first and each.last <= shown["end_line"]:
+                    self._own[one].append(ReplacedSpan(found, each.first, each.last))
+
+    def _mocked(self, mocked: MockedName) -> ReplacedDefinition | None:
+        """The module's own functions call each other as before, where only names of it are replaced."""
+        below = (f"{mocked.module}{end}" for end in (*ENDINGS, *(f"/index{each}" for each in ENDINGS)))
+        path = next((each for each in below if self.documents.number(each) is not None), "")
+        found = self.documents.number(f"{path}::{mocked.name}" if mocked.name else path) if path else None
+        if found is None or found not in self.holders:
+            return None
+        told = ".".join(filter(None, (mocked.module.rpartition("/")[2], mocked.name.replace("::", "."))))
+        is_member = "::" in mocked.name or not mocked.name
+        return ReplacedDefinition(found, mocked.name, "", told, runs_in="" if is_member else path)
 
     def _keep(self, number: int, path: str, replacements: Sequence[Replacement]) -> None:
         for each in replacements:
@@ -149,6 +181,8 @@ class ReplacedLookups(Struct, eq=False):
             # What stands outside of functions is run when its file is imported.
             return False
         if replaced.definition in self.chain(user) or (replaced.is_handed and number != replaced.definition):
+            return False
+        if replaced.runs_in == self.documents[user].path:
             return False
         if not replaced.module or self._looks_up(replaced, user, self._text(user)):
             return True
