@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.ways_in.agent_tools import kept_away, python_imports
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.agent_tools.impact_page import ImpactPage
@@ -399,6 +400,71 @@ def files(rows: object) -> list[str]:
 @pytest.mark.parametrize("name", KEPT_AWAY)
 def test_a_test_that_replaces_it_is_kept_away(page: ImpactPage, name: str) -> None:
     assert (name in files(page.tests), name in files(page.kept_away)) == (False, True)
+
+
+def test_what_is_replaced_is_told_shortly_and_names_come_after_the_others(page: ImpactPage) -> None:
+    lines = page.text().split("\n")
+
+    assert page.replacing[0].replaced == ["orders.with_tax"]
+    assert [len(page.kept_away), sum(each.count for each in page.replacing)] == [len(KEPT_AWAY)] * 2
+    assert f"kept away: {page.replacing[0].count} tests that replace orders.with_tax; " in page.text()
+    assert "    tests/test_decorator.py  replace orders.with_tax: test_it:15" in lines
+    kept, named = (f"all {len(rows)} tests that" for rows in (page.kept_away, page.tests))
+    assert lines.index(f"{kept} are kept away by what they replace") > lines.index(f"{named} reach it")
+
+
+def test_kept_away_by_what_a_helper_replaces_says_so(page: ImpactPage) -> None:
+    told = {row.path: row.replaced for row in page.kept_away}
+
+    assert told["tests/test_helper_with_a_block.py"] == ["orders.with_tax"]
+    assert told["tests/test_two_that_are_needed.py"] == ["orders.Bank", "orders.with_tax"]
+
+
+def test_of_two_versions_they_are_listed_apart_too(home: Path, page: ImpactPage) -> None:
+    shop = GitRepo(home.parent / "shop")
+    money = SHOP["shop/money.py"].replace("return round(amount, 2)", "return round(amount, 3)")
+    shop.git("checkout", "-q", "-b", "other")
+    shop.commit({"shop/money.py": money})
+    shop.git("checkout", "-q", "main")
+    changed = asked(home, ids=[], range="main..other")
+
+    assert (files(changed.tests), files(changed.kept_away)) == (files(page.tests), files(page.kept_away))
+
+
+@pytest.mark.parametrize(("most", "is_told"), [(1000, False), (3, True)], ids=["all sets", "few sets"])
+def test_of_more_sets_of_names_than_a_limit_the_tests_are_named(
+    home: Path, page: ImpactPage, monkeypatch: pytest.MonkeyPatch, most: int, is_told: bool
+) -> None:
+    monkeypatch.setattr(kept_away, "MOST_SETS", most)
+    found = asked(home)
+
+    assert any("replace more than 3 sets of names" in note for note in found.notes) == is_told
+    assert (len(found.kept_away) < len(page.kept_away)) == is_told
+    assert len(found.tests) + len(found.kept_away) == len(page.tests) + len(page.kept_away)
+
+
+@pytest.mark.parametrize(("most", "is_told"), [(1000, False), (3, True)], ids=["all files", "few files"])
+def test_of_more_files_than_a_limit_the_tests_are_named(
+    home: Path, page: ImpactPage, monkeypatch: pytest.MonkeyPatch, most: int, is_told: bool
+) -> None:
+    monkeypatch.setattr(python_imports, "MOST_PARSED", most)
+    monkeypatch.setattr(kept_away, "MOST_PARSED", most)
+    found = asked(home)
+
+    assert any("was looked for in the first 3 files" in note for note in found.notes) == is_told
+    assert (len(found.kept_away) < len(page.kept_away)) == is_told
+
+
+@pytest.mark.parametrize(("longest", "is_read"), [(19, True), (18, False)], ids=["at the limit", "above it"])
+def test_a_source_is_parsed_up_to_a_length(monkeypatch: pytest.MonkeyPatch, longest: int, is_read: bool) -> None:
+    monkeypatch.setattr(python_imports, "LONGEST_SOURCE", longest)
+
+    assert (python_imports.parse_python("x = 1\nlonger = 9\n# ") is not None) == is_read
+
+
+@pytest.mark.parametrize("text", ["(" * 100_000, "-" * 100_000 + "1", "def f(:", "\0", "a" + ".b" * 100_000])
+def test_what_cannot_be_parsed_replaces_nothing(text: str) -> None:
+    assert python_imports.parse_python(text) is None
 
 
 @pytest.mark.parametrize("name", REACHED)
