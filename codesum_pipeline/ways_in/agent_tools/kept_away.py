@@ -20,6 +20,7 @@ from codesum_pipeline.ways_in.agent_tools.graph_role import is_test_document
 from codesum_pipeline.ways_in.agent_tools.python_imports import MOST_PARSED, PythonModules
 from codesum_pipeline.ways_in.agent_tools.reached_code import CodeReach, ReachedDocument, way_to
 from codesum_pipeline.ways_in.agent_tools.replaced_definitions import (
+    DOTTED_NAME,
     ReplacedDefinition,
     ReplacedLookups,
     ReplacementReader,
@@ -145,10 +146,8 @@ class _Walks(Struct, eq=False):
         if name.startswith("__"):
             name = own_name(documents[int(documents.parents[number])].id)
         first, word = shown["start_line"], whole_word(name)
-        # `original = module.name` runs nothing; what then calls the original is seen where the replacements are read.
-        kept = re.compile(rf"\s*[\w.]{{1,200}} = (?:[\w.]{{1,200}}\.)?{re.escape(name)}")
         own = self._text(user).split("\n")[first - 1 : shown["end_line"]]
-        named = (at for at, line in enumerate(own) if word.search(line) and not kept.fullmatch(line))
+        named = (at for at, line in enumerate(own) if word.search(line) and not _is_kept(name, line))
         return [first + at for at in named] or [first]
 
     def _text(self, number: int) -> str:
@@ -190,3 +189,10 @@ class _Walks(Struct, eq=False):
 
     def _way(self, test: int) -> Iterator[tuple[int, int]]:
         yield from pairwise(way_to(self.found, test))
+
+
+def _is_kept(name: str, line: str) -> bool:
+    """Whether a line is `original = module.name`, which runs nothing. What then calls the original is seen where the
+    replacements are read."""
+    value = line.partition(" = ")[2]
+    return value.rpartition(".")[2] == name and DOTTED_NAME.fullmatch(value) is not None

@@ -53,7 +53,7 @@ class ImportedName(Struct, frozen=True):
     dots: int = 0
 
 
-class FileImports(Struct, frozen=True):
+class ImportedNames(Struct, frozen=True):
     """What the names of a file are bound to: at its top, in functions, and all that some modules have."""
 
     top: Mapping[str, ImportedName]
@@ -61,7 +61,7 @@ class FileImports(Struct, frozen=True):
     stars: tuple[ImportedName, ...]
 
     @classmethod
-    def of(cls, tree: ast.Module) -> "FileImports":
+    def of(cls, tree: ast.Module) -> "ImportedNames":
         top: dict[str, ImportedName] = {}
         inner: dict[str, ImportedName] = {}
         stars: list[ImportedName] = []
@@ -104,7 +104,7 @@ class PythonModules(Struct, eq=False, dict=True):
     documents: JoinedDocuments
     sources: SourceReader
     _trees: dict[str, ast.Module | None] = field(default_factory=dict)
-    _imports: dict[str, FileImports] = field(default_factory=dict)
+    _imports: dict[str, ImportedNames] = field(default_factory=dict)
     is_cut: bool = False
 
     def tree(self, path: str) -> ast.Module | None:
@@ -122,9 +122,9 @@ class PythonModules(Struct, eq=False, dict=True):
             self._trees.setdefault(path, None)
         return not self.is_cut
 
-    def imports(self, path: str) -> FileImports:
+    def imports(self, path: str) -> ImportedNames:
         if path not in self._imports:
-            self._imports[path] = FileImports.of(self.tree(path) or ast.Module([], []))
+            self._imports[path] = ImportedNames.of(self.tree(path) or ast.Module([], []))
         return self._imports[path]
 
     def meaning(self, parts: tuple[str, ...], path: str = "") -> Meaning | None:

@@ -28,6 +28,7 @@ from codesum_pipeline.ways_in.agent_tools.reached_code import CodeReach
 # Where a source has none of these, nothing is replaced; then the names that may be.
 _PYTHON_MARK = re.compile(r"\bpatch\b|\b(?:set|del)attr\b|\.\w{1,100} ?=(?!=)")
 _PYTHON_NAME = re.compile(r"\b(\w+)(?=['\"]| ?=(?!=))")
+DOTTED_NAME = re.compile(r"(?<![\w.])[^\W\d]\w*(?:\.\w+)*")
 _DEFINING = re.compile(r"^\s*(?:async\s+)?def\s")
 
 
@@ -173,7 +174,7 @@ class ReplacedLookups(Struct, eq=False):
 
     documents: JoinedDocuments
     modules: PythonModules
-    _texts: dict[int, str] = field(default_factory=dict)
+    _names: dict[int, frozenset[tuple[str, ...]]] = field(default_factory=dict)
 
     def cuts(self, replaced: ReplacedDefinition, number: int, user: int) -> bool:
         """Whether a user does not run a definition while a name is replaced for it or for what it is in."""
@@ -184,13 +185,13 @@ class ReplacedLookups(Struct, eq=False):
             return False
         if replaced.runs_in == self.documents[user].path:
             return False
-        if not replaced.module or self._looks_up(replaced, user, self._text(user)):
+        if not replaced.module or self._looks_up(replaced, user, user):
             return True
         owner = int(self.documents.parents[user])
         if number == replaced.definition or owner == NOTHING or self.documents[owner].level is not Level.CLASS:
             return False
         # Another method of its class may have made the object.
-        return self._looks_up(replaced, user, self._text(owner))
+        return self._looks_up(replaced, user, owner)
 
     def chain(self, number: int) -> Iterator[int]:
         """A document and what it is in."""
@@ -198,23 +199,28 @@ class ReplacedLookups(Struct, eq=False):
             yield number
             number = int(self.documents.parents[number])
 
-    def _looks_up(self, replaced: ReplacedDefinition, user: int, text: str) -> bool:
-        path, name = self.documents[user].path, re.escape(replaced.name)
-        if replaced.name not in text:
-            return False
-        bare = re.search(rf"(?<![\w.]){name}(?!\w)", text) is not None
+    def _looks_up(self, replaced: ReplacedDefinition, user: int, holder: int) -> bool:
+        """Whether a definition, or its `holder` for it, has the name that is replaced."""
+        path, name = self.documents[user].path, replaced.name
         module = self.modules.module_of(replaced.module)
-        if bare and (path == replaced.module or self.modules.inner_import(path, replaced.name) == module):
+        found = [each for each in self._names_in(holder) if name in each]
+        is_bare = any(each[0] == name for each in found)
+        if is_bare and (path == replaced.module or self.modules.inner_import(path, name) == module):
             return True
-        owners = {found[1] for found in re.finditer(rf"(?<![\w.])([\w.]{{1,200}})\.{name}(?!\w)", text)}
-        return any(self.modules.meaning(tuple(each.split(".")), path) == module for each in owners)
+        owners = {each[: at + 1] for each in found for at, part in enumerate(each[1:]) if part == name}
+        return any(self.modules.meaning(each, path) == module for each in owners)
+
+    def _names_in(self, number: int) -> frozenset[tuple[str, ...]]:
+        """The names in a definition, in their parts."""
+        if number not in self._names:
+            found = DOTTED_NAME.findall(self._text(number))
+            self._names[number] = frozenset(tuple(each.split(".")) for each in found)
+        return self._names[number]
 
     def _text(self, number: int) -> str:
         """The lines of a definition without its decorators, which are run before."""
-        if number not in self._texts:
-            found, shown = self.documents[number], self.documents[number].shown()
-            lines = (self.modules.sources.text(self.documents.repo, found.path) or "").split("\n")
-            own = lines[(shown["start_line"] or 1) - 1 : shown["end_line"]]
-            start = next((at for at, line in enumerate(own) if _DEFINING.match(line)), 0)
-            self._texts[number] = "\n".join(own[start:] if found.level is Level.FUNCTION else own)
-        return self._texts[number]
+        found, shown = self.documents[number], self.documents[number].shown()
+        lines = (self.modules.sources.text(self.documents.repo, found.path) or "").split("\n")
+        own = lines[(shown["start_line"] or 1) - 1 : shown["end_line"]]
+        start = next((at for at, line in enumerate(own) if _DEFINING.match(line)), 0)
+        return "\n".join(own[start:] if found.level is Level.FUNCTION else own)
