@@ -201,6 +201,8 @@ class _BodyReader:
             elif isinstance(node, ast.Try):
                 for part in (node.body, node.orelse, node.finalbody):
                     self._statements(part, last, ends)
+            elif isinstance(node, ast.For):
+                self._start_all(node.iter, node.body, node.lineno, last)
             elif isinstance(node, ast.Expr | ast.Assign | ast.AnnAssign | ast.Return):
                 self._statement(node, last, ends)
 
@@ -217,11 +219,35 @@ class _BodyReader:
     def _statement(self, node: ast.stmt, last: int, ends: dict[str, int]) -> None:
         if isinstance(node, ast.Assign):
             self._open(self.file.assigned_by(node), node.lineno, last)
-            patched = self.file.replaced_by(node.value)
-            for target in node.targets if patched and not _is_mocker(node.value) else ():
-                self.patchers[".".join(dotted_name(target))] = patched
-        for call in (each for each in ast.walk(node) if isinstance(each, ast.Call)):
-            self._call(call, last, ends)
+            for target in node.targets:
+                self._keep_patchers(_key_of(target), node.value)
+        for each in ast.walk(node):
+            if isinstance(each, ast.Call):
+                self._call(each, last, ends)
+            elif isinstance(each, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
+                made = each.value if isinstance(each, ast.DictComp) else each.elt
+                self._start_all(each.generators[0].iter, [made], node.lineno, last)
+
+    def _keep_patchers(self, key: str, value: ast.expr) -> None:
+        """The patchers that a name, or a list or dictionary under it, has."""
+        if isinstance(value, ast.List | ast.Tuple):
+            for at, each in enumerate(value.elts):
+                self._keep_patchers(f"{key}[{at}]", each)
+        elif isinstance(value, ast.Dict):
+            for name, each in zip(value.keys, value.values, strict=True):
+                if isinstance(name, ast.Constant):
+                    self._keep_patchers(f"{key}[{name.value!r}]", each)
+        elif key and not _is_mocker(value) and (patched := self.file.replaced_by(value)):
+            self.patchers[key] = patched
+
+    def _start_all(self, over: ast.expr, body: Sequence[ast.AST], first: int, last: int) -> None:
+        """A loop over patchers that starts each."""
+        parts = dotted_name(over.func)[:-1] if isinstance(over, ast.Call) else dotted_name(over)
+        calls = (each.func for node in body for each in ast.walk(node) if isinstance(each, ast.Call))
+        if parts and any(isinstance(each, ast.Attribute) and each.attr == "start" for each in calls):
+            for key, patched in self.patchers.items():
+                if key.startswith(f"{'.'.join(parts)}["):
+                    self._open(patched, first, last, key)
 
     def _call(self, node: ast.Call, last: int, ends: dict[str, int]) -> None:
         name = dotted_name(node.func)
@@ -230,8 +256,8 @@ class _BodyReader:
         if _is_mocker(node):
             self._open(self.file.replaced_by(node), node.lineno, last)
         elif method == "start" and isinstance(node.func, ast.Attribute):
-            replaced = self.file.replaced_by(node.func.value) or self.patchers.get(owner, [])
-            self._open(replaced, node.lineno, last, owner)
+            key = _key_of(node.func.value)
+            self._open(self.file.replaced_by(node.func.value) or self.patchers.get(key, []), node.lineno, last, key)
         elif method in _ENTERS and node.args:
             replaced = self.file.replaced_by(node.args[0]) or self.patchers.get(".".join(dotted_name(node.args[0])), [])
             self._open(replaced, node.lineno, ends.get(owner, last))
@@ -244,6 +270,13 @@ class _BodyReader:
 
     def _open(self, names: Sequence[ReplacedName], first: int, last: int, key: str = "") -> None:
         self.found += [_Open(each, first, last, key=key) for each in names]
+
+
+def _key_of(node: ast.expr) -> str:
+    """How a name, or an entry of a list or dictionary, is written."""
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        return f"{'.'.join(dotted_name(node.value))}[{node.slice.value!r}]"
+    return ".".join(dotted_name(node))
 
 
 def _is_mock(node: ast.expr) -> bool:

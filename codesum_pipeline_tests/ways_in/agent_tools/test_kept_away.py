@@ -158,6 +158,33 @@ KEPT_AWAY = {
             def test_it(self):
                 assert total(1)
     """,
+    "patchers_in_a_list": """
+        class TestIt(TestCase):
+            def setUp(self):
+                patchers = [patch("shop.orders.Bank"), patch("shop.orders.with_tax")]
+                self.with_tax = patchers[1].start()
+
+            def test_it(self):
+                assert total(1)
+    """,
+    "patchers_in_a_loop": """
+        class TestIt(TestCase):
+            def setUp(self):
+                self.patchers = {"bank": patch("shop.orders.Bank"), "tax": patch("shop.orders.with_tax")}
+                self.mocks = {name: each.start() for name, each in self.patchers.items()}
+
+            def test_it(self):
+                assert total(1)
+    """,
+    "patchers_in_a_loop_of_statements": """
+        def test_it():
+            for each in (found := 1, 2):
+                pass
+            patchers = (patch("shop.orders.with_tax"),)
+            for each in patchers:
+                each.start()
+            assert total(1)
+    """,
     "set_up_of_a_base": """
         class Base(TestCase):
             def setUp(self):
@@ -248,6 +275,12 @@ REACHED = {
             patcher = patch("shop.orders.with_tax")
             patcher.start()
             patcher.stop()
+            assert total(1)
+    """,
+    "another_of_a_list": """
+        def test_it():
+            patchers = [patch("shop.orders.Bank"), patch("shop.orders.with_tax")]
+            patchers[0].start()
             assert total(1)
     """,
     "never_started": """
