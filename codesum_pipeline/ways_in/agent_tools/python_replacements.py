@@ -93,14 +93,15 @@ class _FileReader(Struct, frozen=True):
         first, last = min([node.lineno, *(each.lineno for each in node.decorator_list)]), node.end_lineno or node.lineno
         own = [each for mark in node.decorator_list for each in self.replaced_by(mark)]
         whole = [Replacement(each, first, last) for each in [*marks, *own]]
-        yields = [each.lineno for each in ast.walk(node) if isinstance(each, ast.Yield)]
+        opened = _BodyReader(self, node.body, last).read()
+        yields = [each.lineno for each in ast.walk(node) if isinstance(each, ast.Yield)] if opened else []
         inside = [
             Replacement(
                 each.of, each.first, each.last,
                 lasts=any(each.first <= line <= each.last for line in yields) if yields
                 else not each.is_block and each.last == last,
             )
-            for each in _BodyReader(self, node.body, last).read()
+            for each in opened
         ]  # fmt: skip
         return ReplacingFunction(node.lineno, [*whole, *inside])
 
