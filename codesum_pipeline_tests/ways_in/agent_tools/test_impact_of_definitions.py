@@ -107,6 +107,19 @@ def test_what_is_unknown_is_answered_as_read_does(ask: Ask) -> None:
     assert any("no document 'nothing_of_it_at_all'" in note for note in page.notes)
 
 
+def test_a_name_means_a_definition_before_a_file(tmp_path: Path) -> None:
+    files = {
+        "tick.py": "def tick():\n    return 1\n",
+        "use.py": "import tick\n\nX = tick\n",
+        "more.py": "import tick\n",
+    }
+    repo = GitRepo.create(tmp_path / "shop", files)
+    build(workspace_of(open_home(tmp_path / "home"), RepositoryEntry("shop", str(repo.path))))
+    ask = ask_of(tmp_path / "home")
+
+    assert [ask(name).asked for name in ("tick", "tick.py")] == [["tick.py::tick"], ["tick.py"]]
+
+
 def test_what_is_ambiguous_is_told(ask: Ask) -> None:
     assert any("2 documents are meant by 'charge'" in note for note in ask("charge").notes)
 
