@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import CodesumError, ConfigurationError, NotIndexedFile
-from codesum_pipeline.ways_in.agent_tools.call import ToolContext
+from codesum_pipeline.ways_in.agent_tools.call import ToolContext, documents_meant
 from codesum_pipeline.ways_in.agent_tools.changed_symbols import SymbolChangeKind
 from codesum_pipeline.ways_in.agent_tools.footprints import Footprint, WalkStarts, footprints
 from codesum_pipeline.ways_in.agent_tools.graph_role import is_test_document
-from codesum_pipeline.ways_in.agent_tools.graph_subjects import GraphSubject, find_subject
+from codesum_pipeline.ways_in.agent_tools.graph_subjects import GraphSubject, find_subject, subject_of
 from codesum_pipeline.ways_in.agent_tools.impact_page import ChangedDefinition, ImpactPage
 from codesum_pipeline.ways_in.agent_tools.impact_report import (
     ImpactLists,
@@ -48,7 +48,7 @@ def _subjects(call: ToolContext, repo: str, names: Sequence[str]) -> list[GraphS
     kind: type[CodesumError] = NotIndexedFile
     for name in names:
         try:
-            subject = find_subject(call, name, repo)
+            subject = _subject(call, name, repo)
             found.setdefault((subject.documents.repo, subject.number, subject.constant), subject)
         except (NotIndexedFile, ConfigurationError) as error:
             if len(names) == 1:
@@ -58,6 +58,19 @@ def _subjects(call: ToolContext, repo: str, names: Sequence[str]) -> list[GraphS
     if not found:
         raise kind("; ".join(call.notes))
     return [*found.values()]
+
+
+def _subject(call: ToolContext, name: str, repo: str) -> GraphSubject:
+    """What a name means: a definition before a file that is called so, since that is what somebody changes."""
+    subject = find_subject(call, name, repo)
+    if not subject.is_place or subject.row.id in (name, name.rstrip("/")):
+        return subject
+    meant = documents_meant(call.current([repo] if repo else []), name)
+    definitions = [each for each in meant if each.level in (Level.FUNCTION, Level.CLASS)]
+    best = max(
+        definitions, key=lambda each: (not each.index.arrays["is_test"][each.row], each.importance), default=None
+    )
+    return subject if best is None else subject_of(call, best)
 
 
 def _begun(subject: GraphSubject) -> Mapping[int, int]:

@@ -81,7 +81,12 @@ class Footprint(Struct):
 
     def kept_tests(self) -> list[int]:
         """The tests that are kept away, those together that replace the same."""
-        return sorted(self.kept_away, key=lambda number: (self.kept_away[number], self.documents[number].id))
+
+        def place(number: int) -> tuple[list[str], str, int]:
+            row = self.documents.row(number)
+            return self.kept_away[number], row.path, row.start_line or 0
+
+        return sorted(self.kept_away, key=place)
 
     def _nearest(self, numbers: Collection[int] | Iterator[int]) -> list[int]:
         return sorted(numbers, key=lambda number: (self.found[number].distance, self.documents[number].id))

@@ -289,7 +289,9 @@ class ImpactPage(AnswerPage):
     def heading(self, name: str, shown: int) -> str:
         """What a list is, and whether it is whole."""
         total, before = self.totals.get(name, shown), self.begins.get(name, 0)
-        what = "asked about" if name == "changes" and self.asked else SECTIONS[name]
+        if name == "changes" and self.asked:
+            return "asked about"
+        what = SECTIONS[name]
         return f"all {total:,} {what}" if shown == total else f"{what}, {before + 1:,}-{before + shown:,} of {total:,}"
 
     @property

@@ -163,11 +163,16 @@ def _by_distance(
 
 
 def _in_files(found: Sequence[tuple[Footprint, int]]) -> list[tuple[Footprint, int]]:
-    """The same with those of a file together, files by their nearest."""
+    """The same with those of a file together in the order of steps and lines, files by their nearest."""
     files: dict[tuple[str, str], list[tuple[Footprint, int]]] = {}
     for each, one in found:
         files.setdefault((each.documents.repo, each.documents[one].path), []).append((each, one))
-    return [pair for pairs in files.values() for pair in pairs]
+
+    def place(pair: tuple[Footprint, int]) -> tuple[int, int]:
+        each, one = pair
+        return each.found[one].distance, each.documents.row(one).start_line or 0
+
+    return [pair for pairs in files.values() for pair in sorted(pairs, key=place)]
 
 
 def _same(change: ChangedDefinition) -> ChangedDefinition:

@@ -54,7 +54,7 @@ _MOST_LOOKED_FOR = 50
 class ImpactArguments(PagedArguments):
     """Two versions of a repository, or definitions of it, and how far what they reach is followed."""
 
-    ids: Annotated[Names, Field(description="Instead of range: what uses these definitions, changed or not")] = []
+    ids: Annotated[Names, Field(description="Instead of range: definitions, changed or not")] = []
     range: Annotated[
         Name,
         Field(description="BASE..HEAD, BASE...HEAD, or BASE to the work tree; default: uncommitted edits"),

@@ -20,6 +20,7 @@ from codesum_pipeline.ways_in.agent_tools.graph_role import is_test_document
 from codesum_pipeline.ways_in.agent_tools.python_imports import MOST_PARSED, PythonModules
 from codesum_pipeline.ways_in.agent_tools.reached_code import CodeReach, ReachedDocument, way_to
 from codesum_pipeline.ways_in.agent_tools.replaced_definitions import (
+    DOTTED_NAME,
     ReplacedDefinition,
     ReplacedLookups,
     ReplacementReader,
@@ -55,9 +56,9 @@ def keep_away(
     if not any(is_test_document(documents, number) for number in found):
         return KeptAway(found, found)
     modules = PythonModules(documents, sources)
-    replacements = ReplacementReader(documents, reach, modules).read(_names(reach, found))
     walks = _Walks(reach, starts, steps, found, ReplacedLookups(documents, modules))
-    kept = walks.kept_away(replacements)
+    walks.prepare()
+    kept = walks.kept_away(ReplacementReader(documents, reach, modules, walks.inside).read(_names(reach, found)))
     if modules.is_cut:
         call.tell(f"what tests of {documents.repo} replace was looked for in the first {MOST_PARSED:,} files")
     if len(walks.known) >= MOST_SETS:
@@ -79,7 +80,8 @@ def _names(reach: CodeReach, found: Found) -> frozenset[str]:
 
 
 class _Walks(Struct, eq=False):
-    """Walks from the same starts with different names replaced; `known` are the results."""
+    """Walks from the same starts with different names replaced; `known` are the results. `inside` is what is reached
+    in each definition and file."""
 
     reach: CodeReach
     starts: Mapping[int, int]
@@ -90,13 +92,15 @@ class _Walks(Struct, eq=False):
     _cuts: dict[ReplacedDefinition, frozenset[tuple[int, int]]] = field(default_factory=dict)
     _users: dict[int, list[int]] = field(default_factory=dict)
     _prepared: dict[int, frozenset[int]] = field(default_factory=dict)
-    _inside: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+    inside: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
 
-    def kept_away(self, replacements: TestReplacements) -> KeptAway:
+    def prepare(self) -> None:
         self._users = {number: [one for one in self.reach.users(number) if one in self.found] for number in self.found}
         for number in self.found:
             for holder in self.lookups.chain(number):
-                self._inside[holder].append(number)
+                self.inside[holder].append(number)
+
+    def kept_away(self, replacements: TestReplacements) -> KeptAway:
         blocked: dict[tuple[int, int], Replaced] = {}
         entries = ((number, user) for number, users in self._users.items() for user in users)
         for number, user in entries:
@@ -142,10 +146,8 @@ class _Walks(Struct, eq=False):
         if name.startswith("__"):
             name = own_name(documents[int(documents.parents[number])].id)
         first, word = shown["start_line"], whole_word(name)
-        # `original = module.name` runs nothing; what then calls the original is seen where the replacements are read.
-        kept = re.compile(rf"\s*[\w.]{{1,200}} = (?:[\w.]{{1,200}}\.)?{re.escape(name)}")
         own = self._text(user).split("\n")[first - 1 : shown["end_line"]]
-        named = (at for at, line in enumerate(own) if word.search(line) and not kept.fullmatch(line))
+        named = (at for at, line in enumerate(own) if word.search(line) and not _is_kept(name, line))
         return [first + at for at in named] or [first]
 
     def _text(self, number: int) -> str:
@@ -158,7 +160,7 @@ class _Walks(Struct, eq=False):
     def _cut_by(self, replaced: ReplacedDefinition) -> frozenset[tuple[int, int]]:
         """The steps of what is reached that are not made while a name is replaced."""
         if replaced not in self._cuts:
-            inside = self._inside.get(replaced.definition, ())
+            inside = self.inside.get(replaced.definition, ())
             steps = ((number, user) for number in inside for user in self._users[number])
             self._cuts[replaced] = frozenset(step for step in steps if self.lookups.cuts(replaced, *step))
         return self._cuts[replaced]
@@ -187,3 +189,10 @@ class _Walks(Struct, eq=False):
 
     def _way(self, test: int) -> Iterator[tuple[int, int]]:
         yield from pairwise(way_to(self.found, test))
+
+
+def _is_kept(name: str, line: str) -> bool:
+    """Whether a line is `original = module.name`, which runs nothing. What then calls the original is seen where the
+    replacements are read."""
+    value = line.partition(" = ")[2]
+    return value.rpartition(".")[2] == name and DOTTED_NAME.fullmatch(value) is not None

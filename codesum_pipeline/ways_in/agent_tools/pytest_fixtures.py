@@ -32,6 +32,7 @@ class FixtureUser(Struct, frozen=True):
     """A function of test code: the fixtures that it asks for, and its own name as a fixture, empty for none."""
 
     number: int
+    id: str
     asks_for: frozenset[str]
     provides: str
     is_automatic: bool
@@ -54,13 +55,14 @@ class PytestFixtures(Struct, eq=False, dict=True):
         return [one for one in wanted if one != number and self._is_known_in(number, one)]
 
     def _is_known_in(self, fixture: int, user: int) -> bool:
-        place, id_ = self.documents[fixture], self.documents[user].id
+        place, id_ = self.documents[fixture], self._functions[user].id
         folder = module_path_of(place.path)
         if place.path.rpartition("/")[2] == "conftest.py":
             return folder == ROOT_MODULE or id_.startswith(f"{folder}/")
         if SEPARATOR in place.id.rpartition(SEPARATOR)[0]:
             return int(self.documents.parents[user]) in self._related(int(self.documents.parents[fixture]))
-        return self.documents[user].path == place.path or self.documents[user].path in self._importing(place.path)
+        path = self._path(id_)
+        return path == place.path or path in self._importing(place.path)
 
     def _related(self, class_: int) -> frozenset[int]:
         """A class with its bases, whose tests it inherits, and its subclasses, which inherit its fixtures."""
@@ -127,4 +129,4 @@ def _user(number: int, id_: str, lines: list[str], first: int, last: int) -> Fix
     name = (named[1] if named else own_name(id_)) if is_fixture else ""
     asked = {*_WORD.findall(head.partition("(")[2])}
     asked |= {each for part in _USED.findall(marks) for each in _TEXT.findall(part)}
-    return FixtureUser(number, frozenset(asked), name, bool(_AUTOMATIC.search(marks)))
+    return FixtureUser(number, id_, frozenset(asked), name, bool(_AUTOMATIC.search(marks)))

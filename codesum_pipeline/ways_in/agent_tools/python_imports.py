@@ -53,7 +53,7 @@ class ImportedName(Struct, frozen=True):
     dots: int = 0
 
 
-class FileImports(Struct, frozen=True):
+class ImportedNames(Struct, frozen=True):
     """What the names of a file are bound to: at its top, in functions, and all that some modules have."""
 
     top: Mapping[str, ImportedName]
@@ -61,7 +61,7 @@ class FileImports(Struct, frozen=True):
     stars: tuple[ImportedName, ...]
 
     @classmethod
-    def of(cls, tree: ast.Module) -> "FileImports":
+    def of(cls, tree: ast.Module) -> "ImportedNames":
         top: dict[str, ImportedName] = {}
         inner: dict[str, ImportedName] = {}
         stars: list[ImportedName] = []
@@ -104,21 +104,27 @@ class PythonModules(Struct, eq=False, dict=True):
     documents: JoinedDocuments
     sources: SourceReader
     _trees: dict[str, ast.Module | None] = field(default_factory=dict)
-    _imports: dict[str, FileImports] = field(default_factory=dict)
+    _imports: dict[str, ImportedNames] = field(default_factory=dict)
     is_cut: bool = False
 
     def tree(self, path: str) -> ast.Module | None:
         """The syntax tree of a file; None once so many were parsed."""
         if path not in self._trees:
-            if len(self._trees) >= MOST_PARSED:
-                self.is_cut = True
+            if not self.may_parse(path):
                 return None
             self._trees[path] = parse_python(self.sources.text(self.documents.repo, path) or "")
         return self._trees[path]
 
-    def imports(self, path: str) -> FileImports:
+    def may_parse(self, path: str) -> bool:
+        """Whether one more file may be parsed, which is counted."""
+        self.is_cut = self.is_cut or (len(self._trees) >= MOST_PARSED and path not in self._trees)
+        if not self.is_cut:
+            self._trees.setdefault(path, None)
+        return not self.is_cut
+
+    def imports(self, path: str) -> ImportedNames:
         if path not in self._imports:
-            self._imports[path] = FileImports.of(self.tree(path) or ast.Module([], []))
+            self._imports[path] = ImportedNames.of(self.tree(path) or ast.Module([], []))
         return self._imports[path]
 
     def meaning(self, parts: tuple[str, ...], path: str = "") -> Meaning | None:

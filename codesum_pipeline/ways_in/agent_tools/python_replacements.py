@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.ways_in.agent_tools.python_imports import dotted_name
 
@@ -17,16 +18,21 @@ _LONGEST_NAME = 300
 _DEEPEST_TEXT = 20
 _MOCKERS = ("mocker",)
 _ENTERS = frozenset({"enter_context", "enterContext", "enter_async_context", "enterAsyncContext", "enterClassContext"})
+# What stands for the original: as it is, by what it is called with, by what it returns.
+_STANDING_FOR = ("new", "side_effect", "new_callable", "return_value")
+_MOCKS = frozenset({"Mock", "MagicMock", "AsyncMock", "NonCallableMock", "PropertyMock", "create_autospec", "DEFAULT"})
 _OF_PATCH = frozenset({"spec", "create", "spec_set", "autospec", "new_callable", "target", "unsafe"})
 Functions = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class ReplacedName(Struct, frozen=True):
-    """A name of a module or class, which the code writes as `target`; with `is_text` as the whole path of a module."""
+    """A name of a module or class, which the code writes as `target`; with `is_text` as the whole path of a module.
+    `is_handed` where something else than a mock stands for it, which may make or be a real object."""
 
     target: tuple[str, ...]
     name: str
     is_text: bool
+    is_handed: bool = False
 
 
 class Replacement(Struct, frozen=True):
@@ -56,17 +62,12 @@ class _Open(Struct):
     key: str = ""
 
 
-def replacing_functions(tree: ast.Module) -> list[ReplacingFunction]:
-    """The functions of a file that replace something."""
-    reader = _FileReader(_texts_of(tree), *_kept_originals(tree))
-    return [found for found in reader.of_body(tree.body, []) if found.replaced]
-
-
-def replaces_in(tree: ast.Module) -> list[ReplacedName]:
-    """What the top of a file replaces when it is imported."""
+def replacements_in(tree: ast.Module) -> tuple[list[ReplacingFunction], list[ReplacedName]]:
+    """The functions of a file that replace something, and what its top replaces when it is imported."""
     reader = _FileReader(_texts_of(tree), *_kept_originals(tree))
     last = tree.body[-1].end_lineno or 0 if tree.body else 0
-    return [each.of for each in _BodyReader(reader, tree.body, last).read()]
+    at_top = [each.of for each in _BodyReader(reader, tree.body, last).read()]
+    return [found for found in reader.of_body(tree.body, []) if found.replaced], at_top
 
 
 class _FileReader(Struct, frozen=True):
@@ -92,14 +93,15 @@ class _FileReader(Struct, frozen=True):
         first, last = min([node.lineno, *(each.lineno for each in node.decorator_list)]), node.end_lineno or node.lineno
         own = [each for mark in node.decorator_list for each in self.replaced_by(mark)]
         whole = [Replacement(each, first, last) for each in [*marks, *own]]
-        yields = [each.lineno for each in ast.walk(node) if isinstance(each, ast.Yield)]
+        opened = _BodyReader(self, node.body, last).read()
+        yields = [each.lineno for each in ast.walk(node) if isinstance(each, ast.Yield)] if opened else []
         inside = [
             Replacement(
                 each.of, each.first, each.last,
                 lasts=any(each.first <= line <= each.last for line in yields) if yields
                 else not each.is_block and each.last == last,
             )
-            for each in _BodyReader(self, node.body, last).read()
+            for each in opened
         ]  # fmt: skip
         return ReplacingFunction(node.lineno, [*whole, *inside])
 
@@ -122,7 +124,8 @@ class _FileReader(Struct, frozen=True):
             found, values = [one for each in names for one in self._of_owner(target, each)], node.args[2:]
         else:
             return []
-        values = [*values, *(by_name[each] for each in ("new", "side_effect", "new_callable") if each in by_name)]
+        values = [*values, *(by_name[each] for each in _STANDING_FOR if each in by_name)]
+        values += [] if name[-1] != "multiple" else [by_name[each.name] for each in found]
         return self._without_originals(found, values)
 
     def set_by(self, node: ast.Call) -> list[ReplacedName]:
@@ -172,7 +175,11 @@ class _FileReader(Struct, frozen=True):
     def _without_originals(self, found: Sequence[ReplacedName], values: Sequence[ast.expr]) -> list[ReplacedName]:
         """Without names whose original is part of what stands for it, or is kept and used."""
         used = {name for value in values for each in ast.walk(value) for name in dotted_name(each)[-1:]}
-        return [each for each in found if each.name not in used and self.read.isdisjoint(self.kept.get(each.name, ()))]
+        is_handed = not all(map(_is_mock, values))
+        return [
+            replace(each, is_handed=is_handed) for each in found
+            if each.name not in used and self.read.isdisjoint(self.kept.get(each.name, ()))
+        ]  # fmt: skip
 
 
 class _BodyReader:
@@ -195,6 +202,8 @@ class _BodyReader:
             elif isinstance(node, ast.Try):
                 for part in (node.body, node.orelse, node.finalbody):
                     self._statements(part, last, ends)
+            elif isinstance(node, ast.For):
+                self._start_all(node.iter, node.body, node.lineno, last)
             elif isinstance(node, ast.Expr | ast.Assign | ast.AnnAssign | ast.Return):
                 self._statement(node, last, ends)
 
@@ -211,11 +220,35 @@ class _BodyReader:
     def _statement(self, node: ast.stmt, last: int, ends: dict[str, int]) -> None:
         if isinstance(node, ast.Assign):
             self._open(self.file.assigned_by(node), node.lineno, last)
-            patched = self.file.replaced_by(node.value)
-            for target in node.targets if patched and not _is_mocker(node.value) else ():
-                self.patchers[".".join(dotted_name(target))] = patched
-        for call in (each for each in ast.walk(node) if isinstance(each, ast.Call)):
-            self._call(call, last, ends)
+            for target in node.targets:
+                self._keep_patchers(_key_of(target), node.value)
+        for each in ast.walk(node):
+            if isinstance(each, ast.Call):
+                self._call(each, last, ends)
+            elif isinstance(each, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
+                made = each.value if isinstance(each, ast.DictComp) else each.elt
+                self._start_all(each.generators[0].iter, [made], node.lineno, last)
+
+    def _keep_patchers(self, key: str, value: ast.expr) -> None:
+        """The patchers that a name, or a list or dictionary under it, has."""
+        if isinstance(value, ast.List | ast.Tuple):
+            for at, each in enumerate(value.elts):
+                self._keep_patchers(f"{key}[{at}]", each)
+        elif isinstance(value, ast.Dict):
+            for name, each in zip(value.keys, value.values, strict=True):
+                if isinstance(name, ast.Constant):
+                    self._keep_patchers(f"{key}[{name.value!r}]", each)
+        elif key and not _is_mocker(value) and (patched := self.file.replaced_by(value)):
+            self.patchers[key] = patched
+
+    def _start_all(self, over: ast.expr, body: Sequence[ast.AST], first: int, last: int) -> None:
+        """A loop over patchers that starts each."""
+        parts = dotted_name(over.func)[:-1] if isinstance(over, ast.Call) else dotted_name(over)
+        calls = (each.func for node in body for each in ast.walk(node) if isinstance(each, ast.Call))
+        if parts and any(isinstance(each, ast.Attribute) and each.attr == "start" for each in calls):
+            for key, patched in self.patchers.items():
+                if key.startswith(f"{'.'.join(parts)}["):
+                    self._open(patched, first, last, key)
 
     def _call(self, node: ast.Call, last: int, ends: dict[str, int]) -> None:
         name = dotted_name(node.func)
@@ -224,8 +257,8 @@ class _BodyReader:
         if _is_mocker(node):
             self._open(self.file.replaced_by(node), node.lineno, last)
         elif method == "start" and isinstance(node.func, ast.Attribute):
-            replaced = self.file.replaced_by(node.func.value) or self.patchers.get(owner, [])
-            self._open(replaced, node.lineno, last, owner)
+            key = _key_of(node.func.value)
+            self._open(self.file.replaced_by(node.func.value) or self.patchers.get(key, []), node.lineno, last, key)
         elif method in _ENTERS and node.args:
             replaced = self.file.replaced_by(node.args[0]) or self.patchers.get(".".join(dotted_name(node.args[0])), [])
             self._open(replaced, node.lineno, ends.get(owner, last))
@@ -238,6 +271,19 @@ class _BodyReader:
 
     def _open(self, names: Sequence[ReplacedName], first: int, last: int, key: str = "") -> None:
         self.found += [_Open(each, first, last, key=key) for each in names]
+
+
+def _key_of(node: ast.expr) -> str:
+    """How a name, or an entry of a list or dictionary, is written."""
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        return f"{'.'.join(dotted_name(node.value))}[{node.slice.value!r}]"
+    return ".".join(dotted_name(node))
+
+
+def _is_mock(node: ast.expr) -> bool:
+    """Whether a value is plain, or a mock that is made there."""
+    name = dotted_name(node.func if isinstance(node, ast.Call) else node)[-1:]
+    return isinstance(node, ast.Constant) or (bool(name) and name[0] in _MOCKS)
 
 
 def _is_mocker(node: ast.expr) -> bool:
@@ -262,17 +308,18 @@ def _kept_originals(tree: ast.Module) -> tuple[dict[str, set[str]], set[str]]:
     """The names under which a file keeps something (`original = mod.f`) by the last name of that, and whatever names
     the file reads otherwise than to put it back (`mod.f = original`)."""
     kept: dict[str, set[str]] = defaultdict(set)
-    read, put_back = set[str](), set[int]()
+    read, put_back = list[tuple[int, str]](), set[int]()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and (value := dotted_name(node.value)):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            read.append((id(node), node.id))
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+            read.append((id(node), node.attr))
+        elif isinstance(node, ast.Assign) and (value := dotted_name(node.value)):
             for target in map(dotted_name, node.targets):
                 if target and target[-1] != value[-1]:
                     kept[value[-1]].add(target[-1])
             if all(isinstance(each, ast.Attribute) for each in node.targets):
                 put_back.add(id(node.value))
-        elif isinstance(node, ast.Call) and dotted_name(node.func)[-1:] == ("setattr",):
-            put_back.update(map(id, node.args[2:]))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load) and id(node) not in put_back:
-            read.add(node.id if isinstance(node, ast.Name) else node.attr)
-    return kept, read
+        elif isinstance(node, ast.Call) and len(node.args) == 3 and dotted_name(node.func)[-1:] == ("setattr",):
+            put_back.add(id(node.args[2]))
+    return kept, {name for place, name in read if place not in put_back}

@@ -218,7 +218,13 @@ class CodeReach(Struct, eq=False, dict=True):
 
     def tests_run_with(self, number: int) -> list[int]:
         """The tests, and other fixtures, for which a framework runs a function of test code by itself."""
-        return [*dict.fromkeys(self._tests_run_with(number, int(self.documents.parents[number])))]
+        if number not in self._run_with:
+            self._run_with[number] = [*dict.fromkeys(self._tests_run_with(number, int(self.documents.parents[number])))]
+        return self._run_with[number]
+
+    @cached_property
+    def _run_with(self) -> dict[int, list[int]]:
+        return {}
 
     def tests_in(self, number: int) -> list[int]:
         """The tests of a file or class, itself among them."""
@@ -246,7 +252,7 @@ class CodeReach(Struct, eq=False, dict=True):
         if documents[owner].level is Level.FUNCTION:
             yield owner
         if is_test_document(documents, number):
-            yield from self._tests_run_with(number, owner)
+            yield from self.tests_run_with(number)
             return
         yield from self.held.users_of_registrars(number)
         if documents[owner].level is Level.CLASS:

@@ -7,7 +7,7 @@ a class counts for all.
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct, field
@@ -16,29 +16,33 @@ from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelle
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.ids import own_name
 from codesum_pipeline.ways_in.agent_tools.document_tree import NOTHING, JoinedDocuments
+from codesum_pipeline.ways_in.agent_tools.javascript_replacements import ENDINGS, MARK, MockedName, mocked_names
 from codesum_pipeline.ways_in.agent_tools.python_imports import Meaning, PythonModules
 from codesum_pipeline.ways_in.agent_tools.python_replacements import (
     ReplacedName,
     Replacement,
-    replaces_in,
-    replacing_functions,
+    replacements_in,
 )
 from codesum_pipeline.ways_in.agent_tools.reached_code import CodeReach
 
-_WORD = re.compile(r"\w+")
-# Where a source has none of these, nothing is replaced.
+# Where a source has none of these, nothing is replaced; then the names that may be.
 _PYTHON_MARK = re.compile(r"\bpatch\b|\b(?:set|del)attr\b|\.\w{1,100} ?=(?!=)")
+_PYTHON_NAME = re.compile(r"\b(\w+)(?=['\"]| ?=(?!=))")
+DOTTED_NAME = re.compile(r"(?<![\w.])[^\W\d]\w*(?:\.\w+)*")
 _DEFINING = re.compile(r"^\s*(?:async\s+)?def\s")
 
 
 class ReplacedDefinition(Struct, frozen=True):
     """A definition, the name that is replaced, and the file of the module that has the name; empty for a member of a
-    class, which is replaced for all. `told` is the name as people read it."""
+    class, which is replaced for all. `told` is the name as people read it. What a class or module that `is_handed` has
+    may run all the same. The functions of the file `runs_in` run the original."""
 
     definition: int
     name: str
     module: str
     told: str
+    is_handed: bool = False
+    runs_in: str = ""
 
 
 class ReplacedSpan(Struct, frozen=True):
@@ -59,19 +63,24 @@ class TestReplacements(Struct, eq=False):
 
 
 class ReplacementReader(Struct, eq=False):
-    """Reads the test code of a repository for what it replaces of what is reached."""
+    """Reads the test code of a repository for what it replaces of some definitions: the `holders`."""
 
     documents: JoinedDocuments
     reach: CodeReach
     modules: PythonModules
+    holders: Container[int]
     _own: dict[int, list[ReplacedSpan]] = field(default_factory=lambda: defaultdict(list))
     _lasting: dict[int, list[ReplacedDefinition]] = field(default_factory=lambda: defaultdict(list))
     _around: dict[int, dict[ReplacedDefinition, None]] = field(default_factory=lambda: defaultdict(dict))
 
     def read(self, names: frozenset[str]) -> TestReplacements:
-        """What test code replaces that has one of some names, or is in what has one."""
+        """What test code replaces; `names` are those of the holders."""
         for path, text in self._sources():
-            if _PYTHON_MARK.search(text) and not names.isdisjoint(_WORD.findall(text)):
+            if not path.endswith(".py"):
+                if MARK.search(text) and self.modules.may_parse(path):
+                    stop_if_cancelled()
+                    self._read_script(path, text)
+            elif _PYTHON_MARK.search(text) and not names.isdisjoint(_PYTHON_NAME.findall(text)):
                 stop_if_cancelled()
                 self._read_file(path)
         for number, replaced in self._lasting.items():
@@ -79,10 +88,11 @@ class ReplacementReader(Struct, eq=False):
         return TestReplacements(self._own, self._around)
 
     def _sources(self) -> Iterator[tuple[str, str]]:
-        """The Python files of test code."""
+        """The files of test code in the languages whose replacements are known."""
         for index in self.documents.parts:
             rows = (row for row in np.flatnonzero(index.arrays["is_test"]).tolist() if index.shows(row))
-            paths = sorted({path for row in rows if (path := index.ids[row].partition("::")[0]).endswith(".py")})
+            found = {index.ids[row].partition("::")[0] for row in rows}
+            paths = sorted(path for path in found if path.endswith((".py", *ENDINGS)))
             yield from self.modules.sources.texts(index, paths).items()
 
     def _read_file(self, path: str) -> None:
@@ -91,13 +101,39 @@ class ReplacementReader(Struct, eq=False):
             return
         functions = [one for one in self.documents.inside_file(file) if self.documents[one].level is Level.FUNCTION]
         lines = {one: self.documents[one].shown() for one in functions}
-        whole = [found for each in replaces_in(tree) if (found := self._meant(each, path))]
+        replacing, at_top = replacements_in(tree)
+        whole = [found for each in at_top if (found := self._meant(each, path))]
         for one in functions:
             self._around[one].update(dict.fromkeys(whole))
-        for function in replacing_functions(tree):
+        for function in replacing:
             around = [one for one in functions if lines[one]["start_line"] <= function.line <= lines[one]["end_line"]]
             if around:
                 self._keep(max(around, key=lambda one: lines[one]["start_line"]), path, function.replaced)
+
+    def _read_script(self, path: str, text: str) -> None:
+        """Of a whole group of tests it is replaced around each, of a test in its own lines."""
+        file = self.documents.number(path)
+        inside = [] if file is None else self.documents.inside_file(file)
+        lines = {one: self.documents[one].shown() for one in inside if self.documents[one].level is Level.FUNCTION}
+        for each in mocked_names(path, text):
+            if (found := self._mocked(each)) is None:
+                continue
+            for one, shown in lines.items():
+                if each.first <= shown["start_line"] and shown["end_line"] <= each.last:
+                    self._around[one][found] = None
+                elif shown["start_line"] <= each.first and each.last <= shown["end_line"]:
+                    self._own[one].append(ReplacedSpan(found, each.first, each.last))
+
+    def _mocked(self, mocked: MockedName) -> ReplacedDefinition | None:
+        """The module's own functions call each other as before, where only names of it are replaced."""
+        below = (f"{mocked.module}{end}" for end in (*ENDINGS, *(f"/index{each}" for each in ENDINGS)))
+        path = next((each for each in below if self.documents.number(each) is not None), "")
+        found = self.documents.number(f"{path}::{mocked.name}" if mocked.name else path) if path else None
+        if found is None or found not in self.holders:
+            return None
+        told = ".".join(filter(None, (mocked.module.rpartition("/")[2], mocked.name.replace("::", "."))))
+        is_member = "::" in mocked.name or not mocked.name
+        return ReplacedDefinition(found, mocked.name, "", told, runs_in="" if is_member else path)
 
     def _keep(self, number: int, path: str, replacements: Sequence[Replacement]) -> None:
         for each in replacements:
@@ -112,10 +148,11 @@ class ReplacementReader(Struct, eq=False):
         found = None if owner is None else self.modules.member(owner, written.name)
         if isinstance(found, str):
             found = self.documents.number(self.modules.path(found))
-        if owner is None or found is None:
+        if owner is None or found is None or found not in self.holders:
             return None
         module = self.modules.path(owner) if isinstance(owner, str) else ""
-        return ReplacedDefinition(found, written.name, module, f"{_last_name(self.documents, owner)}.{written.name}")
+        told = f"{_last_name(self.documents, owner)}.{written.name}"
+        return ReplacedDefinition(found, written.name, module, told, written.is_handed)
 
     def _prepare(self, number: int, replaced: Sequence[ReplacedDefinition]) -> None:
         """What a fixture or a `setUp` replaces is so for the tests that it is run for."""
@@ -137,22 +174,24 @@ class ReplacedLookups(Struct, eq=False):
 
     documents: JoinedDocuments
     modules: PythonModules
-    _texts: dict[int, str] = field(default_factory=dict)
+    _names: dict[int, frozenset[tuple[str, ...]]] = field(default_factory=dict)
 
     def cuts(self, replaced: ReplacedDefinition, number: int, user: int) -> bool:
         """Whether a user does not run a definition while a name is replaced for it or for what it is in."""
         if self.documents[user].level is not Level.FUNCTION or self.documents[number].level is Level.FILE:
             # What stands outside of functions is run when its file is imported.
             return False
-        if replaced.definition in self.chain(user):
+        if replaced.definition in self.chain(user) or (replaced.is_handed and number != replaced.definition):
             return False
-        if not replaced.module or self._looks_up(replaced, user, self._text(user)):
+        if replaced.runs_in == self.documents[user].path:
+            return False
+        if not replaced.module or self._looks_up(replaced, user, user):
             return True
         owner = int(self.documents.parents[user])
         if number == replaced.definition or owner == NOTHING or self.documents[owner].level is not Level.CLASS:
             return False
         # Another method of its class may have made the object.
-        return self._looks_up(replaced, user, self._text(owner))
+        return self._looks_up(replaced, user, owner)
 
     def chain(self, number: int) -> Iterator[int]:
         """A document and what it is in."""
@@ -160,23 +199,28 @@ class ReplacedLookups(Struct, eq=False):
             yield number
             number = int(self.documents.parents[number])
 
-    def _looks_up(self, replaced: ReplacedDefinition, user: int, text: str) -> bool:
-        path, name = self.documents[user].path, re.escape(replaced.name)
-        if replaced.name not in text:
-            return False
-        bare = re.search(rf"(?<![\w.]){name}(?!\w)", text) is not None
+    def _looks_up(self, replaced: ReplacedDefinition, user: int, holder: int) -> bool:
+        """Whether a definition, or its `holder` for it, has the name that is replaced."""
+        path, name = self.documents[user].path, replaced.name
         module = self.modules.module_of(replaced.module)
-        if bare and (path == replaced.module or self.modules.inner_import(path, replaced.name) == module):
+        found = [each for each in self._names_in(holder) if name in each]
+        is_bare = any(each[0] == name for each in found)
+        if is_bare and (path == replaced.module or self.modules.inner_import(path, name) == module):
             return True
-        owners = {found[1] for found in re.finditer(rf"(?<![\w.])([\w.]{{1,200}})\.{name}(?!\w)", text)}
-        return any(self.modules.meaning(tuple(each.split(".")), path) == module for each in owners)
+        owners = {each[: at + 1] for each in found for at, part in enumerate(each[1:]) if part == name}
+        return any(self.modules.meaning(each, path) == module for each in owners)
+
+    def _names_in(self, number: int) -> frozenset[tuple[str, ...]]:
+        """The names in a definition, in their parts."""
+        if number not in self._names:
+            found = DOTTED_NAME.findall(self._text(number))
+            self._names[number] = frozenset(tuple(each.split(".")) for each in found)
+        return self._names[number]
 
     def _text(self, number: int) -> str:
         """The lines of a definition without its decorators, which are run before."""
-        if number not in self._texts:
-            found, shown = self.documents[number], self.documents[number].shown()
-            lines = (self.modules.sources.text(self.documents.repo, found.path) or "").split("\n")
-            own = lines[(shown["start_line"] or 1) - 1 : shown["end_line"]]
-            start = next((at for at, line in enumerate(own) if _DEFINING.match(line)), 0)
-            self._texts[number] = "\n".join(own[start:] if found.level is Level.FUNCTION else own)
-        return self._texts[number]
+        found, shown = self.documents[number], self.documents[number].shown()
+        lines = (self.modules.sources.text(self.documents.repo, found.path) or "").split("\n")
+        own = lines[(shown["start_line"] or 1) - 1 : shown["end_line"]]
+        start = next((at for at, line in enumerate(own) if _DEFINING.match(line)), 0)
+        return "\n".join(own[start:] if found.level is Level.FUNCTION else own)

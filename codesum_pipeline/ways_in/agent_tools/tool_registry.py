@@ -97,8 +97,8 @@ TOOLS = (
     ),
     Tool(
         "impact",
-        "Before you finish a change: what changed by symbol, who calls or refers to it at any distance, in other "
-        "repositories too, and which tests, routes and commands run it.",
+        "Before you change a function (ids) or finish a change (range): all who call or refer to it at any distance, "
+        "in other repositories too, and all tests, routes and commands that run it; tests kept away by mocks apart.",
         impact,
         is_default=True,
     ),

@@ -24,7 +24,7 @@ WHEN = {
     "grep": "exact text or a pattern: each hit with the function around it",
     "read": "functions by name or path:first-last, several at once, instead of whole files",
     "graph": "callers, users and subclasses of a symbol, before it is changed or removed",
-    "impact": "what a change or a branch reaches, and the tests that reach it",
+    "impact": "before you change a function, with its name: all affected, all tests; of a branch: its range",
     "overview": "a repository that you do not know",
     "status": "which repositories are indexed, and how fresh; what changed last",
 }

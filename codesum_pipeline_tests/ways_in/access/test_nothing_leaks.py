@@ -186,6 +186,11 @@ def arguments_of(tool: Tool) -> Iterator[dict[str, Any]]:
         for hostile in HOSTILE:
             yield {**CALLS[tool.name], name: hostile}
         yield {**CALLS[tool.name], name: ["till", KEY_OF_B]}
+    if tool.name == "impact":
+        yield {"ids": ["till/pay.py::charge"]}
+        for hostile in HOSTILE:
+            yield {"ids": [hostile]}
+            yield {"ids": ["charge", hostile], "repo": "till"}
 
 
 # An index that is open stays open, as in a server.
@@ -219,6 +224,9 @@ def test_a_change_reaches_other_repositories_only_for_who_may_read_them(homes: H
     assert "wombatname_client" in for_all
     assert "till/use.py" in answer_of(homes.both, tool, arguments)
     assert not leaked(answer_of(homes.both, tool, arguments), arguments)
+    asked = {"repo": "till", "ids": ["till/pay.py::check"]}
+    assert "wombatname_client" in tool.ask(ToolContext(opened(homes.both), Path("/")), asked).text()
+    assert not leaked(answer_of(homes.both, tool, asked), asked)
     a = homes.both.parent / "a"
     other = GitRepo(a).git("commit-tree", "HEAD^{tree}", "-m", "on no branch").strip()
     assert "has no commit " in answer_of(homes.both, tool, {**arguments, "range": f"{other}..HEAD"})

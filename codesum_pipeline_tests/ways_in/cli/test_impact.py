@@ -65,6 +65,41 @@ def test_markdown_is_for_a_comment_and_reads_names_literally(folder: Path) -> No
     )
 
 
+def test_definitions_are_asked_about_by_their_names(folder: Path) -> None:
+    lines = said(folder, "--of", "with_tax", "--of", "shop/money.py::add")[0].splitlines()
+    tests = json.loads(said(folder, "--of", "with_tax", "--only", "tests", "--format", "json")[0])
+    comment = said(folder, "--of", "with_tax", "--format", "markdown")[0]
+
+    assert lines[0] == "shop: what reaches with_tax, add"
+    assert [row["id"] for row in tests["tests"]] == ["tests/test_payments.py::test_a_card_is_charged"]
+    assert (tests["changes"], tests["reached"]) == ([], [])
+    assert comment.startswith("### What uses `with_tax`\n")
+    assert "<summary>Asked about (1)</summary>" in comment
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("HEAD~1..HEAD", "--of", "with_tax"), "--of and the versions 'HEAD~1..HEAD' are two questions"),
+        (("--of", "x/with_tax"), "no document 'x/with_tax' in shop; nearest: shop/money.py::with_tax"),
+    ],
+    ids=["with versions", "unknown"],
+)
+def test_what_is_no_question_about_a_definition_is_refused(
+    folder: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    assert message in said(folder, *arguments, status=2)[1]
+
+
+def test_a_long_list_of_a_comment_is_written_by_files(tmp_path: Path) -> None:
+    many = "from base import tick\n\n\n" + "".join(f"def many_{at}():\n    return tick()\n\n\n" for at in range(13))
+    repo = GitRepo.create(tmp_path / "shop", {"base.py": "def tick():\n    return 1\n", "many.py": many})
+    build(workspace_of(open_home(tmp_path / "home"), RepositoryEntry("shop", str(repo.path))))
+    comment = said(tmp_path, "--of", "tick", "--format", "markdown")[0]
+
+    assert "- `many.py 1 step: many_0:4, many_1:8, " in comment
+
+
 def test_a_comment_is_no_longer_than_a_code_host_takes(folder: Path) -> None:
     shop = GitRepo(folder / "shop")
     many = "".join(f"def function_{at}(first, second):\n    return {at}\n\n\n" for at in range(900))

@@ -93,6 +93,10 @@ def impact(
         _report_uses(invocation, folder, repo or "", of, steps=steps or None, lists=only) if of
         else _report(invocation, folder, repo or "", asked, steps=steps or None, lists=only)
     )  # fmt: skip
+    _print(report, format, top)
+
+
+def _print(report: ImpactReport, format: ImpactFormat, top: int) -> None:
     if format is ImpactFormat.JSON:
         print_json(report.whole().model_dump(mode="json", exclude={"is_first"}))
         return
