@@ -1,8 +1,13 @@
 import pytest
 
+from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
 from codesum_pipeline.foundation.data_model import nearest_names
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.ways_in.agent_tools import call
+from codesum_pipeline.ways_in.agent_tools.call import ToolContext
+from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
+from codesum_pipeline_tests.support.homes import built_once
 
 
 def test_lines_are_counted_from_one_and_both_ends_are_read(ask):
@@ -45,12 +50,38 @@ def test_several_are_read_at_once_by_id_name_and_place(ask):
     assert page.items[3].lines == []
 
 
-def test_a_function_is_read_with_what_is_known_of_it(answer_text):
-    text = answer_text("read", ids=["shop/orders.py::OrderBook::place"])
+def test_a_function_that_is_read_whole_comes_with_its_callers_and_nothing_that_its_lines_say(answer_text):
+    lines = answer_text("read", ids=["shop/orders.py::OrderBook::place"]).splitlines()
 
-    assert "shop/orders.py:14-21  function  OrderBook.place" in text
+    assert lines[1] == "shop/orders.py:14-21  function  OrderBook.place"
+    assert lines[2].startswith("    called by: ")
+    assert lines[3] == "14\t    def place(self, basket, card):"
+    assert len(lines) == 3 + 8
+
+
+def test_what_is_known_of_a_function_is_its_summary(answer_text):
+    text = answer_text("read", ids=["shop/orders.py::OrderBook::place"], parts="summary")
+
     assert "raises ValueError when total <= 0: an order needs a price" in text
-    assert "14\t    def place(self, basket, card):" in text
+
+
+def test_the_first_line_and_every_tenth_have_their_numbers(answer_text):
+    lines = answer_text("read", ids=["zoo/long.py:8-21"]).splitlines()[2:]
+
+    assert lines[:4] == ["8\tLINE_8 = 8", "\tLINE_9 = 9", "10\tLINE_10 = 10", "\tLINE_11 = 11"]
+    assert [line.partition("\t")[0] for line in lines if line[0] != "\t"] == ["8", "10", "20"]
+
+
+def test_a_method_is_meant_by_its_class_and_name_without_the_namespaces_around(tmp_path):
+    source = "module Shop\n  class Till\n    def close(sum)\n      sum.store\n    end\n  end\nend\n"
+    once = built_once(tmp_path, {"till.rb": source, "other.rb": source.replace("Till", "Gate")}, key="names")
+    context = ToolContext(IndexCatalogue.of(load_settings({"home": once / "home"}, environ={})), tmp_path)
+    read = tools_by_name()["read"]
+
+    assert [item.path for item in read.ask(context, {"ids": ["Till.close"]}).items] == ["till.rb"]
+    assert [item.path for item in read.ask(context, {"ids": ["till::close"]}).items] == ["till.rb"]
+    with pytest.raises(ConfigurationError, match="no document 'ill.close'"):
+        read.ask(context, {"ids": ["ill.close"]})
 
 
 def test_lines_that_were_asked_for_come_without_what_is_said_of_their_file(ask):
