@@ -27,6 +27,8 @@ _MOST_COMPARED = 16
 _FEW_COMPARED = 8
 # What lies behind so many lines is not looked at: ten milliseconds are enough for a file of data.
 _MOST_LINES = 5_000
+# Of a longer class the methods are documents themselves.
+_MOST_TELLING = 300
 # The share of words against a cosine.
 _WORDS = 0.25
 # A shorter stem is in every second word.
@@ -34,6 +36,7 @@ _SHORTEST_STEM = 3
 # A line beyond this is data.
 _LONGEST_LINE = 400
 _LETTERS = re.compile(r"[^\W\d_]+")
+_TWO_WORDS = re.compile(r"[\W\d_]*+([^\W\d_]++)[\W\d_]++[^\W\d_]")
 # Lines that say nothing alone: they begin and end no passage.
 _CLOSING = frozenset("{}()[];,")
 
@@ -46,10 +49,10 @@ class Passage(Struct, frozen=True):
 
 
 class TellingLines(Struct, frozen=True):
-    """A few lines by their numbers, and how well they fit: their cosine and their share of the query's words."""
+    """A few lines by their numbers, and their share of the query's words."""
 
     lines: dict[int, str]
-    fit: float
+    share: float
 
 
 NO_LINES = TellingLines({}, 0.0)
@@ -73,9 +76,9 @@ def find_passage(
         first, last = max(first, line - _SIZE + 1), min(last, line + _SIZE - 1)
     span = [text[:_LONGEST_LINE] for text in lines[first - 1 : min(last, first - 1 + _MOST_LINES)]]
     starts = range(0, max(1, len(span) - _SIZE + _STEP), _STEP)
-    windows = ["\n".join(span[start : start + _SIZE]) for start in starts]
     has_line = [line is None or start <= line - first < start + _SIZE for start in starts]
-    place = _STEP * _best_window(windows, query, has_line if any(has_line) else [True] * len(windows))[0]
+    may_be = has_line if any(has_line) else [True] * len(has_line)
+    place = _best_window(span, starts, _SIZE, query, may_be=may_be, compared=_MOST_COMPARED)[0]
     said = enumerate(span[place : place + _SIZE])
     inside = [number for number, text in said if not _CLOSING.issuperset(text.strip())]
     low, high = (inside[0], inside[-1]) if inside else (0, 0)
@@ -83,54 +86,75 @@ def find_passage(
 
 
 def find_telling(
-    source: str, query: str, *, most: int, start_line: int, end_line: int, line: int | None = None, known: str = ""
+    source: str,
+    query: str,
+    *,
+    most: int,
+    start_line: int,
+    end_line: int,
+    line: int | None = None,
+    known: str = "",
+    by_words: bool = False,
 ) -> TellingLines:
     """At most `most` lines from `start_line` to `end_line` that fit a query best together, with `line` among them. Left
-    out are lines of one word or none, and those whose words stand in what is `known`."""
-    lines = source.removesuffix("\n").split("\n")[start_line - 1 : min(end_line, start_line - 1 + _MOST_LINES)]
+    out are lines of one word or none, and those whose words stand in what is `known`. `by_words` alone is cheaper, and
+    says as well how much the best lines of several documents tell."""
+    lines = source.removesuffix("\n").split("\n")[start_line - 1 : min(end_line, start_line - 1 + _MOST_TELLING)]
     known = _spaced(known)
-    telling = {
-        number: text
-        for number, text in enumerate((text[:_LONGEST_LINE] for text in lines), start=start_line)
-        if (words := _spaced(text)).count(" ") > 2 and words not in known
-    }
+    numbered = enumerate((text[:_LONGEST_LINE] for text in lines), start=start_line)
+    telling = {number: text for number, text in numbered if _tells(text, known)}
     if not telling:
         return NO_LINES
     numbers, texts = [*telling], [*telling.values()]
     starts = range(max(1, len(texts) - most + 1))
-    windows = ["\n".join(texts[start : start + most]) for start in starts]
     may_be = [line not in telling or line in numbers[start : start + most] for start in starts]
-    place, nearness, share = _best_window(windows, query, may_be, compared=_FEW_COMPARED)
-    return TellingLines({number: telling[number] for number in numbers[place : place + most]}, nearness + share)
+    compared = 1 if by_words else _FEW_COMPARED
+    place, share = _best_window(texts, starts, most, query, may_be=may_be, compared=compared)
+    return TellingLines({number: telling[number] for number in numbers[place : place + most]}, share)
+
+
+def _tells(line: str, known: str) -> bool:
+    """Whether a line has two words, and its words do not stand in what is `known`."""
+    found = _TWO_WORDS.match(line)
+    if found is None:
+        return False
+    return f" {found[1].lower()} " not in known or _spaced(line) not in known
 
 
 def _spaced(text: str) -> str:
-    """The runs of letters of a text, in small letters, one space between two and at both ends; empty without any."""
-    words = " ".join(_LETTERS.findall(text.lower()))
-    return f" {words} " if words else ""
+    """The runs of letters of a text, in small letters, one space between two and at both ends."""
+    return f" {' '.join(_LETTERS.findall(text.lower()))} "
 
 
 def _best_window(
-    windows: Sequence[str], query: str, may_be: Sequence[bool], *, compared: int = _MOST_COMPARED
-) -> tuple[int, float, float]:
-    """The place of the best window, its cosine, and its share of the query's words."""
-    shares = _shares_of_words([window.lower() for window in windows], query)
+    lines: Sequence[str], starts: Sequence[int], size: int, query: str, *, may_be: Sequence[bool], compared: int
+) -> tuple[int, float]:
+    """Where among `starts` the best window of `size` lines begins, and its share of the query's words. So many windows
+    are `compared` as vectors; of one the words decide."""
+    shares = _shares_of_words(lines, starts, size, query)
     worth = np.where(may_be, shares, -1.0)
     some = np.sort(np.argsort(-worth, kind="stable")[:compared])
     some = some[worth[some] >= 0]
+    if len(some) == 1:
+        return starts[some[0]], float(shares[some[0]])
+    windows = ["\n".join(lines[starts[place] : starts[place] + size]) for place in some]
     model = load_embedder(STATIC)
-    nearness = model.embed([windows[place] for place in some]) @ model.embed_query(query)
+    nearness = model.embed(windows) @ model.embed_query(query)
     best = int((nearness + _WORDS * shares[some]).argmax())
-    return int(some[best]), float(nearness[best]), float(shares[some[best]])
+    return starts[some[best]], float(shares[some[best]])
 
 
-def _shares_of_words(windows: Sequence[str], query: str) -> npt.NDArray[np.float64]:
+def _shares_of_words(lines: Sequence[str], starts: Sequence[int], size: int, query: str) -> npt.NDArray[np.float64]:
     """The share of a query's stems that each window has, rare ones counting more."""
     stems = {stem for stem in tokenize(query) if len(stem) >= _SHORTEST_STEM}
-    shares, total = np.zeros(len(windows)), 0.0
+    lowered = [line.lower() for line in lines]
+    first = np.array(starts)
+    end = np.minimum(first + size, len(lines))
+    shares, total = np.zeros(len(starts)), 0.0
     for stem in sorted(stems):
-        has = np.array([stem in window for window in windows])
-        weight = math.log1p(len(windows) / max(1, has.sum()))
+        lines_before = np.concatenate([[0], np.cumsum([stem in line for line in lowered])])
+        has = lines_before[end] > lines_before[first]
+        weight = math.log1p(len(starts) / max(1, has.sum()))
         shares += weight * has
         total += weight
     return shares / total if total else shares

@@ -87,7 +87,9 @@ class SourceReader(Struct, eq=False):
             return None
         return find_passage(text, query, start_line=hit.start_line, end_line=hit.end_line, line=hit.line)
 
-    def telling_lines(self, hit: Hit, query: str, *, most: int, within: Passage | None) -> TellingLines:
+    def telling_lines(
+        self, hit: Hit, query: str, *, most: int, within: Passage | None, by_words: bool = False
+    ) -> TellingLines:
         """The lines of a hit that tell why it fits: of its passage, else of a definition without its first line, or of
         a file. What its summary says is left out. A folder has none, nor has a file that the mirror lacks."""
         text = None if hit.type == Level.MODULE else self.text(hit.repo, hit.file_path)
@@ -96,7 +98,9 @@ class SourceReader(Struct, eq=False):
         first, last = (hit.start_line or 0) + 1, hit.end_line or text.count("\n") + 1
         if within is not None:
             first, last = within.start_line, within.end_line
-        return find_telling(text, query, most=most, start_line=first, end_line=last, line=hit.line, known=hit.summary)
+        return find_telling(
+            text, query, most=most, start_line=first, end_line=last, line=hit.line, known=hit.summary, by_words=by_words
+        )
 
     def excerpt(self, hit: Hit, query: str, *, size: int, within: Passage | None = None) -> Excerpt | None:
         """The lines of a hit, or of its passage, that fit best; None for a folder, and for a file that the mirror

@@ -65,14 +65,21 @@ class ReadArguments(PagedArguments):
 
 class ReadItem(DocumentRow):
     """One document: its texts by field, the `outline` of a long function as `first-last<tab>head`, and lines of its
-    source from `first_line`."""
+    source from `first_line`. The text repeats no path that the caller named."""
 
+    names_path: bool = Field(False, exclude=True)
     facts: dict[str, str] = {}
     outline: list[str] = []
     first_line: int | None = None
     lines: list[str] = []
     last_line: int | None = None
     more_lines: int = 0
+
+    def line(self, *, with_repo: bool = False) -> str:
+        if not self.names_path or self.start_line is None:
+            return super().line(with_repo=with_repo)
+        changed = "  (changed since)" if self.changed_since else ""
+        return f"{self.start_line}-{self.end_line}  {self.kind}  {self.text}{changed}"
 
 
 class ReadPage(AnswerPage):
@@ -81,8 +88,10 @@ class ReadPage(AnswerPage):
     items: list[ReadItem] = []
 
     def text(self) -> str:
+        """The text for agents, with the commits that are not HEAD: lines of HEAD are what the caller expects."""
         lines = [line for item in self.items for line in _text_of(item).split("\n")]
-        return self.framed(lines, what="documents")
+        others = [each for each in self.as_of if not each.is_head]
+        return self.model_copy(update={"as_of": others}).framed(lines, what="documents")
 
 
 def read(call: ToolContext, arguments: ReadArguments) -> ReadPage:
@@ -158,7 +167,7 @@ def _read_one(
     if is_range or after or is_told:
         # A caller who knows the lines knows the summary, too, and a source says it at more length.
         row = row.model_copy(update={"text": one_line(found.index.shown.of_row(found.row)["qualified_name"] or "")})
-    item = ReadItem(**row.model_dump(), facts=facts)
+    item = ReadItem(**row.model_dump(), facts=facts, names_path=text.startswith(path))
     if row.kind == Level.MODULE:
         hidden = call.catalogue.hidden_folders(found.repo)
         skipped = read_skipped(call.catalogue.layout, found.repo, hidden=hidden).named(found.id)

@@ -160,7 +160,7 @@ def search(call: ToolContext, arguments: SearchArguments) -> SearchPage:
     sources.read_of(indexes, [place.hit for place in places])
     shown = [_FoundHit.of(place, sources, arguments) for place in places]
     has_lines = _most_telling(shown)
-    hits = (_hit(call, each, has_lines=number in has_lines) for number, each in enumerate(shown))
+    hits = (_hit(call, each, sources, arguments, has_lines=number in has_lines) for number, each in enumerate(shown))
     kept = take_fitting(hits, partial(SearchHit.line, with_repo=True), limit=arguments.limit, tokens=arguments.tokens)
     end = start + (places[len(kept)].at if len(kept) < len(places) else taken)
     if found.fits_well is False and kept:
@@ -189,7 +189,8 @@ class _FoundHit(Struct, frozen=True):
         hit, query, size = place.hit, arguments.query, arguments.excerpt
         passage = sources.passage(hit, query)
         excerpt = sources.excerpt(hit, query, size=size, within=passage) if size else None
-        telling = NO_LINES if size else sources.telling_lines(hit, query, most=_TELLING_LINES, within=passage)
+        lines = partial(sources.telling_lines, hit, query, most=_TELLING_LINES, within=passage)
+        telling = NO_LINES if size else lines(by_words=True)
         return cls(hit, place.others, passage, excerpt, telling)
 
 
@@ -202,14 +203,18 @@ def _most_telling(found: Sequence[_FoundHit]) -> set[int]:
         for number, each in enumerate(found)
         if (each.hit.repo, each.hit.file_path, *each.telling.lines) not in first
     ]
-    return {0, *sorted(others, key=lambda number: -found[number].telling.fit)[: _HITS_WITH_LINES - 1]}
+    return {0, *sorted(others, key=lambda number: -found[number].telling.share)[: _HITS_WITH_LINES - 1]}
 
 
-def _hit(call: ToolContext, found: _FoundHit, *, has_lines: bool) -> SearchHit:
+def _hit(
+    call: ToolContext, found: _FoundHit, sources: SourceReader, arguments: SearchArguments, *, has_lines: bool
+) -> SearchHit:
     hit, passage, excerpt = found.hit, found.passage, found.excerpt
     documents = call.documents(hit.repo) if hit.type == Level.FUNCTION else None
     number = documents.number(hit.id) if documents else None
-    lines = found.telling.lines if has_lines else {}
+    lines: dict[int, str] = {}
+    if has_lines and found.telling.lines:
+        lines = sources.telling_lines(hit, arguments.query, most=_TELLING_LINES, within=passage).lines
     return SearchHit.showing(
         hit.repo,
         hit.id,

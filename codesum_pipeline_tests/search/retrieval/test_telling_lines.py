@@ -46,14 +46,25 @@ def test_where_nothing_is_said_there_are_no_lines(span: tuple[int, int]):
     assert find_telling(SOURCE, "card", most=2, start_line=span[0], end_line=span[1]) == NO_LINES
 
 
+@pytest.mark.parametrize(("place", "is_seen"), [(300, True), (301, False)])
+def test_the_first_three_hundred_lines_are_looked_at(place: int, is_seen: bool):
+    lines = ["do nothing more"] * 400
+    lines[place - 1] = "card has expired"
+
+    found = find_telling("\n".join(lines), "expired card", most=1, start_line=1, end_line=400)
+    assert (place in found.lines) == is_seen
+
+
 def test_fewer_lines_than_wanted_are_all_of_them():
     assert numbers("card", most=50) == [2, 3, 4, 5, 8, 9, 10]
 
 
-def test_better_lines_have_a_higher_fit():
-    fits = [find_telling(SOURCE, q, most=2, start_line=2, end_line=10).fit for q in ("the card expires", "feed lions")]
+def test_by_words_alone_the_share_says_how_much_lines_tell():
+    queries = ("the card expires", "a card of lions", "feed lions")
+    found = [find_telling(SOURCE, query, most=2, start_line=2, end_line=10, by_words=True) for query in queries]
 
-    assert fits[0] > fits[1]
+    assert 4 in found[0].lines
+    assert 1 > found[0].share > found[1].share > found[2].share == 0
 
 
 def hits(*paths: str) -> list[Hit]:

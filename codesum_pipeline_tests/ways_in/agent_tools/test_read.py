@@ -53,10 +53,16 @@ def test_several_are_read_at_once_by_id_name_and_place(ask):
 def test_a_function_that_is_read_whole_comes_with_its_callers_and_nothing_that_its_lines_say(answer_text):
     lines = answer_text("read", ids=["shop/orders.py::OrderBook::place"]).splitlines()
 
-    assert lines[1] == "shop/orders.py:14-21  function  OrderBook.place"
-    assert lines[2].startswith("    called by: ")
-    assert lines[3] == "14\t    def place(self, basket, card):"
-    assert len(lines) == 3 + 8
+    assert lines[0] == "14-21  function  OrderBook.place"
+    assert lines[1].startswith("    called by: ")
+    assert lines[2] == "14\t    def place(self, basket, card):"
+    assert len(lines) == 2 + 8
+
+
+def test_a_path_is_repeated_only_where_the_caller_did_not_name_it(answer_text):
+    assert answer_text("read", ids=["OrderBook.place"]).splitlines()[0].startswith("shop/orders.py:14-21  function  ")
+    assert answer_text("read", ids=["shop/orders.py:15-16"]).splitlines()[0] == "14-21  function  OrderBook.place"
+    assert answer_text("read", ids=["shop/orders.py"]).splitlines()[0].startswith("shop/orders.py:1  file  ")
 
 
 def test_what_is_known_of_a_function_is_its_summary(answer_text):
@@ -66,7 +72,7 @@ def test_what_is_known_of_a_function_is_its_summary(answer_text):
 
 
 def test_the_first_line_and_every_tenth_have_their_numbers(answer_text):
-    lines = answer_text("read", ids=["zoo/long.py:8-21"]).splitlines()[2:]
+    lines = answer_text("read", ids=["zoo/long.py:8-21"]).splitlines()[1:]
 
     assert lines[:4] == ["8\tLINE_8 = 8", "\tLINE_9 = 9", "10\tLINE_10 = 10", "\tLINE_11 = 11"]
     assert [line.partition("\t")[0] for line in lines if line[0] != "\t"] == ["8", "10", "20"]
@@ -93,7 +99,7 @@ def test_lines_that_were_asked_for_come_without_what_is_said_of_their_file(ask):
 def test_lines_that_were_asked_for_come_with_the_name_alone_of_what_they_stand_in(answer_text):
     text = answer_text("read", ids=["shop/orders.py:14-21"])
 
-    assert text.splitlines()[1] == "shop/orders.py:14-21  function  OrderBook.place"
+    assert text.splitlines()[0] == "14-21  function  OrderBook.place"
 
 
 @pytest.mark.parametrize(("parts", "has_facts", "has_lines"), [("summary", True, False), ("source", False, True)])
