@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.retrieval import print_table
+from benchmarks.retrieval import Table, print_table
 from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.search.retrieval.hits import best_lines
@@ -57,12 +57,10 @@ def mended_functions(clones: Path) -> Iterator[Mended]:
     for name in ("issues_closed", "issues_open"):
         for text in (QUESTIONS / f"{name}.jsonl").read_text(encoding="utf-8").splitlines():
             question = json.loads(text)
-            clone, fix = (
-                clones / question["repo"].replace("/", "+"),
-                re.search(r"commit/(\w+)", question.get("source", "")),
-            )
+            clone = clones / question["repo"].replace("/", "+")
+            fix = "".join(re.findall(r"commit/(\w+)", question.get("source", ""))[:1])
             for symbol in question.get("cited_symbols", ()) if fix and clone.is_dir() else ():
-                diff = _git(clone, "diff", "-U1", f"{fix[1]}^", fix[1], "--", symbol["file_path"]).split("\n")
+                diff = _git(clone, "diff", "-U1", f"{fix}^", fix, "--", symbol["file_path"]).split("\n")
                 source = _git(clone, "show", f"{question['commit']}:{symbol['file_path']}").split("\n")
                 lines = source[symbol["start_line"] - 1 : symbol["end_line"]]
                 old = {line[1:].strip() for line in diff if line.startswith("-")}
@@ -98,7 +96,7 @@ def measure_lines(clones: Path) -> None:
     functions = [*mended_functions(clones)]
     repos = sorted({each.repo for each in functions})
     ways: dict[str, Choose] = {"shown by search": shown, "excerpt": by_words, "by chance": by_chance}
-    rows = [["lines", "", "first half", "second half"]]
+    rows: Table = [["lines", "", "first half", "second half"]]
     for size in SIZES:
         for name, choose in ways.items():
             shares = [
@@ -117,7 +115,7 @@ def _share(functions: Sequence[Mended], choose: Choose, size: int) -> str:
 def measure_read(home: Path, keys: Sequence[str]) -> None:
     """Print the characters of `read` beside those of the lines."""
     catalogue = IndexCatalogue.of(load_settings({"home": home}, environ={}))
-    rows = [["lines of a function", "functions", "sed", "read by id", "read by lines"]]
+    rows: Table = [["lines of a function", "functions", "sed", "read by id", "read by lines"]]
     counted = [cost for key in keys for cost in _costs(catalogue, key)]
     for first, last in ((1, 8), (9, 20), (21, 60), (61, 120), (121, 10**9), (1, 10**9)):
         some = [cost for count, *cost in counted if first <= count <= last]
