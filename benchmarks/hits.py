@@ -74,8 +74,7 @@ def mended_functions(clones: Path) -> Iterator[Mended]:
 
 def shown(function: Mended, size: int) -> set[int]:
     """The lines that `search` shows."""
-    text = "\n".join(function.lines)
-    found = find_telling(text, function.query, most=size, start_line=2, end_line=len(function.lines))
+    found = find_telling(function.lines[1:], function.query, most=size, start_line=2)
     return {number - 1 for number in found.lines}
 
 

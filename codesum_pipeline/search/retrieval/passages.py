@@ -86,22 +86,20 @@ def find_passage(
 
 
 def find_telling(
-    source: str,
+    lines: Sequence[str],
     query: str,
     *,
     most: int,
     start_line: int,
-    end_line: int,
     line: int | None = None,
     known: str = "",
     by_words: bool = False,
 ) -> TellingLines:
-    """At most `most` lines from `start_line` to `end_line` that fit a query best together, with `line` among them. Left
-    out are lines of one word or none, and those whose words stand in what is `known`. `by_words` alone is cheaper, and
-    says as well how much the best lines of several documents tell."""
-    lines = source.removesuffix("\n").split("\n")[start_line - 1 : min(end_line, start_line - 1 + _MOST_TELLING)]
+    """At most `most` of the lines that begin with `start_line` that fit a query best together, with `line` among them.
+    Left out are lines of one word or none, and those whose words stand in what is `known`. `by_words` alone is cheaper,
+    and says as well how much the best lines of several documents tell."""
     known = _spaced(known)
-    numbered = enumerate((text[:_LONGEST_LINE] for text in lines), start=start_line)
+    numbered = enumerate((text[:_LONGEST_LINE] for text in lines[:_MOST_TELLING]), start=start_line)
     telling = {number: text for number, text in numbered if _tells(text, known)}
     if not telling:
         return NO_LINES

@@ -79,6 +79,7 @@ class SourceReader(Struct, eq=False):
     indexes: Sequence[PublishedIndex]
     tell: Tell
     _texts: dict[tuple[str, str], str | None] = field(default_factory=dict)
+    _lines: dict[tuple[str, str], list[str]] = field(default_factory=dict)
 
     def passage(self, hit: Hit, query: str) -> Passage | None:
         """The lines of a long hit that fit best; None for any other, and for a file that the mirror lacks."""
@@ -95,11 +96,21 @@ class SourceReader(Struct, eq=False):
         text = None if hit.type == Level.MODULE else self.text(hit.repo, hit.file_path)
         if text is None:
             return NO_LINES
-        first, last = (hit.start_line or 0) + 1, hit.end_line or text.count("\n") + 1
+        place = hit.repo, hit.file_path
+        if place not in self._lines:
+            self._lines[place] = text.split("\n")
+        lines = self._lines[place]
+        first, last = (hit.start_line or 0) + 1, hit.end_line or len(lines)
         if within is not None:
             first, last = within.start_line, within.end_line
         return find_telling(
-            text, query, most=most, start_line=first, end_line=last, line=hit.line, known=hit.summary, by_words=by_words
+            lines[first - 1 : last],
+            query,
+            most=most,
+            start_line=first,
+            line=hit.line,
+            known=hit.summary,
+            by_words=by_words,
         )
 
     def excerpt(self, hit: Hit, query: str, *, size: int, within: Passage | None = None) -> Excerpt | None:

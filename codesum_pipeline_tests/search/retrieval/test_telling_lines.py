@@ -16,10 +16,11 @@ SOURCE = """def pay(order, card):
     print_receipt(receipt)
     return receipt
 """
+LINES = SOURCE.splitlines()
 
 
 def numbers(query: str, *, most: int = 2, **options) -> list[int]:
-    return [*find_telling(SOURCE, query, most=most, start_line=2, end_line=10, **options).lines]
+    return [*find_telling(LINES[1:], query, most=most, start_line=2, **options).lines]
 
 
 def test_the_lines_that_fit_best_together_are_found():
@@ -43,7 +44,7 @@ def test_a_wanted_line_is_among_them():
 
 @pytest.mark.parametrize("span", [(6, 7), (11, 20), (50, 60)], ids=["nothing said", "the end", "behind the end"])
 def test_where_nothing_is_said_there_are_no_lines(span: tuple[int, int]):
-    assert find_telling(SOURCE, "card", most=2, start_line=span[0], end_line=span[1]) == NO_LINES
+    assert find_telling(LINES[span[0] - 1 : span[1]], "card", most=2, start_line=span[0]) == NO_LINES
 
 
 @pytest.mark.parametrize(("place", "is_seen"), [(300, True), (301, False)])
@@ -51,7 +52,7 @@ def test_the_first_three_hundred_lines_are_looked_at(place: int, is_seen: bool):
     lines = ["do nothing more"] * 400
     lines[place - 1] = "card has expired"
 
-    found = find_telling("\n".join(lines), "expired card", most=1, start_line=1, end_line=400)
+    found = find_telling(lines, "expired card", most=1, start_line=1)
     assert (place in found.lines) == is_seen
 
 
@@ -61,7 +62,7 @@ def test_fewer_lines_than_wanted_are_all_of_them():
 
 def test_by_words_alone_the_share_says_how_much_lines_tell():
     queries = ("the card expires", "a card of lions", "feed lions")
-    found = [find_telling(SOURCE, query, most=2, start_line=2, end_line=10, by_words=True) for query in queries]
+    found = [find_telling(LINES[1:], query, most=2, start_line=2, by_words=True) for query in queries]
 
     assert 4 in found[0].lines
     assert found[0].share > found[1].share > found[2].share == 0
