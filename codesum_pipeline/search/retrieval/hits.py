@@ -71,6 +71,33 @@ def make_hit(found: IndexedDocument, *, score: float, why: str, line: int | None
     )
 
 
+class HitPlace(Struct, frozen=True):
+    """A hit that has a place of its own in a list, `at` its rank, and later ones of its file that have none."""
+
+    hit: Hit
+    at: int
+    others: list[Hit]
+
+
+def share_places(hits: Sequence[Hit], count: int, *, most_of_file: int) -> tuple[list[HitPlace], int]:
+    """The hits in at most `count` places, of which a file has at most `most_of_file`, and how many hits these are. If
+    other files do not fill the places, each hit has its own."""
+    places: list[HitPlace] = []
+    of_file: dict[tuple[str, str], list[HitPlace]] = {}
+    for at, hit in enumerate(hits):
+        own = of_file.setdefault((hit.repo, hit.file_path), [])
+        if len(own) == most_of_file and hit.type != Level.MODULE:
+            own[-1].others.append(hit)
+        elif len(places) == count:
+            return places, at
+        else:
+            own.append(HitPlace(hit, at, []))
+            places.append(own[-1])
+    if len(places) == count:
+        return places, len(hits)
+    return [HitPlace(hit, at, []) for at, hit in enumerate(hits[:count])], min(count, len(hits))
+
+
 def explain_ranks(ranks: Mapping[Signal, int], notes: Sequence[str]) -> str:
     """The ranks, best first, then other reasons: `summary #1, code words #3; test code`. A file without a rank of its
     own was found by the documents and passages in it."""

@@ -100,8 +100,11 @@ def _literal_hits(
 
     def read_with_hits(index: PublishedIndex, paths: Sequence[str]) -> Mapping[str, str]:
         """The wanted files, together with those of ranked hits whose lines are looked at."""
-        ours = (hit for hit in hits if hit.repo == index.repo and index.row(hit.file_path) is not None)
-        of_hits = [hit.file_path for hit in ours if hit.may_be_long or (word and hit.type != Level.MODULE)]
+        ours = (
+            (k, hit) for k, hit in enumerate(hits) if hit.repo == index.repo and index.row(hit.file_path) is not None
+        )
+        code = ((k, hit) for k, hit in ours if hit.type != Level.MODULE)
+        of_hits = [hit.file_path for k, hit in code if k < _FIRST or hit.may_be_long or word]
         found = read(index, [*dict.fromkeys((*paths, *of_hits))])
         texts.update(((index.repo, path), text) for path, text in found.items())
         return found

@@ -15,7 +15,7 @@ from codesum_pipeline.foundation.data_model.errors import CodesumError, Reposito
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.foundation.store.locks import lock_exclusively
 from codesum_pipeline.search.retrieval.hits import Excerpt, Hit, best_lines
-from codesum_pipeline.search.retrieval.passages import Passage, find_passage
+from codesum_pipeline.search.retrieval.passages import NO_LINES, Passage, TellingLines, find_passage, find_telling
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.source_lines.packed_texts import KeptTexts, PackedTexts
 from codesum_pipeline.source.files.content import read_file, read_files
@@ -79,6 +79,7 @@ class SourceReader(Struct, eq=False):
     indexes: Sequence[PublishedIndex]
     tell: Tell
     _texts: dict[tuple[str, str], str | None] = field(default_factory=dict)
+    _lines: dict[tuple[str, str], list[str]] = field(default_factory=dict)
 
     def passage(self, hit: Hit, query: str) -> Passage | None:
         """The lines of a long hit that fit best; None for any other, and for a file that the mirror lacks."""
@@ -86,6 +87,31 @@ class SourceReader(Struct, eq=False):
         if text is None:
             return None
         return find_passage(text, query, start_line=hit.start_line, end_line=hit.end_line, line=hit.line)
+
+    def telling_lines(
+        self, hit: Hit, query: str, *, most: int, within: Passage | None, by_words: bool = False
+    ) -> TellingLines:
+        """The lines of a hit that tell why it fits: of its passage, else of a definition without its first line, or of
+        a file. What its summary says is left out. A folder has none, nor has a file that the mirror lacks."""
+        text = None if hit.type == Level.MODULE else self.text(hit.repo, hit.file_path)
+        if text is None:
+            return NO_LINES
+        place = hit.repo, hit.file_path
+        if place not in self._lines:
+            self._lines[place] = text.split("\n")
+        lines = self._lines[place]
+        first, last = (hit.start_line or 0) + 1, hit.end_line or len(lines)
+        if within is not None:
+            first, last = within.start_line, within.end_line
+        return find_telling(
+            lines[first - 1 : last],
+            query,
+            most=most,
+            start_line=first,
+            line=hit.line,
+            known=hit.summary,
+            by_words=by_words,
+        )
 
     def excerpt(self, hit: Hit, query: str, *, size: int, within: Passage | None = None) -> Excerpt | None:
         """The lines of a hit, or of its passage, that fit best; None for a folder, and for a file that the mirror

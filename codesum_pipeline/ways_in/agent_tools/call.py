@@ -65,7 +65,7 @@ def documents_meant(indexes: Sequence[PublishedIndex], text: str) -> list[Indexe
         for row in sorted({row for name in names for row in index.names.rows_named(name)})
         if index.shows(row)
     ]
-    named = named or [*_named_in_file(indexes, text)]
+    named = named or [*_named_in_file(indexes, text)] or [*_named_at_end(indexes, text)]
     return found or [each for each in named if each.index.may_answer(each.row)] or named
 
 
@@ -76,6 +76,17 @@ def _named_in_file(indexes: Sequence[PublishedIndex], text: str) -> Iterator[Ind
     for index in indexes:
         for row in index.names.rows_named(name.replace(SEPARATOR, ".")) if path and name else ():
             if f"/{index.ids[row].partition(SEPARATOR)[0]}".endswith(f"/{path}") and index.shows(row):
+                yield IndexedDocument(index, row)
+
+
+def _named_at_end(indexes: Sequence[PublishedIndex], text: str) -> Iterator[IndexedDocument]:
+    """The documents whose qualified name ends with `Class.method`, without the namespaces around."""
+    wanted = text.strip().replace(SEPARATOR, ".")
+    around, _, name = wanted.rpartition(".")
+    for index in indexes:
+        for row in index.names.rows_named(name) if around else ():
+            qualified = without_suffix(index.ids[row]).partition(SEPARATOR)[2].replace(SEPARATOR, ".")
+            if qualified.lower().endswith(f".{wanted.lower()}") and index.shows(row):
                 yield IndexedDocument(index, row)
 
 

@@ -285,6 +285,11 @@ class AsOf(BaseModel):
         return f"{behind} ({self.note})" if self.note else behind
 
     @property
+    def is_head(self) -> bool:
+        """Whether the answer is of the newest commit and of nothing else."""
+        return self.behind == 0 and not self.note and not self.of_tree
+
+    @property
     def of_tree(self) -> str:
         """The part of the work tree in the answer, in words; empty if the tree equals the commit."""
         if self.differ == 0:

@@ -2,12 +2,12 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.document import LONG_LINES, Level
 from codesum_pipeline.foundation.data_model.errors import CodesumError, ConfigurationError, NotIndexedFile
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.printable import clean_text, count_noun, one_line, shorten_text, some_of
@@ -18,11 +18,11 @@ from codesum_pipeline.texts.summaries.told_fields import told_inputs, told_resul
 from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
 from codesum_pipeline.ways_in.agent_tools.block_outline import MOST_BLOCKS, outline_of
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
-from codesum_pipeline.ways_in.agent_tools.graph_role import role_of
+from codesum_pipeline.ways_in.agent_tools.graph_role import ROLE_FACTS, role_of
 from codesum_pipeline.ways_in.agent_tools.graph_subjects import constant_place
 from codesum_pipeline.ways_in.agent_tools.skipped_files import read_skipped
 from codesum_pipeline.ways_in.agent_tools.start_names import start_names
-from codesum_pipeline.ways_in.agent_tools.surroundings import called_names, users_line
+from codesum_pipeline.ways_in.agent_tools.surroundings import USERS_FACTS, called_names, users_line
 from codesum_pipeline.ways_in.agent_tools.tool_answers import (
     AnswerPage,
     DocumentRow,
@@ -42,6 +42,11 @@ _LONGEST_LINE = 1000
 _LINES_NAMED = 20
 # About as many a line of an outline takes, with as many for what else is said.
 _TOKENS_OF_BLOCK = 30
+# Of the lines every tenth has its number: with a number each, reading a function cost an eighth more.
+_NUMBERED = 10
+# What a source does not say, and what an outline does not.
+_BESIDE_SOURCE = {*USERS_FACTS, *ROLE_FACTS} - {"used by"}
+_BESIDE_OUTLINE = {*_BESIDE_SOURCE, "summary", "calls", "side effects"}
 _RANGE = re.compile(r":(\d{1,9})(?:-(\d{1,9}))?$")
 
 
@@ -60,14 +65,21 @@ class ReadArguments(PagedArguments):
 
 class ReadItem(DocumentRow):
     """One document: its texts by field, the `outline` of a long function as `first-last<tab>head`, and lines of its
-    source from `first_line`."""
+    source from `first_line`. The text repeats no path that the caller named."""
 
+    names_path: bool = Field(False, exclude=True)
     facts: dict[str, str] = {}
     outline: list[str] = []
     first_line: int | None = None
     lines: list[str] = []
     last_line: int | None = None
     more_lines: int = 0
+
+    def line(self, *, with_repo: bool = False) -> str:
+        if not self.names_path or self.start_line is None:
+            return super().line(with_repo=with_repo)
+        changed = "  (changed since)" if self.changed_since else ""
+        return f"{self.start_line}-{self.end_line}  {self.kind}  {self.text}{changed}"
 
 
 class ReadPage(AnswerPage):
@@ -76,8 +88,10 @@ class ReadPage(AnswerPage):
     items: list[ReadItem] = []
 
     def text(self) -> str:
+        """The text for agents, with the commits that are not HEAD: lines of HEAD are what the caller expects."""
         lines = [line for item in self.items for line in _text_of(item).split("\n")]
-        return self.framed(lines, what="documents")
+        others = [each for each in self.as_of if not each.is_head]
+        return self.model_copy(update={"as_of": others}).framed(lines, what="documents")
 
 
 def read(call: ToolContext, arguments: ReadArguments) -> ReadPage:
@@ -148,31 +162,27 @@ def _read_one(
     after: int,
 ) -> ReadItem:
     """One document within its bound of lines; `after` a line, without the text that an earlier part had."""
-    row = DocumentRow.of(found)
+    row, path = DocumentRow.of(found), found.id.partition(SEPARATOR)[0]
     is_range = bool(arguments.start_line or arguments.end_line or _RANGE.search(text)) and arguments.parts != "summary"
+    has_source = arguments.parts != "summary" and row.kind != Level.MODULE
+    source = sources.text(found.repo, path) if has_source else None
+    is_told = source is not None and _is_told_by_source(row, arguments)
     facts: dict[str, str] = {}
     if not (is_range or after or arguments.parts == "source"):
-        document = found.document()
-        values = {"summary": document["summary"], "signature": document["signature"] or ""}
-        values |= {**_facts_of_graph(call, found), **facts_of(document)}
-        texts = {name: one_line(each if isinstance(each, str) else "; ".join(each)) for name, each in values.items()}
-        facts = {name: each for name, each in texts.items() if each and each not in row.text}
-    if is_range or after:
-        # A caller who knows the lines knows the summary, too.
+        beside = _BESIDE_SOURCE if is_told else _BESIDE_OUTLINE
+        facts = _facts(call, found, row, only=None if source is None else beside)
+    if is_range or after or is_told:
+        # A caller who knows the lines knows the summary, too, and a source says it at more length.
         row = row.model_copy(update={"text": one_line(found.index.shown.of_row(found.row)["qualified_name"] or "")})
-    item = ReadItem(**row.model_dump(), facts=facts)
+    item = ReadItem(**row.model_dump(), facts=facts, names_path=text.startswith(path))
     if row.kind == Level.MODULE:
         hidden = call.catalogue.hidden_folders(found.repo)
         skipped = read_skipped(call.catalogue.layout, found.repo, hidden=hidden).named(found.id)
         item.facts |= {"skipped": skipped} if skipped else {}
-    if arguments.parts == "summary" or row.kind == Level.MODULE:
-        return item
-    path = found.id.partition(SEPARATOR)[0]
-    source = sources.text(found.repo, path)
     if source is None:
         return item
     item.facts.update(_unread(found, path, row))
-    if not (is_range or after or arguments.excerpt) and arguments.parts == "all" and _is_outlined(row):
+    if _is_outlined(row, arguments) and not (is_range or after):
         return _outlined(item, source, arguments)
     if arguments.excerpt:
         best = best_lines(
@@ -190,9 +200,34 @@ def _read_one(
     return _with_lines(item, shown, first, more=max(0, end - last))
 
 
-def _is_outlined(row: DocumentRow) -> bool:
+def _facts(
+    call: ToolContext, found: IndexedDocument, row: DocumentRow, *, only: Collection[str] | None
+) -> dict[str, str]:
+    """What is known of a document and its row does not say; of some facts, what is known."""
+    document = found.document()
+    values = {"summary": document["summary"], "signature": document["signature"] or ""}
+    values |= {**_facts_of_graph(call, found), **facts_of(document)}
+    texts = {name: one_line(each if isinstance(each, str) else "; ".join(each)) for name, each in values.items()}
+    wanted = texts if only is None else only
+    return {name: each for name, each in texts.items() if name in wanted and each and each not in row.text}
+
+
+def _is_told_by_source(row: DocumentRow, arguments: ReadArguments) -> bool:
+    """Whether the answer has all lines of a function or class, and nothing but these says what it is for."""
+    is_whole = row.kind in (Level.FUNCTION, Level.CLASS) and not _is_longer(row, WHOLE_LINES)
+    return is_whole and not _is_outlined(row, arguments) and arguments.parts == "all" and not arguments.excerpt
+
+
+def _is_outlined(row: DocumentRow, arguments: ReadArguments) -> bool:
+    """Whether a function is too long to be read whole. With a query fewer lines are, since those that fit are shown."""
+    longest = LONG_LINES if arguments.query.strip() else WHOLE_LINES
+    is_long = row.kind == Level.FUNCTION and _is_longer(row, longest)
+    return is_long and arguments.parts == "all" and not arguments.excerpt
+
+
+def _is_longer(row: DocumentRow, lines: int) -> bool:
     first, last = row.start_line, row.end_line
-    return row.kind == Level.FUNCTION and first is not None and last is not None and last - first >= WHOLE_LINES
+    return first is not None and last is not None and last - first >= lines
 
 
 def _outlined(item: ReadItem, source: str, arguments: ReadArguments) -> ReadItem:
@@ -282,7 +317,7 @@ def _text_of(item: ReadItem) -> str:
             *(clean_text(line).replace("\n", " ") for line in item.outline),
         ]
         lines += ["what fits the query:"] if item.lines else []
-    lines += number_lines(item.lines, item.first_line or 1)
+    lines += number_lines(item.lines, item.first_line or 1, every=_NUMBERED)
     if item.more_lines:
         after = (item.last_line or 0) + 1
         lines.append(

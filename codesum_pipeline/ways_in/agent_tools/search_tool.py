@@ -1,11 +1,12 @@
 """`search`: documents by their purpose or name; and `search_symbols`: by name alone, also by a similar one."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import partial
 from typing import Annotated, Any, Literal, Self
 
-from msgspec import to_builtins
+from msgspec import Struct, to_builtins
 from pydantic import BeforeValidator, Field
 
 from codesum_pipeline.foundation.data_model.document import LEVELS, Level
@@ -13,8 +14,9 @@ from codesum_pipeline.foundation.data_model.errors import ConfigurationError, No
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.foundation.data_model.nearest_names import nearest_names
 from codesum_pipeline.foundation.data_model.patterns import LONGEST_PATTERN, MOST_PATTERNS
-from codesum_pipeline.foundation.data_model.printable import clean_text, one_line, shorten_text
-from codesum_pipeline.search.retrieval.hits import Hit
+from codesum_pipeline.foundation.data_model.printable import clean_text, one_line, shorten_text, some_of
+from codesum_pipeline.search.retrieval.hits import Excerpt, Hit, HitPlace, share_places
+from codesum_pipeline.search.retrieval.passages import NO_LINES, Passage, TellingLines
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
 from codesum_pipeline.search.retrieval.query import check_says_something
 from codesum_pipeline.search.retrieval.searching import answer_query
@@ -28,6 +30,7 @@ from codesum_pipeline.ways_in.agent_tools.tool_answers import (
     Name,
     Names,
     PagedArguments,
+    end_of_name,
     has_several_repositories,
     indent_lines,
     number_lines,
@@ -37,11 +40,21 @@ from codesum_pipeline.ways_in.agent_tools.tool_answers import (
 )
 
 _TOOL = "search"
+_NAMES = re.compile(r"\w+")
 # More hits help nobody: another query would.
 _MOST_RANKED = 200
 # A hit is judged by its summary; an agent pays for each character, and can read the document that fits.
 _LONGEST_SUMMARY = 240
 _LONGEST_IN_TEXT = 160
+# Beside lines of code a sentence is enough.
+_LONGEST_BESIDE_LINES = 110
+# How many hits show lines that tell why they fit, how many lines, and how much of each (`benchmarks/results/hits.md`).
+_HITS_WITH_LINES = 2
+_TELLING_LINES = 4
+# Of one file so many hits have a place of their own; more are named by the last of them.
+_PLACES_OF_FILE = 2
+_OTHERS_NAMED = 3
+_LONGEST_TELLING = 100
 
 
 class SearchArguments(PagedArguments):
@@ -63,7 +76,8 @@ class SearchArguments(PagedArguments):
 
 class SearchHit(DocumentRow):
     """A found document, the reason, what it calls in the repository, and its lines that fit best: of a long one the
-    lines of its `passage`."""
+    lines of its `passage`; of the first hits some `telling` ones as `number<tab>line`. `others` of its file fit less
+    well."""
 
     why: str = ""
     passage_start: int | None = None
@@ -71,30 +85,42 @@ class SearchHit(DocumentRow):
     calls: list[str] = []
     excerpt: list[str] = []
     excerpt_start: int | None = None
+    telling: list[str] = []
+    others: list[str] = []
 
     def line(self, *, with_repo: bool = False) -> str:
-        row = self._in_passage().model_copy(update={"text": shorten_text(self._said, most=_LONGEST_IN_TEXT)})
-        calls = [f"calls: {', '.join(self.calls)}"] if self.calls else []
-        lines = indent_lines([*calls, *number_lines(self.excerpt, self.excerpt_start or 1)])
+        most = _LONGEST_BESIDE_LINES if self.telling else _LONGEST_IN_TEXT
+        row = self._in_passage().model_copy(update={"text": shorten_text(self._said, most=most)})
+        calls = [f"calls: {', '.join(self._unseen_calls())}"] if self._unseen_calls() else []
+        others = [f"also in this file: {some_of(self.others, _OTHERS_NAMED)}"] if self.others else []
+        lines = indent_lines([*calls, *self.telling, *others, *number_lines(self.excerpt, self.excerpt_start or 1)])
         return "\n".join([DocumentRow.line(row, with_repo=with_repo), *lines])
 
     def _in_passage(self) -> Self:
         """The row with the lines of the passage, and what these are in."""
         if self.passage_start is None:
             return self
-        around = "file" if self.start_line is None else f"{self._name} ({self.start_line}-{self.end_line})"
+        around = "file" if self.start_line is None else f"{end_of_name(self._name)} ({self.start_line}-{self.end_line})"
         lines = {"start_line": self.passage_start, "end_line": self.passage_end}
         return self.model_copy(update={"kind": f"in {around}", **lines})
 
+    def _unseen_calls(self) -> list[str]:
+        """What it calls, without those whose names stand in its lines."""
+        seen = {word for line in (*self.telling, *self.excerpt) for word in _NAMES.findall(line)}
+        return [end_of_name(name) for name in self.calls if name.rpartition(".")[2] not in seen]
+
     @property
     def _name(self) -> str:
-        return without_suffix(self.id).partition(SEPARATOR)[2].replace(SEPARATOR, ".")
+        return one_line(without_suffix(self.id).partition(SEPARATOR)[2].replace(SEPARATOR, "."))
 
     @property
     def _said(self) -> str:
-        """The text, without a name that the passage tells."""
-        name = "" if self.passage_start is None else one_line(self._name)
-        return self.text.removeprefix(name).removeprefix(": ") if name else self.text
+        """The text with the end of a name, and without a name that the passage tells."""
+        name = self._name
+        if not name or not self.text.startswith(name):
+            return self.text
+        told = self.text.removeprefix(name)
+        return f"{end_of_name(name)}{told}" if self.passage_start is None else told.removeprefix(": ")
 
     @property
     def passage(self) -> str:
@@ -117,7 +143,9 @@ def search(call: ToolContext, arguments: SearchArguments) -> SearchPage:
     check_says_something(arguments.query[:1000])
     indexes = call.current(arguments.repos)
     start = call.start(_TOOL, arguments, indexes)[0]
-    top = min(start + arguments.limit + 1, _MOST_RANKED)
+    # Several hits may share a place.
+    behind = start + arguments.limit * (1 if arguments.excerpt else 2)
+    top = min(behind + 1, _MOST_RANKED)
     sources = call.sources(indexes)
     found = answer_query(
         indexes,
@@ -128,11 +156,13 @@ def search(call: ToolContext, arguments: SearchArguments) -> SearchPage:
         filters=filters_of(call, indexes, languages=arguments.languages, paths=arguments.paths, tests=arguments.tests),
         read=sources.read,
     )
-    wanted = found.hits[start : start + arguments.limit]
-    sources.read_of(indexes, [hit for hit in wanted if arguments.excerpt or hit.may_be_long])
-    hits = (_hit(call, hit, sources, arguments) for hit in wanted)
+    places, taken = share_places(found.hits[start:behind], arguments.limit, most_of_file=_PLACES_OF_FILE)
+    sources.read_of(indexes, [place.hit for place in places])
+    shown = [_FoundHit.of(place, sources, arguments) for place in places]
+    has_lines = _most_telling(shown)
+    hits = (_hit(call, each, sources, arguments, has_lines=number in has_lines) for number, each in enumerate(shown))
     kept = take_fitting(hits, partial(SearchHit.line, with_repo=True), limit=arguments.limit, tokens=arguments.tokens)
-    end = start + len(kept)
+    end = start + (places[len(kept)].at if len(kept) < len(places) else taken)
     if found.fits_well is False and kept:
         call.tell("nothing fits well: the best hits have little to do with the question")
     return SearchPage(
@@ -144,12 +174,47 @@ def search(call: ToolContext, arguments: SearchArguments) -> SearchPage:
     )
 
 
-def _hit(call: ToolContext, hit: Hit, sources: SourceReader, arguments: SearchArguments) -> SearchHit:
-    passage = sources.passage(hit, arguments.query)
-    size = arguments.excerpt
-    excerpt = sources.excerpt(hit, arguments.query, size=size, within=passage) if size else None
+class _FoundHit(Struct, frozen=True):
+    """A hit with its lines, and the hits that share its place. Where an excerpt is asked for, no other lines are looked
+    for."""
+
+    hit: Hit
+    others: Sequence[Hit]
+    passage: Passage | None
+    excerpt: Excerpt | None
+    telling: TellingLines
+
+    @classmethod
+    def of(cls, place: HitPlace, sources: SourceReader, arguments: SearchArguments) -> Self:
+        hit, query, size = place.hit, arguments.query, arguments.excerpt
+        passage = sources.passage(hit, query)
+        excerpt = sources.excerpt(hit, query, size=size, within=passage) if size else None
+        lines = partial(sources.telling_lines, hit, query, most=_TELLING_LINES, within=passage)
+        telling = NO_LINES if size else lines(by_words=True)
+        return cls(hit, place.others, passage, excerpt, telling)
+
+
+def _most_telling(found: Sequence[_FoundHit]) -> set[int]:
+    """The numbers of the hits whose lines are shown: of the first, and of those whose lines fit best and are none of
+    the first's, as a class's may be."""
+    first = {(each.hit.repo, each.hit.file_path, *each.telling.lines) for each in found[:1]}
+    others = [
+        number
+        for number, each in enumerate(found)
+        if (each.hit.repo, each.hit.file_path, *each.telling.lines) not in first
+    ]
+    return {0, *sorted(others, key=lambda number: -found[number].telling.share)[: _HITS_WITH_LINES - 1]}
+
+
+def _hit(
+    call: ToolContext, found: _FoundHit, sources: SourceReader, arguments: SearchArguments, *, has_lines: bool
+) -> SearchHit:
+    hit, passage, excerpt = found.hit, found.passage, found.excerpt
     documents = call.documents(hit.repo) if hit.type == Level.FUNCTION else None
     number = documents.number(hit.id) if documents else None
+    lines: dict[int, str] = {}
+    if has_lines and found.telling.lines:
+        lines = sources.telling_lines(hit, arguments.query, most=_TELLING_LINES, within=passage).lines
     return SearchHit.showing(
         hit.repo,
         hit.id,
@@ -162,7 +227,15 @@ def _hit(call: ToolContext, hit: Hit, sources: SourceReader, arguments: SearchAr
         calls=called_names(documents, number) if documents and number is not None else [],
         excerpt=[clean_text(line) for line in excerpt.lines] if excerpt else [],
         excerpt_start=excerpt.start_line if excerpt else None,
+        others=[place_in_file(other) for other in found.others],
+        telling=[f"{number}\t{shorten_text(one_line(text), most=_LONGEST_TELLING)}" for number, text in lines.items()],
     )
+
+
+def place_in_file(hit: Hit) -> str:
+    """`Class.method:first-last` of a hit whose file is known; the file itself is `lines of it`."""
+    name = end_of_name(one_line(hit.qualified_name or "")) or "lines of it"
+    return place_of(name, hit.start_line, hit.end_line)
 
 
 def filters_of(

@@ -173,14 +173,21 @@ def place_of(path: str, start_line: int | None = None, end_line: int | None = No
     return f"{one_line(path)}{first}{last}"
 
 
+def end_of_name(name: str) -> str:
+    """The last two parts of a qualified name, which `read` and `graph` understand: `Class.method`."""
+    return ".".join(name.split(".")[-2:])
+
+
 def has_several_repositories(rows: Iterable[DocumentRow]) -> bool:
     return len({row.repo for row in rows}) > 1
 
 
-def number_lines(lines: Sequence[str], first: int) -> Iterator[str]:
-    """Lines of a source behind their numbers, each on one line."""
+def number_lines(lines: Sequence[str], first: int, *, every: int = 1) -> Iterator[str]:
+    """Lines of a source behind a tab, each on one line; before the tab the first has its number, and of the others
+    those that `every` divides."""
     for number, line in enumerate(lines, start=first):
-        yield f"{number}\t{clean_text(line).replace(chr(10), ' ')}".rstrip()
+        shown = "" if number % every and number != first else number
+        yield f"{shown}\t{clean_text(line).replace(chr(10), ' ')}".rstrip()
 
 
 def indent_lines(lines: Iterable[str]) -> Iterator[str]:

@@ -60,8 +60,8 @@ TOOLS = (
     Tool(
         "search",
         "Find code by what it does, in words, when you do not know the name to grep for: ranked functions, classes, "
-        "files and folders with path:line and a summary each, of one repository or all. Also finds names and "
-        'quoted text ("failed to open %s"). Filters: repos, levels, languages, paths, tests.',
+        "files and folders with path:line and a summary, and the lines that fit, of one repository or all. Also finds "
+        'names and quoted text ("failed to open %s"). Filters: repos, levels, languages, paths, tests.',
         search,
         is_default=True,
     ),
@@ -75,8 +75,8 @@ TOOLS = (
     Tool(
         "read",
         "Read exactly the function, class or lines you need instead of whole files: several ids, names or "
-        "path:first-last in one call, 200 lines of each, with callers and what else is known; a folder gives its "
-        "summary, a long function its outline and what fits the query.",
+        "path:first-last in one call, 200 lines of each, with who calls it; a folder gives its summary, a long "
+        "function its outline and what fits the query; parts=summary what else is known.",
         read,
         is_default=True,
     ),

@@ -246,6 +246,6 @@ def test_overloads_share_their_creators_and_it_is_said(folder: Path, tmp_path: P
 
 
 def test_a_reader_of_a_constructor_learns_who_creates_objects(folder: Path, tmp_path: Path) -> None:
-    (item,) = ask(folder, tmp_path, "read", ids=["py/plain.py::Own::__init__"]).items
+    (item,) = ask(folder, tmp_path, "read", ids=["py/plain.py::Own::__init__"], parts="summary").items
 
     assert item.facts["used by"] == "own: Keep a thing of its own"

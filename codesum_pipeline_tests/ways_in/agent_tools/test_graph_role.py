@@ -458,7 +458,7 @@ def test_the_command_and_the_tool_say_the_same(once):
     done = fork_codesum("--home", once / "home", "show", "store.py::write_block", cwd="/")
     as_json = fork_codesum("--home", once / "home", "show", "store.py::write_block", "--json", cwd="/")
     call = ToolContext(IndexCatalogue.of(load_settings({"home": once / "home"}, environ={})), Path("/"))
-    text = tools_by_name()["read"].ask(call, {"ids": ["store.py::write_block"]}).text()
+    text = tools_by_name()["read"].ask(call, {"ids": ["store.py::write_block"], "parts": "summary"}).text()
 
     assert json.loads(as_json.stdout)["role"] == {
         "used_by": USES,
@@ -472,10 +472,10 @@ def test_hits_and_documents_for_agents_have_one_line_of_what_is_called(once):
     call = ToolContext(IndexCatalogue.of(load_settings({"home": once / "home"}, environ={})), Path("/"))
     ask = {name: tool.ask for name, tool in tools_by_name().items()}
 
-    found = ask["search"](call, {"query": "flush_all", "levels": ["function"]}).text()
-    read = ask["read"](call, {"ids": ["app.py::sync_now"]}).text()
+    found = ask["search"](call, {"query": "flush_all", "levels": ["function"], "excerpt": 1}).hits[0]
+    read = ask["read"](call, {"ids": ["app.py::sync_now"], "parts": "summary"}).text()
 
-    assert "\n    calls: write_block" in found
+    assert "\n    calls: write_block" in found.model_copy(update={"excerpt": []}).line()
     assert "\n    calls: flush_all, write_block\n" in read
 
 

@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
+from codesum_pipeline.foundation.data_model.document import LONG_LINES
 from codesum_pipeline.ways_in.agent_tools.block_outline import MOST_BLOCKS, outline_of
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
@@ -138,6 +139,22 @@ def test_an_outline_has_so_many_blocks_at_most(tmp_path: Path, branches: int, sh
 @pytest.mark.parametrize(("lines", "blocks"), [(3, []), (4, ["1-4\tif n:"])])
 def test_a_block_of_few_lines_is_no_part_of_an_outline(lines: int, blocks: list[str]):
     assert [*map(str, outline_of(["if n:", *["    n += 1"] * (lines - 1)], first=1, most=9))] == blocks
+
+
+@pytest.mark.parametrize(
+    ("lines", "query", "is_outlined"),
+    [(LONG_LINES, "add", False), (LONG_LINES + 1, "add", True), (LONG_LINES + 1, "", False)],
+)
+def test_with_a_query_what_has_a_passage_is_read_as_its_outline(
+    tmp_path: Path, lines: int, query: str, is_outlined: bool
+):
+    body = "".join(f"    value += {number}\n" for number in range(lines - 3))
+    once = built_once(tmp_path, {"a.py": f"def add(value):\n    '''Add up.'''\n{body}    return value\n"}, key="add")
+    call = ToolContext(IndexCatalogue.of(load_settings({"home": once / "home"}, environ={})), tmp_path)
+
+    (item,) = tools_by_name()["read"].ask(call, {"ids": ["add"], "query": query}).items
+
+    assert (bool(item.outline), len(item.lines)) == (is_outlined, 12 if is_outlined else lines)
 
 
 @pytest.mark.parametrize("tokens", [100, 300, 1000])

@@ -1,8 +1,13 @@
 import pytest
 
+from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
 from codesum_pipeline.foundation.data_model import nearest_names
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.ways_in.agent_tools import call
+from codesum_pipeline.ways_in.agent_tools.call import ToolContext
+from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
+from codesum_pipeline_tests.support.homes import built_once
 
 
 def test_lines_are_counted_from_one_and_both_ends_are_read(ask):
@@ -45,12 +50,44 @@ def test_several_are_read_at_once_by_id_name_and_place(ask):
     assert page.items[3].lines == []
 
 
-def test_a_function_is_read_with_what_is_known_of_it(answer_text):
-    text = answer_text("read", ids=["shop/orders.py::OrderBook::place"])
+def test_a_function_that_is_read_whole_comes_with_its_callers_and_nothing_that_its_lines_say(answer_text):
+    lines = answer_text("read", ids=["shop/orders.py::OrderBook::place"]).splitlines()
 
-    assert "shop/orders.py:14-21  function  OrderBook.place" in text
+    assert lines[0] == "14-21  function  OrderBook.place"
+    assert lines[1].startswith("    called by: ")
+    assert lines[2] == "14\t    def place(self, basket, card):"
+    assert len(lines) == 2 + 8
+
+
+def test_a_path_is_repeated_only_where_the_caller_did_not_name_it(answer_text):
+    assert answer_text("read", ids=["OrderBook.place"]).splitlines()[0].startswith("shop/orders.py:14-21  function  ")
+    assert answer_text("read", ids=["shop/orders.py:15-16"]).splitlines()[0] == "14-21  function  OrderBook.place"
+    assert answer_text("read", ids=["shop/orders.py"]).splitlines()[0].startswith("shop/orders.py:1  file  ")
+
+
+def test_what_is_known_of_a_function_is_its_summary(answer_text):
+    text = answer_text("read", ids=["shop/orders.py::OrderBook::place"], parts="summary")
+
     assert "raises ValueError when total <= 0: an order needs a price" in text
-    assert "14\t    def place(self, basket, card):" in text
+
+
+def test_the_first_line_and_every_tenth_have_their_numbers(answer_text):
+    lines = answer_text("read", ids=["zoo/long.py:8-21"]).splitlines()[1:]
+
+    assert lines[:4] == ["8\tLINE_8 = 8", "\tLINE_9 = 9", "10\tLINE_10 = 10", "\tLINE_11 = 11"]
+    assert [line.partition("\t")[0] for line in lines if line[0] != "\t"] == ["8", "10", "20"]
+
+
+def test_a_method_is_meant_by_its_class_and_name_without_the_namespaces_around(tmp_path):
+    source = "module Shop\n  class Till\n    def close(sum)\n      sum.store\n    end\n  end\nend\n"
+    once = built_once(tmp_path, {"till.rb": source, "other.rb": source.replace("Till", "Gate")}, key="names")
+    context = ToolContext(IndexCatalogue.of(load_settings({"home": once / "home"}, environ={})), tmp_path)
+    read = tools_by_name()["read"]
+
+    assert [item.path for item in read.ask(context, {"ids": ["Till.close"]}).items] == ["till.rb"]
+    assert [item.path for item in read.ask(context, {"ids": ["till::close"]}).items] == ["till.rb"]
+    with pytest.raises(ConfigurationError, match="no document 'ill.close'"):
+        read.ask(context, {"ids": ["ill.close"]})
 
 
 def test_lines_that_were_asked_for_come_without_what_is_said_of_their_file(ask):
@@ -62,7 +99,7 @@ def test_lines_that_were_asked_for_come_without_what_is_said_of_their_file(ask):
 def test_lines_that_were_asked_for_come_with_the_name_alone_of_what_they_stand_in(answer_text):
     text = answer_text("read", ids=["shop/orders.py:14-21"])
 
-    assert text.splitlines()[1] == "shop/orders.py:14-21  function  OrderBook.place"
+    assert text.splitlines()[0] == "14-21  function  OrderBook.place"
 
 
 @pytest.mark.parametrize(("parts", "has_facts", "has_lines"), [("summary", True, False), ("source", False, True)])

@@ -319,7 +319,7 @@ def test_what_is_never_counted_is_said_once_at_the_end(ask: Ask) -> None:
 
 
 def test_read_and_the_line_beside_a_hit_say_who_uses_what_nobody_calls(ask: Ask, folder: Path, tmp_path: Path) -> None:
-    facts = ask("read", ids=["by_weight"]).items[0].facts
+    facts = ask("read", ids=["by_weight"], parts="summary").items[0].facts
     call = ToolContext(IndexCatalogue.of(load_settings({"home": folder / "home"}, environ={})), tmp_path)
     key = ("shop", "pkg/rules.py::prepared")
 

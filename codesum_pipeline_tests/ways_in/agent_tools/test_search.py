@@ -1,8 +1,13 @@
 import pytest
 
+from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError, UnknownRepository
+from codesum_pipeline.ways_in.agent_tools.call import ToolContext
+from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.agent_tools.search_tool import SearchPage
 from codesum_pipeline.ways_in.agent_tools.tool_answers import tokens_of
+from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
+from codesum_pipeline_tests.support.homes import built_once
 
 
 def ids(page):
@@ -32,16 +37,66 @@ def test_five_hits_are_shown_and_the_others_are_one_call_away(ask):
 
 def test_a_row_says_no_more_than_an_agent_needs_to_judge_it(ask):
     (hit,) = ask("search", query="charge a card", repos=["shop"], limit=1).hits
-    page = SearchPage(hits=[hit.model_copy(update={"text": "x" * 240})])
+    page = SearchPage(hits=[hit.model_copy(update={"text": "x" * 240, "telling": []})])
+    with_lines = SearchPage(hits=[hit.model_copy(update={"text": "x" * 240, "telling": ["7\tif paid:"]})])
 
     assert page.text() == f"{hit.place}  function  {'x' * 159}…"
+    assert with_lines.text() == f"{hit.place}  function  {'x' * 109}…\n    7\tif paid:"
+
+
+def test_two_hits_show_lines_that_tell_why_they_fit(ask):
+    hits = ask("search", query="sum of the item prices", repos=["shop"], levels=["function"]).hits
+
+    assert [len(hit.telling) > 0 for hit in hits].count(True) == 2
+    assert "28\tnet += item.price" in hits[0].telling
+    assert all(len(hit.telling) <= 4 for hit in hits)
+
+
+def test_a_file_has_two_places_and_the_names_of_its_other_hits(tmp_path):
+    meals = ["meat", "bones", "fish", "milk", "eggs"]
+    lions = "\n\n".join(f"def feed_{meal}(lion):\n    '''Feed {meal} to a lion.'''\n    return lion" for meal in meals)
+    others = {
+        f"{name}.py": f"def feed(it):\n    '''Feed the {name}.'''\n    return it\n" for name in ("cats", "dogs", "emus")
+    }
+    once = built_once(tmp_path, {"lions.py": lions, **others}, key="zoo")
+    catalogue = IndexCatalogue.of(load_settings({"home": once / "home"}, environ={}))
+    named: list[str] = []
+    shared, cursor = 0, ""
+    while True:
+        arguments = {"query": "feed a lion", "levels": ["function"], "limit": 3, "cursor": cursor}
+        page = tools_by_name()["search"].ask(ToolContext(catalogue, tmp_path), arguments)
+        for hit in page.hits:
+            named += [hit.id.partition("::")[2], *(other.partition(":")[0] for other in hit.others)]
+            shared += len(hit.others)
+            assert not hit.others or f"also in this file: {hit.others[0]}" in page.text()
+        if page.next is None:
+            break
+        cursor = page.next
+
+    assert shared
+    assert sorted(named) == sorted([*(f"feed_{meal}" for meal in meals), *["feed"] * 3])
+
+
+def test_who_asks_for_an_excerpt_gets_no_other_lines_and_each_hit_in_its_place(ask):
+    page = ask("search", query="animal food", repos=["zoo"], limit=20, excerpt=2)
+
+    assert not any(hit.telling or hit.others for hit in page.hits)
+
+
+def test_what_a_hit_calls_is_not_said_twice(ask):
+    (hit,) = ask("search", query="feed", repos=["zoo"], levels=["function"], limit=1).hits
+
+    said = hit.model_copy(
+        update={"calls": ["zoo.keeper.digest", "zoo.Cage.clean"], "telling": ["8\treturn digest(food)"]}
+    )
+    assert said.line().splitlines()[1] == "    calls: Cage.clean"
 
 
 def test_cursors_lead_through_all_hits_and_each_comes_once(ask):
-    whole = ids(ask("search", query="animal food", repos=["zoo"], limit=50))
+    whole = ids(ask("search", query="animal food", repos=["zoo"], limit=50, excerpt=1))
     found, cursor = [], ""
     while True:
-        page = ask("search", query="animal food", repos=["zoo"], limit=3, cursor=cursor)
+        page = ask("search", query="animal food", repos=["zoo"], limit=3, excerpt=1, cursor=cursor)
         assert page.shown == len(page.hits) <= 3
         found += ids(page)
         if page.next is None:

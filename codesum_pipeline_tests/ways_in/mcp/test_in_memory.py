@@ -227,7 +227,8 @@ def test_a_document_is_a_resource(server, mode):
 
     template, text = with_client(server, talk, mode=mode)
     assert template == "codesum://{repo}/{+id}"
-    assert "Lion.roar: Make a noise" in text
+    assert text.startswith("17-19  function  Lion.roar\n")
+    assert '"""Make a noise."""' in text
 
 
 @pytest.mark.parametrize("mode", MODES)
