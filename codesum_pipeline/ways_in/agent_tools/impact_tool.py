@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Struct
 from pydantic import Field
@@ -61,7 +61,7 @@ class ImpactArguments(PagedArguments):
     ] = ""
     repo: Name = ""
     steps: Annotated[int, Field(ge=0, le=50, description="Steps of callers; 0: all")] = 0
-    only: ImpactLists = ImpactLists.ALL
+    only: Literal["all", "tests", "reached"] = "all"
     limit: int = Field(500, ge=1, le=1000)
 
 
@@ -72,7 +72,7 @@ def impact(call: ToolContext, arguments: ImpactArguments) -> ImpactPage:
             f"ids and range = {shorten_text(arguments.range)!r}: give the definitions that a change would be in, or "
             "the versions that are compared"
         )
-    steps, lists = arguments.steps or None, arguments.only
+    steps, lists = arguments.steps or None, ImpactLists(arguments.only)
     report = (
         report_uses(call, arguments.repo, arguments.ids, steps=steps, lists=lists) if arguments.ids
         else report_impact(call, arguments.repo, VersionRange.parse(arguments.range), steps=steps, lists=lists)
