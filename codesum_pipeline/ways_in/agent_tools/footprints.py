@@ -48,6 +48,7 @@ class Footprint(Struct):
             way=names,
             starts=starts,
             is_elsewhere=bool(self.before),
+            is_sure=reached[number].is_sure,
             replaced=self.kept_away.get(number, []),
         )
 

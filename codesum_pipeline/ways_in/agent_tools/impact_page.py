@@ -132,7 +132,8 @@ class ChangedDefinition(BaseModel):
 
 class ReachedPlace(BaseModel):
     """A document that is reached, by so many steps; `way` are the names from the change to it. `is_elsewhere` where it
-    is in another repository than the change. A test that is kept away has `replaced` the names of what it replaces."""
+    is in another repository than the change; not `is_sure` where each way to it calls a method by its name alone, or
+    one that a subclass overrides. A test that is kept away has `replaced` the names of what it replaces."""
 
     repo: str
     id: str
@@ -142,6 +143,7 @@ class ReachedPlace(BaseModel):
     way: list[str] = []
     starts: list[str] = []
     is_elsewhere: bool = False
+    is_sure: bool = True
     replaced: list[str] = []
 
     @property
@@ -168,7 +170,12 @@ class ReachedPlace(BaseModel):
     @property
     def name_and_line(self) -> str:
         name = self.title.rpartition(".")[2] if "::" in self.id else "the file"
-        return name if self.line is None or "::" not in self.id else f"{name}:{self.line}"
+        place = name if self.line is None or "::" not in self.id else f"{name}:{self.line}"
+        return place + self._doubt
+
+    @property
+    def _doubt(self) -> str:
+        return "" if self.is_sure else "?"
 
     @property
     def why(self) -> str:
@@ -177,7 +184,7 @@ class ReachedPlace(BaseModel):
 
     def text(self) -> str:
         starts = f"  {', '.join(map(one_line, self.starts))}" if self.starts else ""
-        return f"{self.place}{starts}  {self.title}  ({self.told_way()})"
+        return f"{self.place}{starts}  {self.title}{self._doubt}  ({self.told_way()})"
 
     def told_way(self) -> str:
         way = [*map(one_line, self.way)]
@@ -234,6 +241,11 @@ class KeptAwayTests(BaseModel):
         return f"{count_noun(self.count, 'test that replaces', 'tests that replace')} {names}"
 
 
+def _explained_doubt(rows: Iterable[ChangedDefinition | ReachedPlace]) -> str:
+    is_doubted = any(isinstance(row, ReachedPlace) and not row.is_sure for row in rows)
+    return "; ? where a method is called by its name alone, or as that of a base class" if is_doubted else ""
+
+
 class ImpactPage(AnswerPage):
     """`changes`, `tests`, `starts` (routes and commands), `reached` and `kept_away` are the rows of this part of the
     answer, in this order; the counts are of the whole, `totals` by list, and `begins` is the place of the first row of
@@ -272,7 +284,7 @@ class ImpactPage(AnswerPage):
         if self.is_first:
             yield from self.short_lines()
         for name, rows in self.sections():
-            yield self.heading(name, len(rows))
+            yield self.heading(name, len(rows)) + _explained_doubt(rows)
             if is_by_file(name, self.totals.get(name, 0)):
                 places = [row for row in rows if isinstance(row, ReachedPlace)]
                 yield from indent_lines("".join(pieces_by_file(places)).split("\n"))

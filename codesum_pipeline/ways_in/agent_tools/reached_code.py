@@ -15,6 +15,7 @@ from itertools import chain
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
 from codesum_pipeline.foundation.data_model.document import Level
@@ -43,12 +44,14 @@ _MOST_BASES = 30
 
 class ReachedDocument(Struct, frozen=True):
     """A document, the fewest steps to it, and the document of the step before; NOTHING for a start. `by` is the class
-    whose method was called as one of a base, or by its name alone, at the first such step; NOTHING for none."""
+    whose method was called as one of a base, or by its name alone, at the first such step; NOTHING for none. `is_sure`
+    if some way to it has no such step."""
 
     number: int
     distance: int
     before: int
     by: int = NOTHING
+    is_sure: bool = True
 
 
 class CodeReach(Struct, eq=False, dict=True):
@@ -91,7 +94,7 @@ class CodeReach(Struct, eq=False, dict=True):
                 if not seen.isdisjoint({(each.number, each.by), (each.number, NOTHING)}) or self._is_unrelated(each):
                     continue
                 if len(found) >= MOST_REACHED:
-                    return found
+                    return _with_doubts(found, seen)
                 seen.add((each.number, each.by))
                 found.setdefault(each.number, each)
                 if steps is None or distance < steps:
@@ -99,7 +102,7 @@ class CodeReach(Struct, eq=False, dict=True):
                         after for after in self._following(each) if (each.number, after.number) not in without
                     )
             distance += 1
-        return found
+        return _with_doubts(found, seen)
 
     def _following(self, each: ReachedDocument) -> Iterator[ReachedDocument]:
         owner = int(self.documents.parents[each.number])
@@ -347,6 +350,12 @@ class CodeReach(Struct, eq=False, dict=True):
             for row in visible.tolist():
                 found[column[start + row]].append(start + row)
         return found
+
+
+def _with_doubts(
+    found: Mapping[int, ReachedDocument], seen: Container[tuple[int, int]]
+) -> dict[int, ReachedDocument]:
+    return {one: each if (one, NOTHING) in seen else replace(each, is_sure=False) for one, each in found.items()}
 
 
 def way_to(found: Mapping[int, ReachedDocument], number: int) -> list[int]:

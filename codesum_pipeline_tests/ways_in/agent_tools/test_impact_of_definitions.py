@@ -179,3 +179,32 @@ def test_all_lists_come_one_after_the_other(ask_long: Ask) -> None:
 
     assert (len(page.tests), len(page.reached)) == (150, 80)
     assert (page.counts.one, page.test_count) == (230, 150)
+
+
+DOUBTED = {
+    "jobs.py": (
+        "class Job:\n    def carry_out(self):\n        return 0\n\n\n"
+        "class Copy(Job):\n    def carry_out(self):\n        return 1\n\n\n"
+        "def run(job: Job):\n    return job.carry_out()\n\n\n"
+        "def copy():\n    return Copy().carry_out()\n\n\n"
+        "def copy_again():\n    return copy()\n\n\n"
+        "def run_or_copy(job: Job):\n    return run(job) or copy_again()\n\n\n"
+        "def run_later(job: Job):\n    return run(job)\n"
+    ),
+}
+
+
+def test_what_may_run_another_class_s_method_is_doubted(tmp_path: Path) -> None:
+    repo = GitRepo.create(tmp_path / "shop", DOUBTED)
+    build(workspace_of(open_home(tmp_path / "home"), RepositoryEntry("shop", str(repo.path))))
+
+    page = ask_of(tmp_path / "home")("Copy.carry_out")
+
+    # Of the ways to `run_or_copy` the one of two steps is doubted, the one of three steps is sure.
+    assert {row.title: row.is_sure for row in page.reached} == {
+        "copy": True, "run": False, "copy_again": True, "run_or_copy": True, "run_later": False,
+    }  # fmt: skip
+    (heading,) = (line for line in page.text().split("\n") if line.startswith("all 5 "))
+    assert heading.endswith("; ? where a method is called by its name alone, or as that of a base class")
+    assert "  run_later?  (2 steps: " in page.text()
+    assert "  run_or_copy  (2 steps: " in page.text()
