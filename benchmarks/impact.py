@@ -217,7 +217,15 @@ def _call(home: Path) -> ToolContext:
 def _candidates(work: Path, commits: int) -> Sequence[str]:
     """The last commits that change code, some at even distances first, those between them after these."""
     listed = _git(
-        work, "log", "--no-merges", f"--max-count={_LOOKED_AT}", "--format=%H", "--", "*.py", ":!*test*"
+        work,
+        "log",
+        "--no-merges",
+        "--min-parents=1",
+        f"--max-count={_LOOKED_AT}",
+        "--format=%H",
+        "--",
+        "*.py",
+        ":!*test*",
     ).split()
     step = max(1, len(listed) // commits)
     return [commit for start in range(step) for commit in listed[start::step]]

@@ -12,6 +12,7 @@ import numpy as np
 from msgspec import Struct
 
 from codesum_pipeline.foundation.language_facts.file_languages import is_program, language_of_path
+from codesum_pipeline.search.retrieval.innermost import innermost_around
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
 from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
@@ -52,9 +53,11 @@ class MentionedNames(Struct, eq=False, dict=True):
         properties = set[int]()
         for start, index in zip(self.documents.starts, self.documents.parts, strict=False):
             for row, text in self._texts(index):
-                holders = _holders(index, row, text.count("\n") + 1)
-                for at, line in enumerate(text.split("\n")):
-                    number = start + holders[at]
+                lines = text.split("\n")
+                rows = (index.arrays["file_row"] == row).nonzero()[0]
+                holders = innermost_around(index, rows, range(1, len(lines) + 1))
+                for holder, line in zip(holders, lines, strict=True):
+                    number = start + (row if holder is None else holder)
                     if _PROPERTY.search(line):
                         properties.add(number)
                     for own, member, is_called in _MEMBER.findall(line):
@@ -72,16 +75,3 @@ class MentionedNames(Struct, eq=False, dict=True):
         ][:MOST_FILES_READ]  # fmt: skip
         texts = self.sources.read(index, [index.ids[row] for row in wanted])
         yield from ((row, texts[index.ids[row]]) for row in wanted if index.ids[row] in texts)
-
-
-def _holders(index: PublishedIndex, file: int, lines: int) -> list[int]:
-    """The row of the innermost definition around each line of a file."""
-    rows = (index.arrays["file_row"] == file).nonzero()[0]
-    rows = rows[rows != file]
-    first, last = index.shown.lines[rows].T
-    holders = np.full(lines, file)
-    # What is inside of another comes after it; a decorator is a line of what it decorates.
-    for place in np.lexsort((-last, first)).tolist():
-        holders[max(0, first[place] - 1) : last[place]] = rows[place]
-    found: list[int] = holders.tolist()
-    return found

@@ -8,7 +8,7 @@ reached; and what a test framework runs before or for a test.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from io import IOBase
 from itertools import chain
@@ -85,6 +85,7 @@ class CodeReach(Struct, eq=False, dict=True):
             stop_if_cancelled()
             frontier = waiting.pop(distance, [])
             frontier.sort(key=lambda each: (each.by, -importance[each.number], each.number))
+            self._read_sources({each.number for each in frontier})
             for each in frontier:
                 if not seen.isdisjoint({(each.number, each.by), (each.number, NOTHING)}) or self._is_unrelated(each):
                     continue
@@ -96,6 +97,12 @@ class CodeReach(Struct, eq=False, dict=True):
                     waiting[distance + 1] += self._following(each)
             distance += 1
         return found
+
+    def _read_sources(self, numbers: Collection[int]) -> None:
+        """Read the files of some documents together: one process of git instead of one for each file."""
+        paths = {self.documents[number].path for number in numbers if self.documents[number].level is not Level.MODULE}
+        for index in self.documents.parts:
+            self.constants.sources.read_missing(index, paths)
 
     def _following(self, each: ReachedDocument) -> Iterator[ReachedDocument]:
         owner = int(self.documents.parents[each.number])
