@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import islice
+from operator import attrgetter
 from typing import Annotated
 
 from msgspec import Struct
@@ -114,7 +115,7 @@ def report_impact(call: ToolContext, repo: str, asked: VersionRange, *, steps: i
     page.notes = call.notes
     rows: list[tuple[str, Callable[[], Row]]] = [("changes", partial(_same, change)) for change in changes]
     for name, numbers in (
-        ("tests", Footprint.tests),
+        ("tests", attrgetter("tests")),
         ("starts", Footprint.started_documents),
         ("reached", Footprint.others),
     ):
@@ -263,7 +264,7 @@ def _page_of_counts(
         one=own.count(1), two=own.count(1) + own.count(2), all=len(own), others=others,
         is_cut=any(len(each.found) >= MOST_REACHED for each in prints),
     )  # fmt: skip
-    tests = [title_of(each.documents[one].id) for each, one in _by_distance(prints, Footprint.tests)]
+    tests = [title_of(each.documents[one].id) for each, one in _by_distance(prints, attrgetter("tests"))]
     starts = [*dict.fromkeys(
         one_line(name) for each in prints for one in each.started_documents() for name in each.started(one)
     )]  # fmt: skip
