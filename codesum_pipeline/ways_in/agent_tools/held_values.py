@@ -10,6 +10,8 @@ from msgspec import Struct, field
 
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.ids import own_name, symbol_id
+from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
+from codesum_pipeline.foundation.language_facts.language_profiles import profile_of
 from codesum_pipeline.ways_in.agent_tools.constants import ConstantReader, whole_word
 from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
 
@@ -70,21 +72,29 @@ class HeldValues(Struct, eq=False):
         return [self.documents[one].id for one in named] if len(named) == 1 else []
 
     def users_of_file(self, file: int, names: list[str]) -> Iterator[int]:
-        """Whoever reads a name at the top of a file; of a name that counts as no constant, the definitions of the file
-        that have it."""
+        """Whoever reads a name at the top of a file; of a name that counts as no constant, the innermost definitions of
+        the file that have it in their code."""
         path = self.documents[file].id
-        text = (self.constants.sources.text(self.documents.repo, path) or "").split("\n")
         for name in names:
             users = self.constants.users_of(symbol_id(path, [name]))
             yield from users
-            for one in self.children.get(file, ()) if not users else ():
-                shown = self.documents[one].shown()
-                own = text[(shown["start_line"] or 1) - 1 : shown["end_line"]]
-                if whole_word(name).search("\n".join(own)):
-                    yield one
+            if not users:
+                # Of something else, as in `x.name`, or where it is defined, it is another name.
+                read = re.compile(rf"(?<![\w$.])(?<!\bdef )(?<!\bclass ){re.escape(name)}(?![\w$])")
+                yield from self._with_code(file, read)
+
+    def _with_code(self, holder: int, wanted: re.Pattern[str]) -> Iterator[int]:
+        """What is in a file or class and has some code; a class only where it is in none of its parts."""
+        comment = profile_of(language_of_path(self.documents[holder].path) or "").line_comment
+        for one in self.children.get(holder, ()):
+            if self.documents[one].level is Level.CLASS:
+                yield from self._with_code(one, wanted)
+            lines = (line.partition(comment)[0] if comment else line for line in self._own_lines(one).values())
+            if any(map(wanted.search, lines)):
+                yield one
 
     def _own_lines(self, holder: int) -> dict[int, str]:
-        """The lines of a class or file that are in none of its functions and inner classes, without empty ones."""
+        """The lines of a class, function or file that are in no definition of it, without empty ones."""
         if holder not in self._lines:
             found, shown = self.documents[holder], self.documents[holder].shown()
             text = (self.constants.sources.text(self.documents.repo, found.path) or "").split("\n")

@@ -5,7 +5,7 @@ A call whose receiver is not known has no edge in the graph. Its name says which
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -26,6 +26,26 @@ _TEXT = re.compile(r"['\"](\w+)['\"]")
 _PROPERTY = re.compile(r"@[\w.]*(?:property|setter|getter|deleter)\b")
 
 
+# Signs that run Python's operators; others, as an index or a call, are everywhere.
+_SIGNS = {
+    name: re.compile(sign)
+    for sign, names in {
+        r"\b(?:str|repr|print|format|ascii|format_map)\(|%[rs]|\bf['\"]|\bmatch=|[rR]egex\(|\blog\w*\.": "str repr format",
+        r"==|\bin\b|[eE]qual|_with\(|\.(?:index|remove|count)\(": "eq",
+        r"!=|[nN]otEqual": "ne",
+        r"[<>]|\b(?:sorted|min|max|sort|bisect\w*|heap\w*)\(|[lL]ess|[gG]reater": "lt le gt ge",
+        r"\bin\b|In\(": "contains",
+        r"\bwith\b|enter\w*\(": "enter exit aenter aexit",
+        r"\]\s{0,4}[-+*/|&]?=(?!=)|\.(?:update|setdefault)\(": "setitem",
+        r"\bdel\b|\.(?:pop|popitem|clear)\(": "delitem",
+        r"\breversed\b": "reversed",
+        r"copy|pickle|\b(?:dumps?|loads?)\b": "copy deepcopy getstate setstate reduce reduce_ex getnewargs",
+        r"\+|\bsum\(": "add radd iadd",
+    }.items()
+    for name in (f"__{each}__" for each in names.split())
+}
+
+
 class Mention(Struct, frozen=True):
     """A function, else class or file, that mentions a name; of its own object (`self.x`), or without calling it."""
 
@@ -43,6 +63,20 @@ class MentionedNames(Struct, eq=False, dict=True):
     def mentioning(self, name: str) -> Collection[Mention]:
         return self._read[0].get(name, ())
 
+    def with_operator(self, name: str) -> Collection[int] | None:
+        """The functions, else classes or files, that have the sign of an operator: `with` for `__enter__`; None for a
+        name without a sign of its own."""
+        sign = _SIGNS.get(name)
+        if sign is None:
+            return None
+        if sign not in self._signs:
+            self._signs[sign] = frozenset(number for number, line in self._lines if sign.search(line))
+        return self._signs[sign]
+
+    @cached_property
+    def _signs(self) -> dict[re.Pattern[str], frozenset[int]]:
+        return {}
+
     def is_property(self, number: int) -> bool:
         """Whether a decorator of a function says that it is run when it is read."""
         return number in self._read[1]
@@ -51,20 +85,27 @@ class MentionedNames(Struct, eq=False, dict=True):
     def _read(self) -> tuple[Mapping[str, Collection[Mention]], frozenset[int]]:
         found: dict[str, dict[Mention, None]] = defaultdict(dict)
         properties = set[int]()
+        for number, line in self._lines:
+            if _PROPERTY.search(line):
+                properties.add(number)
+            for own, member, is_called in _MEMBER.findall(line):
+                found[member][Mention(number, bool(own), bool(is_called))] = None
+            for member in _TEXT.findall(line) if _LOOKS_UP.search(line) else ():
+                found[member][Mention(number, False, True)] = None
+        return found, frozenset(properties)
+
+    @cached_property
+    def _lines(self) -> Sequence[tuple[int, str]]:
+        """The lines of all programs, each with the innermost definition around it, else with its file."""
+        found: list[tuple[int, str]] = []
         for start, index in zip(self.documents.starts, self.documents.parts, strict=False):
             for row, text in self._texts(index):
                 lines = text.split("\n")
                 rows = (index.arrays["file_row"] == row).nonzero()[0]
                 holders = innermost_around(index, rows, range(1, len(lines) + 1))
-                for holder, line in zip(holders, lines, strict=True):
-                    number = start + (row if holder is None else holder)
-                    if _PROPERTY.search(line):
-                        properties.add(number)
-                    for own, member, is_called in _MEMBER.findall(line):
-                        found[member][Mention(number, bool(own), bool(is_called))] = None
-                    for member in _TEXT.findall(line) if _LOOKS_UP.search(line) else ():
-                        found[member][Mention(number, False, True)] = None
-        return found, frozenset(properties)
+                numbers = (start + (row if holder is None else holder) for holder in holders)
+                found += ((number, line) for number, line in zip(numbers, lines, strict=True) if line)
+        return found
 
     def _texts(self, index: PublishedIndex) -> Iterator[tuple[int, str]]:
         rows, counts = np.unique(index.arrays["file_row"], return_counts=True)

@@ -124,7 +124,8 @@ class CodeReach(Struct, eq=False, dict=True):
         for calls by name."""
         if number not in self._known_steps:
             found = dict.fromkeys(self._sure_users(number), True)
-            for user in chain(self._users_of_overridden(number), self._users_by_name(number)):
+            unsure = self._users_of_overridden(number), self._users_by_name(number), self._users_of_operator(number)
+            for user in chain(*unsure):
                 found.setdefault(user, False)
             found.pop(number, None)
             self._known_steps[number] = found
@@ -167,6 +168,16 @@ class CodeReach(Struct, eq=False, dict=True):
         shipped = [one for one in found if (is_only or one in using) and not is_test_document(self.documents, one)]
         yield from shipped if len(shipped) <= MOST_BY_NAME else ()
 
+    def _users_of_operator(self, number: int) -> Iterator[int]:
+        """Who has the sign of an operator, and uses the class of the method that it runs at any distance."""
+        owner = int(self.documents.parents[number])
+        if owner != NOTHING and self.documents[owner].level is Level.CLASS and self._is_function(number):
+            signs, using = self.names.with_operator(own_name(self.documents[number].id)), self._users_of_classes(owner)
+            family = {owner, *self._family(owner)}
+            for one in sorted(signs or ()):
+                if one in using and (is_test_document(self.documents, one) or self._owner(one) in family):
+                    yield one
+
     def _named(self, name: str) -> list[int]:
         return [one for one in self.documents.named(name) if own_name(self.documents[one].id) == name]
 
@@ -207,6 +218,9 @@ class CodeReach(Struct, eq=False, dict=True):
     def _class_users(self) -> dict[int, frozenset[int]]:
         return {}
 
+    def _owner(self, number: int) -> int:
+        return int(self.documents.parents[number])
+
     def _is_function(self, number: int) -> bool:
         return self.documents[number].level is Level.FUNCTION
 
@@ -232,6 +246,9 @@ class CodeReach(Struct, eq=False, dict=True):
     def _users_of_class(self, number: int) -> Iterator[int]:
         yield from self._direct_users(number)
         yield from self._of_kind(number, EdgeKind.INHERIT)
+        owner = int(self.documents.parents[number])
+        if owner != NOTHING and self.documents[owner].level is not Level.FILE:
+            yield owner
         if is_test_document(self.documents, number):
             yield from self.tests_in(number)
 
@@ -251,7 +268,10 @@ class CodeReach(Struct, eq=False, dict=True):
         if documents[owner].level is Level.CLASS:
             name = own_name(documents[number].id)
             is_special = name.startswith("__") and name.endswith("__")
-            if is_special or not (direct or self.names.mentioning(name) or any(self._overridden(number))):
+            is_operator = is_special and self.names.with_operator(name) is not None
+            if not is_operator and (
+                is_special or not (direct or self.names.mentioning(name) or any(self._overridden(number)))
+            ):
                 yield from self._users_of_object(owner)
 
     def _users_of_overridden(self, number: int) -> Iterator[int]:
