@@ -18,6 +18,10 @@ from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
 # A statement that gives a name a value, or hands something to what has that name (`HOOKS.append(f)`).
 _KEEPING = re.compile(r"(?:[a-z]+ ){0,4}([^\W\d]\w*) ?(?:=(?!=)|:|\.\w+\(|\[)")
 _DECORATOR = re.compile(r"@(\w+)\.\w+")
+_HEAD = re.compile(r"\s*(?:async\s+)?(?:def|class)\b")
+_KEY = re.compile(r"(?m)^\s*@[\w.]+\.\w+\(\s*['\"]([^'\"<{]+)")
+# A shorter text says nothing of what it means.
+_SHORTEST_KEY = 3
 _CLOSING = re.compile(r"[\])}]")
 # Lines that name something without keeping it.
 _NO_STATEMENT = ("import ", "from ", "class ", "#", "//")
@@ -53,15 +57,25 @@ class HeldValues(Struct, eq=False):
             return 0
         return next((indent for indent in indents if indent > indents[0]), indents[0])
 
+    def key(self, number: int) -> str:
+        """The text under which a decorator registers a function, up to its first parameter: `/pay` of
+        `@app.route("/pay/<int:order>")`; empty for none."""
+        match = _KEY.search("\n".join(self.decorators(number)))
+        return match[1] if match and len(re.sub(r"\W", "", match[1])) >= _SHORTEST_KEY else ""
+
+    def decorators(self, number: int) -> list[str]:
+        """The lines of a definition before its head."""
+        found, shown = self.documents[number], self.documents[number].shown()
+        text = (self.constants.sources.text(self.documents.repo, found.path) or "").split("\n")
+        own = text[(shown["start_line"] or 1) - 1 : shown["end_line"]]
+        return own[: next((at for at, line in enumerate(own) if _HEAD.match(line)), 0)]
+
     def users_of_registrars(self, number: int) -> Iterator[int]:
         """Who uses the objects with which decorators register a function: `app` of `@app.route("/pay")`, `cli` of
         `@cli.command()`."""
-        found, shown = self.documents[number], self.documents[number].shown()
-        text = (self.constants.sources.text(self.documents.repo, found.path) or "").split("\n")
-        for line in text[(shown["start_line"] or 1) - 1 : shown["end_line"]]:
-            if (match := _DECORATOR.match(line.strip())) is None:
-                return
-            for id_ in (symbol_id(found.path, [match[1]]), *self._imported(match[1])):
+        path = self.documents[number].path
+        for match in filter(None, (_DECORATOR.match(line.strip()) for line in self.decorators(number))):
+            for id_ in (symbol_id(path, [match[1]]), *self._imported(match[1])):
                 yield from self.constants.users_of(id_)
                 if (registrar := self.documents.number(id_)) is not None:
                     yield registrar
@@ -84,11 +98,10 @@ class HeldValues(Struct, eq=False):
                 yield from self._with_code(file, read)
 
     def _with_code(self, holder: int, wanted: re.Pattern[str]) -> Iterator[int]:
-        """What is in a file or class and has some code; a class only where it is in none of its parts."""
+        """The innermost definitions in a file or another definition that have some code."""
         comment = profile_of(language_of_path(self.documents[holder].path) or "").line_comment
         for one in self.children.get(holder, ()):
-            if self.documents[one].level is Level.CLASS:
-                yield from self._with_code(one, wanted)
+            yield from self._with_code(one, wanted)
             lines = (line.partition(comment)[0] if comment else line for line in self._own_lines(one).values())
             if any(map(wanted.search, lines)):
                 yield one

@@ -77,6 +77,19 @@ class MentionedNames(Struct, eq=False, dict=True):
     def _signs(self) -> dict[re.Pattern[str], frozenset[int]]:
         return {}
 
+    def with_text(self, text: str) -> Collection[int]:
+        """The functions, else classes or files, that have a text, with no part of a word behind it."""
+        if text not in self._texts_found:
+            wanted = re.compile(rf"{re.escape(text)}(?![\w-])")
+            self._texts_found[text] = frozenset(
+                number for number, line in self._lines if text in line and wanted.search(line)
+            )
+        return self._texts_found[text]
+
+    @cached_property
+    def _texts_found(self) -> dict[str, frozenset[int]]:
+        return {}
+
     def is_property(self, number: int) -> bool:
         """Whether a decorator of a function says that it is run when it is read."""
         return number in self._read[1]

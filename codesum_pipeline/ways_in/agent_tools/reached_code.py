@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from io import IOBase
-from itertools import chain
+from itertools import chain, product
 
 import numpy as np
 from msgspec import Struct
@@ -19,7 +19,7 @@ from msgspec import Struct
 from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.edge import EdgeKind
-from codesum_pipeline.foundation.data_model.ids import own_name
+from codesum_pipeline.foundation.data_model.ids import SEPARATOR, own_name
 from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
 from codesum_pipeline.ways_in.agent_tools.constants import ConstantReader
 from codesum_pipeline.ways_in.agent_tools.constructors import constructed_class
@@ -43,12 +43,14 @@ _MOST_BASES = 30
 
 class ReachedDocument(Struct, frozen=True):
     """A document, the fewest steps to it, and the document of the step before; NOTHING for a start. `by` is the class
-    whose method was called as one of a base, or by its name alone, at the first such step; NOTHING for none."""
+    whose method was called as one of a base, or by its name alone, at the first such step; `registered` a function that
+    a decorator registers under a text which nobody on the way since has written. NOTHING for none."""
 
     number: int
     distance: int
     before: int
     by: int = NOTHING
+    registered: int = NOTHING
 
 
 class CodeReach(Struct, eq=False, dict=True):
@@ -75,7 +77,7 @@ class CodeReach(Struct, eq=False, dict=True):
         Whatever calls a method of a base may run that of a subclass, but a test does so only if it uses the subclass.
         """
         found: dict[int, ReachedDocument] = {}
-        seen = set[tuple[int, int]]()
+        seen = set[tuple[int, int, int]]()
         waiting: dict[int, list[ReachedDocument]] = defaultdict(list)
         for number, distance in starts.items():
             waiting[distance].append(ReachedDocument(number, distance, NOTHING))
@@ -87,11 +89,12 @@ class CodeReach(Struct, eq=False, dict=True):
             frontier.sort(key=lambda each: (each.by, -importance[each.number], each.number))
             self._read_sources({each.number for each in frontier})
             for each in frontier:
-                if not seen.isdisjoint({(each.number, each.by), (each.number, NOTHING)}) or self._is_unrelated(each):
+                ways = product((each.number,), {each.by, NOTHING}, {each.registered, NOTHING})
+                if not seen.isdisjoint(ways) or self._is_unrelated(each):
                     continue
                 if len(found) >= MOST_REACHED:
                     return found
-                seen.add((each.number, each.by))
+                seen.add((each.number, each.by, each.registered))
                 found.setdefault(each.number, each)
                 if steps is None or distance < steps:
                     waiting[distance + 1] += self._following(each)
@@ -106,14 +109,43 @@ class CodeReach(Struct, eq=False, dict=True):
 
     def _following(self, each: ReachedDocument) -> Iterator[ReachedDocument]:
         owner = int(self.documents.parents[each.number])
+        by_key = self._users_by_key(each.number)
         for user, is_sure in self._users_in_order(each.number).items():
             by = each.by if is_sure or each.by != NOTHING else owner
-            yield ReachedDocument(user, each.distance + 1, each.number, by)
+            registered = each.number if user in by_key else each.registered
+            if registered != NOTHING and self._writes_key(user, registered):
+                registered = NOTHING
+            yield ReachedDocument(user, each.distance + 1, each.number, by, registered)
 
     def _is_unrelated(self, each: ReachedDocument) -> bool:
         """Whether it is test code that does not use the class whose method may have been called."""
-        is_test = each.by != NOTHING and is_test_document(self.documents, each.number)
-        return is_test and each.number not in self._users_of_classes(each.by)
+        if not is_test_document(self.documents, each.number):
+            return False
+        if each.registered != NOTHING and self.is_test(each.number):
+            return True
+        return each.by != NOTHING and each.number not in self._users_of_classes(each.by)
+
+    def _users_by_key(self, number: int) -> frozenset[int]:
+        """Who runs a function only by the text under which a decorator registers it; nobody where no test has it."""
+        if number not in self._key_users:
+            key = self.held.key(number) if self._is_function(number) else ""
+            is_known = key and any(
+                self.is_test(one) and self._writes_key(one, number) for one in self.names.with_text(key)
+            )
+            users = {self._owner(number), *self.held.users_of_registrars(number)} if is_known else set()
+            self._key_users[number] = frozenset(users.difference(self._direct_users(number)))
+        return self._key_users[number]
+
+    @cached_property
+    def _key_users(self) -> dict[int, frozenset[int]]:
+        return {}
+
+    def _writes_key(self, user: int, registered: int) -> bool:
+        """Whether a document writes the text under which a function is registered, or its file does so at the top."""
+        if self.documents[registered].id.startswith(f"{self.documents[user].id}{SEPARATOR}"):
+            return False
+        writing = self.names.with_text(self.held.key(registered))
+        return user in writing or int(self.documents.files[user]) in writing
 
     def users(self, number: int) -> list[int]:
         """Whoever may run a document in one step."""
@@ -256,6 +288,9 @@ class CodeReach(Struct, eq=False, dict=True):
         documents = self.documents
         direct = self._direct_users(number)
         yield from direct
+        # The body of a class runs when its file is imported.
+        bodies = (one for one in direct if documents[one].level is Level.CLASS and self._is_in_no_function(one))
+        yield from (int(documents.files[one]) for one in bodies)
         owner = int(documents.parents[number])
         if owner == NOTHING:
             return
@@ -301,7 +336,9 @@ class CodeReach(Struct, eq=False, dict=True):
             names = self.held.names(user, number) if is_holder else None
             # A file that only names something runs nothing of it.
             is_run = names is None and self.documents[user].level is not Level.FILE
-            found += [user] if is_run else self._readers(user, names or [])
+            readers = [] if is_run else self._readers(user, names or [])
+            # What nobody reads, whoever made the base of the class reads.
+            found += readers or ([user] if is_run or self.documents[user].level is Level.CLASS else [])
         return found
 
     def _is_outside(self, number: int, holder: int) -> bool:
