@@ -19,9 +19,6 @@ from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
 _KEEPING = re.compile(r"(?:[a-z]+ ){0,4}([^\W\d]\w*) ?(?:=(?!=)|:|\.\w+\(|\[)")
 _DECORATOR = re.compile(r"@(\w+)\.\w+")
 _HEAD = re.compile(r"\s*(?:async\s+)?(?:def|class)\b")
-_KEY = re.compile(r"(?m)^\s*@[\w.]+\.\w+\(\s*['\"]([^'\"<{]+)")
-# A shorter text says nothing of what it means.
-_SHORTEST_KEY = 3
 _CLOSING = re.compile(r"[\])}]")
 # Lines that name something without keeping it.
 _NO_STATEMENT = ("import ", "from ", "class ", "#", "//")
@@ -56,12 +53,6 @@ class HeldValues(Struct, eq=False):
         if self.documents[holder].level is Level.FILE or not indents:
             return 0
         return next((indent for indent in indents if indent > indents[0]), indents[0])
-
-    def key(self, number: int) -> str:
-        """The text under which a decorator registers a function, up to its first parameter: `/pay` of
-        `@app.route("/pay/<int:order>")`; empty for none."""
-        match = _KEY.search("\n".join(self.decorators(number)))
-        return match[1] if match and len(re.sub(r"\W", "", match[1])) >= _SHORTEST_KEY else ""
 
     def decorators(self, number: int) -> list[str]:
         """The lines of a definition before its head."""

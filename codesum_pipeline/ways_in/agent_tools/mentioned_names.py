@@ -16,6 +16,7 @@ from codesum_pipeline.search.retrieval.innermost import innermost_around
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
 from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
+from codesum_pipeline.ways_in.agent_tools.operator_signs import sign_of_operator
 
 # Files whose sources are read for it, those with most definitions first.
 MOST_FILES_READ = 4_000
@@ -24,26 +25,6 @@ _MEMBER = re.compile(r"(?:(?<!\w)(self|this|cls|super\(\)))?(?:\.|->|::)(\w+)(\s
 _LOOKS_UP = re.compile(r"\b(?:getattr|attrgetter|methodcaller|send|public_send|__send__)\b")
 _TEXT = re.compile(r"['\"](\w+)['\"]")
 _PROPERTY = re.compile(r"@[\w.]*(?:property|setter|getter|deleter)\b")
-
-
-# Signs that run Python's operators; others, as an index or a call, are everywhere.
-_SIGNS = {
-    name: re.compile(sign)
-    for sign, names in {
-        r"\b(?:str|repr|print|format|ascii|format_map)\(|%[rs]|\bf['\"]|\bmatch=|[rR]egex\(|\blog\w*\.": "str repr format",
-        r"==|\bin\b|[eE]qual|_with\(|\.(?:index|remove|count)\(": "eq",
-        r"!=|[nN]otEqual": "ne",
-        r"[<>]|\b(?:sorted|min|max|sort|bisect\w*|heap\w*)\(|[lL]ess|[gG]reater": "lt le gt ge",
-        r"\bin\b|In\(": "contains",
-        r"\bwith\b|enter\w*\(": "enter exit aenter aexit",
-        r"\]\s{0,4}[-+*/|&]?=(?!=)|\.(?:update|setdefault)\(": "setitem",
-        r"\bdel\b|\.(?:pop|popitem|clear)\(": "delitem",
-        r"\breversed\b": "reversed",
-        r"copy|pickle|\b(?:dumps?|loads?)\b": "copy deepcopy getstate setstate reduce reduce_ex getnewargs",
-        r"\+|\bsum\(": "add radd iadd",
-    }.items()
-    for name in (f"__{each}__" for each in names.split())
-}
 
 
 class Mention(Struct, frozen=True):
@@ -66,7 +47,7 @@ class MentionedNames(Struct, eq=False, dict=True):
     def with_operator(self, name: str) -> Collection[int] | None:
         """The functions, else classes or files, that have the sign of an operator: `with` for `__enter__`; None for a
         name without a sign of its own."""
-        sign = _SIGNS.get(name)
+        sign = sign_of_operator(name)
         if sign is None:
             return None
         if sign not in self._signs:
@@ -78,9 +59,9 @@ class MentionedNames(Struct, eq=False, dict=True):
         return {}
 
     def with_text(self, text: str) -> Collection[int]:
-        """The functions, else classes or files, that have a text, with no part of a word behind it."""
+        """The functions, else classes or files, that have a text; no part of a word follows a word at its end."""
         if text not in self._texts_found:
-            wanted = re.compile(rf"{re.escape(text)}(?![\w-])")
+            wanted = re.compile(rf"{re.escape(text)}(?:(?![\w-])|(?<!\w))")
             self._texts_found[text] = frozenset(
                 number for number, line in self._lines if text in line and wanted.search(line)
             )

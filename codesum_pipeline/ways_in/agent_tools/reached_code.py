@@ -19,7 +19,7 @@ from msgspec import Struct
 from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.edge import EdgeKind
-from codesum_pipeline.foundation.data_model.ids import SEPARATOR, own_name
+from codesum_pipeline.foundation.data_model.ids import own_name
 from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
 from codesum_pipeline.ways_in.agent_tools.constants import ConstantReader
 from codesum_pipeline.ways_in.agent_tools.constructors import constructed_class
@@ -28,6 +28,7 @@ from codesum_pipeline.ways_in.agent_tools.graph_role import is_test_document, is
 from codesum_pipeline.ways_in.agent_tools.held_values import HeldValues
 from codesum_pipeline.ways_in.agent_tools.mentioned_names import MentionedNames
 from codesum_pipeline.ways_in.agent_tools.pytest_fixtures import PytestFixtures
+from codesum_pipeline.ways_in.agent_tools.registered_functions import RegisteredFunctions
 from codesum_pipeline.ways_in.agent_tools.relations import Relation, callers_of, related_documents
 
 # Definitions that are reached from one change; the rest is said to be left out.
@@ -70,6 +71,10 @@ class CodeReach(Struct, eq=False, dict=True):
     def held(self) -> HeldValues:
         return HeldValues(self.documents, self.constants, self._children)
 
+    @cached_property
+    def registered(self) -> RegisteredFunctions:
+        return RegisteredFunctions(self.documents, self.held, self.names, self.is_test)
+
     def reached(self, starts: Mapping[int, int], *, steps: int | None = None) -> dict[int, ReachedDocument]:
         """The starts, each with the steps that were made to it, and what they reach in at most so many steps; at most
         `MOST_REACHED` documents, in the order in which they are found.
@@ -109,11 +114,11 @@ class CodeReach(Struct, eq=False, dict=True):
 
     def _following(self, each: ReachedDocument) -> Iterator[ReachedDocument]:
         owner = int(self.documents.parents[each.number])
-        by_key = self._users_by_key(each.number)
+        by_text = self.registered.users_by_text(each.number) - {*self._direct_users(each.number)}
         for user, is_sure in self._users_in_order(each.number).items():
             by = each.by if is_sure or each.by != NOTHING else owner
-            registered = each.number if user in by_key else each.registered
-            if registered != NOTHING and self._writes_key(user, registered):
+            registered = each.number if user in by_text else each.registered
+            if registered != NOTHING and self.registered.writes_text(user, registered):
                 registered = NOTHING
             yield ReachedDocument(user, each.distance + 1, each.number, by, registered)
 
@@ -124,28 +129,6 @@ class CodeReach(Struct, eq=False, dict=True):
         if each.registered != NOTHING and self.is_test(each.number):
             return True
         return each.by != NOTHING and each.number not in self._users_of_classes(each.by)
-
-    def _users_by_key(self, number: int) -> frozenset[int]:
-        """Who runs a function only by the text under which a decorator registers it; nobody where no test has it."""
-        if number not in self._key_users:
-            key = self.held.key(number) if self._is_function(number) else ""
-            is_known = key and any(
-                self.is_test(one) and self._writes_key(one, number) for one in self.names.with_text(key)
-            )
-            users = {self._owner(number), *self.held.users_of_registrars(number)} if is_known else set()
-            self._key_users[number] = frozenset(users.difference(self._direct_users(number)))
-        return self._key_users[number]
-
-    @cached_property
-    def _key_users(self) -> dict[int, frozenset[int]]:
-        return {}
-
-    def _writes_key(self, user: int, registered: int) -> bool:
-        """Whether a document writes the text under which a function is registered, or its file does so at the top."""
-        if self.documents[registered].id.startswith(f"{self.documents[user].id}{SEPARATOR}"):
-            return False
-        writing = self.names.with_text(self.held.key(registered))
-        return user in writing or int(self.documents.files[user]) in writing
 
     def users(self, number: int) -> list[int]:
         """Whoever may run a document in one step."""
