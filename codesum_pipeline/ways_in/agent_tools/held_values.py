@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct, field
 
 from codesum_pipeline.foundation.data_model.document import Level
-from codesum_pipeline.foundation.data_model.ids import own_name, symbol_id
+from codesum_pipeline.foundation.data_model.ids import SEPARATOR, own_name, symbol_id
 from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
 from codesum_pipeline.foundation.language_facts.language_profiles import profile_of
 from codesum_pipeline.ways_in.agent_tools.constants import ConstantReader, whole_word
@@ -18,6 +18,7 @@ from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
 # A statement that gives a name a value, or hands something to what has that name (`HOOKS.append(f)`).
 _KEEPING = re.compile(r"(?:[a-z]+ ){0,4}([^\W\d]\w*) ?(?:=(?!=)|:|\.\w+\(|\[)")
 _DECORATOR = re.compile(r"@(\w+)\.\w+")
+_PLAIN_DECORATOR = re.compile(r"@(\w+)(?!\.)\b")
 _HEAD = re.compile(r"\s*(?:async\s+)?(?:def|class)\b")
 _CLOSING = re.compile(r"[\])}]")
 # Lines that name something without keeping it.
@@ -70,6 +71,20 @@ class HeldValues(Struct, eq=False):
                 yield from self.constants.users_of(id_)
                 if (registrar := self.documents.number(id_)) is not None:
                     yield registrar
+
+    def users_of_registries(self, number: int) -> Iterator[int]:
+        """Who reads the constants beside a decorator of the repository with which its code may keep a function:
+        `REGISTRY` of `@register`, whose code is `REGISTRY.append(function)`."""
+        for match in filter(None, (_PLAIN_DECORATOR.match(line.strip()) for line in self.decorators(number))):
+            for id_ in self._imported(match[1]):
+                registrar = self.documents.number(id_)
+                own = [] if registrar is None else [registrar, *self.children.get(registrar, ())]
+                path = id_.partition(SEPARATOR)[0]
+                for constant in self.constants.used_by(own):
+                    users = self.constants.users_of(constant) if constant.startswith(f"{path}{SEPARATOR}") else []
+                    # A file that only has it runs nothing of it.
+                    others = (user for user in users if user not in own)
+                    yield from (user for user in others if self.documents[user].level is not Level.FILE)
 
     def _imported(self, name: str) -> list[str]:
         """The definition of a name, where the repository has one of it."""

@@ -283,6 +283,7 @@ class CodeReach(Struct, eq=False, dict=True):
             yield from self._tests_run_with(number, owner)
             return
         yield from self.held.users_of_registrars(number)
+        yield from self.held.users_of_registries(number) if not direct else ()
         if documents[owner].level is Level.CLASS:
             name = own_name(documents[number].id)
             is_special = name.startswith("__") and name.endswith("__")

@@ -73,6 +73,43 @@ def short(amount):
 def shown(amount):
     return amount
 """,
+    "app/plugins.py": """PLUGINS = []
+
+
+def plugin(kind):
+    def keep(function):
+        PLUGINS.append((kind, function))
+        return function
+    return keep
+
+
+@plugin("red")
+def paint_red(wall):
+    return wall
+
+
+@plugin("blue")
+def paint_blue(wall):
+    return wall
+
+
+def paint_all(wall):
+    return [function(wall) for _, function in PLUGINS]
+
+
+def paint_now(wall):
+    return paint_blue(wall)
+""",
+    "tests/test_plugins.py": """from app.plugins import paint_all, paint_now
+
+
+def test_all():
+    assert paint_all(1)
+
+
+def test_now():
+    assert paint_now(1)
+""",
     "tests/test_price.py": """from app.price import Basket, Price, made, refill
 
 
@@ -179,6 +216,8 @@ def reach(tmp_path_factory: pytest.TempPathFactory) -> CodeReach:
 @pytest.mark.parametrize(
     ("name", "tests"),
     [
+        ("plugins.py::paint_red", {"test_all"}),
+        ("plugins.py::paint_blue", {"test_now"}),
         ("paid", {"test_pay"}),
         ("owed", {"test_owe"}),
         ("billed", VIEWS),
@@ -192,6 +231,8 @@ def reach(tmp_path_factory: pytest.TempPathFactory) -> CodeReach:
         ("Basket::fill", {"test_refill"}),
     ],
     ids=[
+        "a function that a decorator keeps",
+        "one that is called by its name",
         "a function that is registered under a text, up to a parameter of it",
         "a function that is registered under another text",
         "one whose text no test writes",
@@ -206,7 +247,7 @@ def reach(tmp_path_factory: pytest.TempPathFactory) -> CodeReach:
     ],
 )
 def test_a_function_is_run_by(reach: CodeReach, name: str, tests: set[str]) -> None:
-    number = reach.documents.number(f"app/price.py::{name}")
+    number = reach.documents.number(f"app/{name}" if name.startswith("plugins") else f"app/price.py::{name}")
     assert number is not None
     found = reach.reached({number: 0})
 
