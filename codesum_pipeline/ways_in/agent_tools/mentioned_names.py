@@ -12,6 +12,7 @@ import numpy as np
 from msgspec import Struct
 
 from codesum_pipeline.foundation.language_facts.file_languages import is_program, language_of_path
+from codesum_pipeline.indexes.file_formats.stored_zip import Array
 from codesum_pipeline.search.retrieval.innermost import innermost_around
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
@@ -51,7 +52,7 @@ class MentionedNames(Struct, eq=False, dict=True):
         if sign is None:
             return None
         if sign not in self._signs:
-            self._signs[sign] = frozenset(number for number, line in self._lines if sign.search(line))
+            self._signs[sign] = frozenset(number for number, line in self._lines() if sign.search(line))
         return self._signs[sign]
 
     @cached_property
@@ -63,7 +64,7 @@ class MentionedNames(Struct, eq=False, dict=True):
         if text not in self._texts_found:
             wanted = re.compile(rf"{re.escape(text)}(?:(?![\w-])|(?<!\w))")
             self._texts_found[text] = frozenset(
-                number for number, line in self._lines if text in line and wanted.search(line)
+                number for number, line in self._lines(text) if text in line and wanted.search(line)
             )
         return self._texts_found[text]
 
@@ -79,7 +80,7 @@ class MentionedNames(Struct, eq=False, dict=True):
     def _read(self) -> tuple[Mapping[str, Collection[Mention]], frozenset[int]]:
         found: dict[str, dict[Mention, None]] = defaultdict(dict)
         properties = set[int]()
-        for number, line in self._lines:
+        for number, line in self._lines():
             if _PROPERTY.search(line):
                 properties.add(number)
             for own, member, is_called in _MEMBER.findall(line):
@@ -88,17 +89,23 @@ class MentionedNames(Struct, eq=False, dict=True):
                 found[member][Mention(number, False, True)] = None
         return found, frozenset(properties)
 
+    def _lines(self, having: str = "") -> Iterator[tuple[int, str]]:
+        """The lines of the programs that have some text, each with the innermost definition around it, else with its
+        file."""
+        for text, holders in self._programs:
+            if having in text:
+                yield from zip(holders.tolist(), text.split("\n"), strict=True)
+
     @cached_property
-    def _lines(self) -> Sequence[tuple[int, str]]:
-        """The lines of all programs, each with the innermost definition around it, else with its file."""
-        found: list[tuple[int, str]] = []
+    def _programs(self) -> Sequence[tuple[str, Array]]:
+        """The texts of all programs, each with the number of the innermost definition around each line."""
+        found: list[tuple[str, Array]] = []
         for start, index in zip(self.documents.starts, self.documents.parts, strict=False):
             for row, text in self._texts(index):
-                lines = text.split("\n")
                 rows = (index.arrays["file_row"] == row).nonzero()[0]
-                holders = innermost_around(index, rows, range(1, len(lines) + 1))
+                holders = innermost_around(index, rows, range(1, text.count("\n") + 2))
                 numbers = (start + (row if holder is None else holder) for holder in holders)
-                found += ((number, line) for number, line in zip(numbers, lines, strict=True) if line)
+                found.append((text, np.fromiter(numbers, dtype=np.int32, count=len(holders))))
         return found
 
     def _texts(self, index: PublishedIndex) -> Iterator[tuple[int, str]]:

@@ -11,7 +11,7 @@ _SIGNS = {
     "ne": r"!=|[nN]otEqual",
     "lt le gt ge": r"[<>]|\b(?:sorted|min|max|sort|bisect\w*|heap\w*)\(|[lL]ess|[gG]reater",
     "contains": r"\bin\b|In\(",
-    "enter exit aenter aexit": r"\bwith\b|enter\w*\(",
+    "enter exit aenter aexit": r"\bwith\b|\benter(?:_context|_async_context|Context)\(",
     "setitem": r"\]\s{0,4}[-+*/|&]?=(?!=)|\.(?:update|setdefault)\(",
     "delitem": r"\bdel\b|\.(?:pop|popitem|clear)\(",
     "reversed": r"\breversed\b",

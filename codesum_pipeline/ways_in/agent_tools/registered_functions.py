@@ -17,7 +17,7 @@ from codesum_pipeline.ways_in.agent_tools.held_values import HeldValues
 from codesum_pipeline.ways_in.agent_tools.mentioned_names import MentionedNames
 
 # The first argument of a decorator, up to a parameter in it: `/pay/` of `@app.route("/pay/<int:order>")`.
-_REGISTERED = re.compile(r"(?m)^\s*@[\w.]+\.\w+\(\s*['\"]([^'\"<{]+)")
+_REGISTERED = re.compile(r"(?m)^[ \t]*@[\w.]+\.\w+\(\s*['\"]([^'\"<{]+)")
 # Texts with fewer letters stand for anything: `/`.
 SHORTEST_TEXT = 3
 
