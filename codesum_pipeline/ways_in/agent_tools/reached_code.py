@@ -188,10 +188,7 @@ class CodeReach(Struct, eq=False, dict=True):
         owner = int(self.documents.parents[number])
         if owner != NOTHING and self.documents[owner].level is Level.CLASS and self._is_function(number):
             signs, using = self.names.with_operator(own_name(self.documents[number].id)), self._users_of_classes(owner)
-            family = {owner, *self._family(owner)}
-            for one in sorted(signs or ()):
-                if one in using and (is_test_document(self.documents, one) or self._owner(one) in family):
-                    yield one
+            yield from (one for one in sorted(signs or ()) if one in using)
 
     def _named(self, name: str) -> list[int]:
         return [one for one in self.documents.named(name) if own_name(self.documents[one].id) == name]
