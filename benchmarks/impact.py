@@ -1,37 +1,47 @@
 """How many of the tests that fail when a changed function is broken are named by `impact`, and how many it names.
 
-    python -m benchmarks.impact --commits 12 --functions 3 CLONE=PYTHON …
+    python -m benchmarks.impact --commits 12 CLONE=PYTHON …
 
-Each CLONE is a git clone of a Python repository whose tests PYTHON runs. Of its last commits that change code, some are
-taken at even distances. Each is checked out and indexed. In turn each function that it changed is broken: its body
-becomes `raise AssertionError`. The tests that pass before and fail then are needed; those that `impact BROKEN..COMMIT`
-names are named. Tests are counted by the functions that define them, so that a parametrised one counts once. With
-`--kept FILE`, what the suites showed is kept there, and known results are read instead of running a suite again.
+Each CLONE is a git clone of a Python repository whose tests PYTHON runs. Its last commit is indexed, once. Of its last
+commits that change code, some are taken at even distances, and of each a function that it changed and that is still
+there: drawn by the commit's id, none twice. In turn each is broken: its body becomes `raise AssertionError`. The tests
+that pass before and fail then are needed; those that `impact BROKEN..HEAD` names are named. Tests are counted by the
+functions that define them, so that a parametrised one counts once. A function with which the suite does not end in time
+is left out. With `--kept FILE`, what the suites showed is kept there, and known results are read instead of running a
+suite again; with `--homes FOLDER` indexed clones are kept, too.
 """
 
 import argparse
 import ast
 import json
 import os
+import random
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 
 from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
-from codesum_pipeline.ways_in.agent_tools.compared_versions import VersionRange
+from codesum_pipeline.ways_in.agent_tools.changed_symbols import FileVersions, compare_symbols
+from codesum_pipeline.ways_in.agent_tools.compared_versions import VersionRange, compare_versions
 from codesum_pipeline.ways_in.agent_tools.impact_page import ImpactPage
 from codesum_pipeline.ways_in.agent_tools.impact_tool import report_impact
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 
 _LOOKED_AT = 400
-_SUITE_S = 400
+_SUITE_S = 200
+# A suite with a broken function may take so many times as long as without, and some seconds.
+_TIMES_AS_LONG, _MORE_S = 4, 20
 # Writes what each test's function is, and how it ended.
 _PLUGIN = """
 import json, os
@@ -73,14 +83,15 @@ class BrokenFunction(Struct, frozen=True):
         return len(self.needed & self.named)
 
 
-class Suite(Struct, frozen=True):
-    """A clone's tests, run by a Python of its own."""
+class Suite(Struct):
+    """A clone's tests, run by a Python of its own, for so many seconds."""
 
     clone: Path
     python: Path
+    longest_s: float = _SUITE_S
 
-    def run(self) -> Mapping[str, bool]:
-        """Whether each test passes; empty where the suite could not be run at all."""
+    def run(self) -> Mapping[str, bool] | None:
+        """Whether each test passes; empty where none could be collected, None where the suite did not end in time."""
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "impact_results_plugin.py").write_text(_PLUGIN)
             results = Path(folder) / "results.json"
@@ -92,51 +103,72 @@ class Suite(Struct, frozen=True):
                 "PYTHONDONTWRITEBYTECODE": "1",
             }
             command = [str(self.python), "-m", "pytest", "-q", "-p", "impact_results_plugin", "-p", "no:cacheprovider"]
-            command += ["-o", "addopts=", "--continue-on-collection-errors", "-q"]
+            command += ["-o", "addopts=", "--continue-on-collection-errors", "-q", "--tb=no"]
             try:
                 subprocess.run(
-                    command, cwd=self.clone, env=variables, capture_output=True, timeout=_SUITE_S, check=False
+                    command, cwd=self.clone, env=variables, capture_output=True, timeout=self.longest_s, check=False
                 )
             except subprocess.TimeoutExpired:
-                return {}
+                return None
             return json.loads(results.read_text()) if results.exists() else {}
 
 
 class KeptResults:
-    """What suites showed, a JSON object a line: the tests that pass at a commit, or fail without a function."""
+    """What suites showed, a JSON object a line: the tests that pass at a commit, or fail without a function; none where
+    the suite did not end."""
 
-    def __init__(self, file: Path | None) -> None:
+    def __init__(self, file: Path | None, *, is_all: bool = False) -> None:
         self.file = file
+        self.is_all = is_all
         lines = file.read_text(encoding="utf-8").splitlines() if file and file.exists() else []
-        self.known = {tuple(row["of"]): frozenset(row["tests"]) for row in map(json.loads, lines)}
+        self.known = {tuple(row["of"]): _tests(row["tests"]) for row in map(json.loads, lines)}
 
-    def tests(self, of: tuple[str, ...], run: Callable[[], frozenset[str]]) -> frozenset[str]:
-        if of not in self.known:
-            self.known[of] = run()
+    def tests(self, of: tuple[str, ...], run: Callable[[], frozenset[str] | None]) -> frozenset[str] | None:
+        if of not in self.known and not self.is_all:
+            self.known[of] = found = run()
             if self.file:
                 with self.file.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps({"of": of, "tests": sorted(self.known[of])}) + "\n")
-        return self.known[of]
+                    file.write(json.dumps({"of": of, "tests": None if found is None else sorted(found)}) + "\n")
+        return self.known.get(of)
 
 
-def measure(clone: Path, python: Path, kept: KeptResults, *, commits: int, functions: int) -> Iterator[BrokenFunction]:
-    """Break the functions that some commits of a clone changed, one after the other."""
-    with tempfile.TemporaryDirectory() as folder:
-        work = Path(folder) / clone.name
+def _tests(written: list[str] | None) -> frozenset[str] | None:
+    return None if written is None else frozenset(written)
+
+
+def measure(clone: Path, python: Path, kept: KeptResults, homes: Path, *, commits: int) -> Iterator[BrokenFunction]:
+    """Break a function of each of some commits of a clone, one after the other."""
+    work, home, suite = homes / clone.name, homes / f"{clone.name}.home", Suite(homes / clone.name, python)
+    if not work.exists():
         _git(clone.parent, "clone", "-q", "--shared", str(clone), str(work))
-        home, suite = Path(folder) / "home", Suite(work, python)
-        for commit in _chosen(work, commits):
-            _git(work, "checkout", "-q", "--force", "--detach", commit)
-            of = (clone.name, commit)
-            passing = kept.tests(of, lambda: frozenset(id_ for id_, passes in suite.run().items() if passes))
-            if not passing:
-                print(f"{clone.name} {commit[:10]}: no test passes", file=sys.stderr)
+    if not home.exists():
+        build(workspace_of(open_home(home), RepositoryEntry(clone.name, str(work))), may_fail=True)
+    head = _git(work, "rev-parse", "HEAD")
+    # A run that was ended may have left a function broken.
+    if not kept.is_all:
+        _git(work, "reset", "-q", "--hard", head)
+    begun = time.monotonic()
+    passing = kept.tests((clone.name, head), lambda: _passing(suite.run() or {}))
+    suite.longest_s = min(_SUITE_S, _TIMES_AS_LONG * (time.monotonic() - begun) + _MORE_S)
+    if not passing:
+        print(f"{clone.name} {head[:10]}: no test passes", file=sys.stderr)
+        return
+    broken, asked = dict[str, str](), 0
+    for commit in _candidates(work, commits):
+        if asked >= commits:
+            break
+        for id_, path, first, last in _changed_functions(home, clone.name, commit):
+            if id_ in broken or not (text := _broken(work / path, first, last)):
                 continue
-            build(workspace_of(open_home(home), RepositoryEntry(clone.name, str(work))), may_fail=True)
-            ask = _asker(home, clone.name)
-            for id_, path, first, last in _changed_functions(ask(f"{commit}~1..{commit}"))[:functions]:
-                if broken := _broken(work / path, first, last):
-                    yield _break(suite, kept, (*of, id_), work / path, broken, passing, ask)
+            broken[id_], asked = text, asked + 1
+            found = _break(suite, kept, (clone.name, head, id_), work / path, text, passing, _asker(home, clone.name))
+            if found:
+                yield msgspec.structs.replace(found, commit=commit[:10])
+            break
+
+
+def _passing(results: Mapping[str, bool]) -> frozenset[str]:
+    return frozenset(id_ for id_, passes in results.items() if passes)
 
 
 def _break(
@@ -147,18 +179,23 @@ def _break(
     broken: str,
     passing: frozenset[str],
     ask: Ask,
-) -> BrokenFunction:
+) -> BrokenFunction | None:
     repo, commit, id_ = of
-    file.write_text(broken, encoding="utf-8")
 
-    def run() -> frozenset[str]:
-        results = suite.run()
-        return frozenset(each for each in passing if not results.get(each, False))
+    def run() -> frozenset[str] | None:
+        before = file.read_text(encoding="utf-8")
+        file.write_text(broken, encoding="utf-8")
+        try:
+            results = suite.run()
+        finally:
+            file.write_text(before, encoding="utf-8")
+        return None if results is None else passing - _passing(results)
 
     needed = kept.tests(of, run)
-    _git(suite.clone, "add", str(file))
-    base = _git(suite.clone, "commit-tree", _git(suite.clone, "write-tree"), "-p", commit, "-m", "broken")
-    _git(suite.clone, "reset", "-q", "--hard", commit)
+    if needed is None:
+        print(f"{repo} {id_}: the suite did not end", file=sys.stderr)
+        return None
+    base = _committed(suite.clone, file, broken, commit)
     page = ask(f"{base}..{commit}")
     named = {each.id for each in page.tests}
     whole = {each.path for each in page.tests if each.id == each.path}
@@ -168,26 +205,52 @@ def _break(
 
 def _asker(home: Path, key: str) -> Ask:
     def ask(written: str) -> ImpactPage:
-        call = ToolContext(IndexCatalogue.of(load_settings({"home": home}, environ={})), Path("/"))
-        return report_impact(call, key, VersionRange.parse(written)).whole()
+        return report_impact(_call(home), key, VersionRange.parse(written)).whole()
 
     return ask
 
 
-def _chosen(work: Path, commits: int) -> Sequence[str]:
+def _call(home: Path) -> ToolContext:
+    return ToolContext(IndexCatalogue.of(load_settings({"home": home}, environ={})), Path("/"))
+
+
+def _candidates(work: Path, commits: int) -> Sequence[str]:
+    """The last commits that change code, some at even distances first, those between them after these."""
     listed = _git(
-        work, "log", "--no-merges", f"--max-count={_LOOKED_AT}", "--format=%H", "--", "*.py", ":!*test*"
+        work,
+        "log",
+        "--no-merges",
+        "--min-parents=1",
+        f"--max-count={_LOOKED_AT}",
+        "--format=%H",
+        "--",
+        "*.py",
+        ":!*test*",
     ).split()
-    step = max(1, len(listed[: 10 * commits]) // commits)
-    return listed[: 10 * commits : step][:commits]
+    step = max(1, len(listed) // commits)
+    return [commit for start in range(step) for commit in listed[start::step]]
 
 
-def _changed_functions(page: ImpactPage) -> list[tuple[str, str, int, int]]:
-    wanted = (each for each in page.changes if not each.is_test and each.kind != "removed" and "::" in each.id)
-    return [
-        (each.id, each.path, each.line, each.end_line) for each in wanted
-        if each.path.endswith(".py") and each.line and each.end_line and "test" not in each.path
-    ]  # fmt: skip
+def _changed_functions(home: Path, key: str, commit: str) -> list[tuple[str, str, int, int]]:
+    """The functions that a commit changed and that the indexed one has: ids, paths, first and last lines there, in an
+    order that the commit's id draws."""
+    call = _call(home)
+    index, documents = call.one_index(key), call.documents(key)
+    pair = compare_versions(call, index, VersionRange.parse(f"{commit}~1..{commit}"))
+    files = [file for file in pair.files if file.path.endswith(".py") and "test" not in file.path]
+    versions = (
+        FileVersions(file.path, before, after)
+        for file, (before, after) in zip(files, pair.contents(files, largest=1_000_000), strict=True)
+    )
+    policy = HashPolicy(index.version.manifest["hash_policy"]["policy"])
+    found = []
+    for change in compare_symbols(versions, hash_policy=policy, encodings={}).changes:
+        number = documents.number(change.id)
+        if number is not None and documents[number].level is Level.FUNCTION:
+            row = documents.row(number)
+            found.append((change.id, row.path, row.start_line or 0, row.end_line or 0))
+    random.Random(commit).shuffle(found)
+    return found
 
 
 def _broken(path: Path, first: int, last: int) -> str:
@@ -206,9 +269,21 @@ def _broken(path: Path, first: int, last: int) -> str:
     return ""
 
 
-def _git(folder: Path, *arguments: str) -> str:
-    identity = ["-c", "user.name=b", "-c", "user.email=b@example.org"]
-    done = subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, text=True)
+def _committed(clone: Path, file: Path, text: str, commit: str) -> str:
+    """A commit after another one with another text of a file; no work tree has it."""
+    with tempfile.TemporaryDirectory() as folder:
+        index = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
+        blob = _git(clone, "hash-object", "-w", "--stdin", data=text)
+        _git(clone, "read-tree", commit, **index)
+        _git(clone, "update-index", "--cacheinfo", f"100644,{blob},{file.relative_to(clone)}", **index)
+        return _git(clone, "commit-tree", _git(clone, "write-tree", **index), "-p", commit, "-m", "broken")
+
+
+def _git(folder: Path, *arguments: str, data: str | None = None, **variables: str) -> str:
+    command = ["git", "-c", "user.name=b", "-c", "user.email=b@example.org", *arguments]
+    done = subprocess.run(
+        command, cwd=folder, env=os.environ | variables, check=True, capture_output=True, text=True, input=data
+    )
     return done.stdout.strip()
 
 
@@ -233,40 +308,35 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("clones", nargs="+", metavar="CLONE=PYTHON")
     parser.add_argument("--commits", type=int, default=12)
-    parser.add_argument("--functions", type=int, default=3)
     parser.add_argument("--kept", type=Path, help="what the suites showed")
+    parser.add_argument("--known", action="store_true", help="run no suite: only what is kept counts")
+    parser.add_argument("--homes", type=Path, help="where indexed clones are kept")
     parser.add_argument("--missed", type=Path, help="where missed tests are written, a JSON object a line")
     given = parser.parse_args()
     found: list[BrokenFunction] = []
-    for written in given.clones:
-        clone, _, python = written.partition("=")
-        for each in measure(
-            Path(clone).resolve(), Path(python).absolute(), KeptResults(given.kept), commits=given.commits,
-            functions=given.functions,
-        ):  # fmt: skip
-            found.append(each)
-            missed = sorted(each.needed - each.named)
-            print(
-                f"{each.repo} {each.commit} {each.id}: needed {len(each.needed)}, found {each.hits}, "
-                f"named {len(each.named)}",
-                flush=True,
-            )
-            if given.missed:
-                with given.missed.open("a") as file:
-                    spare = sorted(each.named - each.needed)
-                    file.write(
-                        json.dumps(
-                            {
-                                "id": each.id,
-                                "commit": each.commit,
-                                "repo": each.repo,
-                                "missed": missed,
-                                "spare": spare[:40],
-                            }
-                        )
-                        + "\n"
-                    )
+    with tempfile.TemporaryDirectory() as folder:
+        for written in given.clones:
+            clone, _, python = written.partition("=")
+            kept = KeptResults(given.kept, is_all=given.known)
+            homes = (given.homes or Path(folder)).resolve()
+            for each in measure(Path(clone).resolve(), Path(python).absolute(), kept, homes, commits=given.commits):
+                found.append(each)
+                _tell(each, given.missed)
     print(summary(found))
+
+
+def _tell(each: BrokenFunction, missed: Path | None) -> None:
+    print(
+        f"{each.repo} {each.commit} {each.id}: needed {len(each.needed)}, found {each.hits}, named {len(each.named)}",
+        flush=True,
+    )
+    if missed:
+        row = {
+            "id": each.id, "commit": each.commit, "repo": each.repo, "missed": sorted(each.needed - each.named),
+            "spare": sorted(each.named - each.needed), "needed": sorted(each.needed),
+        }  # fmt: skip
+        with missed.open("a") as file:
+            file.write(json.dumps(row) + "\n")
 
 
 if __name__ == "__main__":

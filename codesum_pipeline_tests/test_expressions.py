@@ -58,6 +58,13 @@ MADE_OF_ARGUMENTS = {
         r"(?<!\.)(?<![\w$])MOST(?![\w$])[^=\n]{0,80}=(?!=)|"
         r"\b(?:const|define|final|let|static|val|var)\b[^=\n]{0,80}(?<!\.)(?<![\w$])MOST(?![\w$])"
     ),
+    "ways_in/agent_tools/held_values.py: "
+    "f'(?<![\\\\w$.])(?<!\\\\bdef )(?<!\\\\bclass ){re.escape(name)}(?![\\\\w$])'": (
+        r"(?<![\w$.])(?<!\bdef )(?<!\bclass )MOST(?![\w$])"
+    ),
+    "ways_in/agent_tools/mentioned_names.py: f'{re.escape(text)}(?:(?![\\\\w-])|(?<!\\\\w))'": (
+        r"/pay(?:(?![\w-])|(?<!\w))"
+    ),
     "ways_in/agent_tools/uncounted.py: f'(?<![\\\\w$]){re.escape(name)}[ \\\\t]{{0,8}}\\\\({chained}'": (
         r"(?<![\w$])save[ \t]{0,8}\(|\.save\b"
     ),

@@ -25,8 +25,8 @@ from codesum_pipeline.foundation.language_facts.writing_systems import count_wor
 from codesum_pipeline.indexes.file_formats.nearest_vectors import highest_above_zero
 from codesum_pipeline.indexes.file_formats.version_folder import Lane
 from codesum_pipeline.indexes.lanes.tokens import tokenize
+from codesum_pipeline.search.retrieval.innermost import find_innermost
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
-from codesum_pipeline.search.retrieval.query import find_innermost
 from codesum_pipeline.search.retrieval.shelf import Mask, Shelf
 from codesum_pipeline.search.retrieval.weights import IN_FILES, Numbers, Signal
 

@@ -33,6 +33,7 @@ from codesum_pipeline.indexes.file_formats.index_files import StringTable
 from codesum_pipeline.indexes.file_formats.route_names import asked_route_forms
 from codesum_pipeline.indexes.file_formats.stored_zip import Array, Vectors, map_npz
 from codesum_pipeline.indexes.lanes.tokens import STOP_WORDS, split_identifier, tokenize, tokens_of_word
+from codesum_pipeline.search.retrieval.innermost import find_innermost
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.weights import NO_NUMBERS, NO_SCORES, Numbers, Scores, find_distinct
 
@@ -244,18 +245,6 @@ def _shared(path: Sequence[str], parts: Sequence[str]) -> int:
             break
         count += 1
     return count
-
-
-def find_innermost(index: PublishedIndex, file: int, line: int, levels: Sequence[Level]) -> int | None:
-    """The smallest document of these levels, other than the file, that has a line of it and may be a hit."""
-    inside = [
-        (document["end_line"] - document["start_line"], row)
-        for row in (index.arrays["file_row"] == file).nonzero()[0].tolist()
-        if row != file and index.level_of(row) in levels and index.may_answer(row)
-        for document in [index.document(row)]
-        if document["start_line"] is not None and document["start_line"] <= line <= document["end_line"]
-    ]
-    return min(inside, default=(0, None))[1]
 
 
 # The scores of the id itself, the name in this spelling, and in another; a prefix gets 1 at most.

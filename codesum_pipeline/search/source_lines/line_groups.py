@@ -1,6 +1,5 @@
 """The lines that match, grouped by the function or class around them, the most telling groups first."""
 
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -13,6 +12,7 @@ from codesum_pipeline.foundation.data_model.document import LEVELS, Level
 from codesum_pipeline.foundation.data_model.ids import own_name
 from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.foundation.language_facts.file_languages import ROLES, FileRole
+from codesum_pipeline.search.retrieval.innermost import innermost_around
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
 from codesum_pipeline.search.retrieval.shelf import Mask
 from codesum_pipeline.search.source_lines.line_kinds import LineKind, gives_value, kinds_of, place_of_word
@@ -207,25 +207,14 @@ class _LineHolders:
     def group(self, file: int, lines: Sequence[_LineInFile]) -> Iterator[LineGroup]:
         """The groups of the lines of a file."""
         row = self._first_file + file
-        holders = self._around(row, [line.number for line in lines])
+        rows = self._rows[slice(*self._files.searchsorted([row, row + 1]))]
+        holders = innermost_around(self._index, rows, [line.number for line in lines])
         by_holder: dict[int, list[MatchingLine]] = {}
         for line, kind, holder in zip(lines, self._kinds(file, lines, holders), holders, strict=True):
             found = MatchingLine(line.number, line.text, line.spans, kind)
             by_holder.setdefault(row if holder is None else holder, []).append(found)
         for holder, some in by_holder.items():
             yield LineGroup(IndexedDocument(self._index, holder), min(line.kind for line in some), some)
-
-    def _around(self, file: int, lines: Sequence[int]) -> list[int | None]:
-        """The smallest function or class around each line, ascending; None outside of all."""
-        span = slice(*self._files.searchsorted([file, file + 1]))
-        rows = self._rows[span]
-        starts, ends = self._index.shown.lines[rows].T
-        found: list[int | None] = [None] * len(lines)
-        # The largest first, so that the smallest is written last; of equal ones, that of the first row.
-        for at in np.lexsort((-rows, starts - ends)).tolist():
-            first, last = bisect_left(lines, starts[at]), bisect_left(lines, ends[at] + 1)
-            found[first:last] = [int(rows[at])] * (last - first)
-        return found
 
     def _kinds(self, file: int, lines: Sequence[_LineInFile], holders: Sequence[int | None]) -> list[LineKind]:
         row = self._first_file + file

@@ -4,7 +4,7 @@ They are read from the repositories' mirrors. For a home in a bucket, each machi
 reader needs sources.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -146,23 +146,24 @@ class SourceReader(Struct, eq=False):
 
     def texts(self, index: PublishedIndex, paths: Sequence[str]) -> Mapping[str, str]:
         """The texts of some files of an index, of which only those are read that were not before."""
-        missing = [path for path in paths if (index.repo, path) not in self._texts]
-        if missing:
-            bring_mirror(self.catalogue, index, tell=self.tell)
-            self.read(index, missing)
+        self.read_missing(index, paths)
         return {path: text for path in paths if (text := self._texts.get((index.repo, path))) is not None}
 
     def read_of(self, indexes: Sequence[PublishedIndex], hits: Sequence[Hit]) -> None:
         """Read the files of some hits together: one process of git for each repository instead of one for each file."""
         for index in indexes:
             paths = {hit.file_path for hit in hits if hit.repo == index.repo and hit.type != Level.MODULE}
-            # A work tree has two indexes, each with files of its own.
-            missing = sorted(
-                path for path in paths if (index.repo, path) not in self._texts and index.row(path) is not None
-            )
-            if missing:
-                bring_mirror(self.catalogue, index, tell=self.tell)
-                self.read(index, missing)
+            self.read_missing(index, paths)
+
+    def read_missing(self, index: PublishedIndex, paths: Collection[str]) -> None:
+        """Read those of some files that the index has and that are not read yet, by one process of git."""
+        # A work tree has two indexes, each with files of its own.
+        missing = sorted(
+            path for path in paths if (index.repo, path) not in self._texts and index.row(path) is not None
+        )
+        if missing:
+            bring_mirror(self.catalogue, index, tell=self.tell)
+            self.read(index, missing)
 
     def text(self, repo: str, path: str) -> str | None:
         """The text of a file; None if the mirror lacks it."""

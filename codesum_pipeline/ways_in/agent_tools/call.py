@@ -24,8 +24,8 @@ from codesum_pipeline.foundation.data_model.progress import Progress, no_progres
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
 from codesum_pipeline.indexes.file_formats.route_names import asked_route_forms
+from codesum_pipeline.search.retrieval.innermost import find_innermost
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
-from codesum_pipeline.search.retrieval.query import find_innermost
 from codesum_pipeline.source.files.origins import is_below
 from codesum_pipeline.source.repositories.checkouts import checkout_of, entries_of
 from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader, repositories_of

@@ -149,10 +149,9 @@ def compare_versions(call: ToolContext, index: PublishedIndex, asked: VersionRan
         assert root is not None
         home = call.catalogue.settings.home.resolve()
         found = compare_tree(root, rules, mirror=git_dir, commit=base, home=home)
-        before = _blobs_at(git_dir, base, found.paths)
-        files = tuple(
-            DifferingFile(path, before.get(path), _WRITTEN if path in found.changed else None) for path in found.paths
-        )
+        paths, changed = found.paths, found.changed
+        before = _blobs_at(git_dir, base, paths)
+        files = tuple(DifferingFile(path, before.get(path), _WRITTEN if path in changed else None) for path in paths)
         return VersionPair(git_dir, base, "", files, {}, root=root)
     return _between(git_dir, base, head, rules, hidden)
 

@@ -1,6 +1,7 @@
 """What a change reaches in its repository and in the others that import it, with the way from the change to each."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
 
 from msgspec import Struct, field
 
@@ -15,11 +16,12 @@ from codesum_pipeline.ways_in.agent_tools.impact_page import ReachedPlace, title
 from codesum_pipeline.ways_in.agent_tools.importing_repositories import foreign_uses
 from codesum_pipeline.ways_in.agent_tools.kept_away import keep_away
 from codesum_pipeline.ways_in.agent_tools.left_users import LeftUsers
-from codesum_pipeline.ways_in.agent_tools.reached_code import CodeReach, ReachedDocument, way_to
+from codesum_pipeline.ways_in.agent_tools.reached_code import CodeReach
+from codesum_pipeline.ways_in.agent_tools.reached_documents import ReachedDocument, way_to
 from codesum_pipeline.ways_in.agent_tools.start_names import start_names
 
 
-class Footprint(Struct):
+class Footprint(Struct, eq=False, dict=True):
     """What is reached in one repository: documents with their steps, and where other repositories go on from."""
 
     documents: JoinedDocuments
@@ -59,6 +61,7 @@ class Footprint(Struct):
             self.starts.get(self.documents[owner].id, ()) if owner >= 0 else ()
         )
 
+    @cached_property
     def tests(self) -> list[int]:
         """The tests among what is reached, nearest first; for tests without a document of their own their file."""
         tests = {number for number in self.found if self.reach.is_test(number)}
@@ -75,7 +78,7 @@ class Footprint(Struct):
 
     def others(self) -> list[int]:
         """What is reached and neither changed nor a test."""
-        tests = {*self.tests()}
+        tests = {*self.tests}
         return self._nearest(
             number for number, reached in self.found.items() if reached.distance and number not in tests
         )

@@ -9,13 +9,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct, field
 
 from codesum_pipeline.foundation.data_model.document import Level
-from codesum_pipeline.foundation.data_model.ids import own_name, symbol_id
+from codesum_pipeline.foundation.data_model.ids import SEPARATOR, own_name, symbol_id
+from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
+from codesum_pipeline.foundation.language_facts.language_profiles import profile_of
 from codesum_pipeline.ways_in.agent_tools.constants import ConstantReader, whole_word
 from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
 
 # A statement that gives a name a value, or hands something to what has that name (`HOOKS.append(f)`).
 _KEEPING = re.compile(r"(?:[a-z]+ ){0,4}([^\W\d]\w*) ?(?:=(?!=)|:|\.\w+\(|\[)")
 _DECORATOR = re.compile(r"@(\w+)\.\w+")
+_PLAIN_DECORATOR = re.compile(r"@(\w+)(?!\.)\b")
+_HEAD = re.compile(r"\s*(?:async\s+)?(?:def|class)\b")
 _CLOSING = re.compile(r"[\])}]")
 # Lines that name something without keeping it.
 _NO_STATEMENT = ("import ", "from ", "class ", "#", "//")
@@ -51,18 +55,36 @@ class HeldValues(Struct, eq=False):
             return 0
         return next((indent for indent in indents if indent > indents[0]), indents[0])
 
+    def decorators(self, number: int) -> list[str]:
+        """The lines of a definition before its head."""
+        found, shown = self.documents[number], self.documents[number].shown()
+        text = (self.constants.sources.text(self.documents.repo, found.path) or "").split("\n")
+        own = text[(shown["start_line"] or 1) - 1 : shown["end_line"]]
+        return own[: next((at for at, line in enumerate(own) if _HEAD.match(line)), 0)]
+
     def users_of_registrars(self, number: int) -> Iterator[int]:
         """Who uses the objects with which decorators register a function: `app` of `@app.route("/pay")`, `cli` of
         `@cli.command()`."""
-        found, shown = self.documents[number], self.documents[number].shown()
-        text = (self.constants.sources.text(self.documents.repo, found.path) or "").split("\n")
-        for line in text[(shown["start_line"] or 1) - 1 : shown["end_line"]]:
-            if (match := _DECORATOR.match(line.strip())) is None:
-                return
-            for id_ in (symbol_id(found.path, [match[1]]), *self._imported(match[1])):
+        path = self.documents[number].path
+        for match in filter(None, (_DECORATOR.match(line.strip()) for line in self.decorators(number))):
+            for id_ in (symbol_id(path, [match[1]]), *self._imported(match[1])):
                 yield from self.constants.users_of(id_)
                 if (registrar := self.documents.number(id_)) is not None:
                     yield registrar
+
+    def users_of_registries(self, number: int) -> Iterator[int]:
+        """Who reads the constants beside a decorator of the repository with which its code may keep a function:
+        `REGISTRY` of `@register`, whose code is `REGISTRY.append(function)`."""
+        for match in filter(None, (_PLAIN_DECORATOR.match(line.strip()) for line in self.decorators(number))):
+            for id_ in self._imported(match[1]):
+                registrar = self.documents.number(id_)
+                own = [] if registrar is None else [registrar, *self.children.get(registrar, ())]
+                path = id_.partition(SEPARATOR)[0]
+                for constant in self.constants.used_by(own):
+                    users = self.constants.users_of(constant) if constant.startswith(f"{path}{SEPARATOR}") else []
+                    # A file that only has it runs nothing of it.
+                    others = (user for user in users if user not in own)
+                    yield from (user for user in others if self.documents[user].level is not Level.FILE)
 
     def _imported(self, name: str) -> list[str]:
         """The definition of a name, where the repository has one of it."""
@@ -70,21 +92,28 @@ class HeldValues(Struct, eq=False):
         return [self.documents[one].id for one in named] if len(named) == 1 else []
 
     def users_of_file(self, file: int, names: list[str]) -> Iterator[int]:
-        """Whoever reads a name at the top of a file; of a name that counts as no constant, the definitions of the file
-        that have it."""
+        """Whoever reads a name at the top of a file; of a name that counts as no constant, the innermost definitions of
+        the file that have it in their code."""
         path = self.documents[file].id
-        text = (self.constants.sources.text(self.documents.repo, path) or "").split("\n")
         for name in names:
             users = self.constants.users_of(symbol_id(path, [name]))
             yield from users
-            for one in self.children.get(file, ()) if not users else ():
-                shown = self.documents[one].shown()
-                own = text[(shown["start_line"] or 1) - 1 : shown["end_line"]]
-                if whole_word(name).search("\n".join(own)):
-                    yield one
+            if not users:
+                # Of something else, as in `x.name`, or where it is defined, it is another name.
+                read = re.compile(rf"(?<![\w$.])(?<!\bdef )(?<!\bclass ){re.escape(name)}(?![\w$])")
+                yield from self._with_code(file, read)
+
+    def _with_code(self, holder: int, wanted: re.Pattern[str]) -> Iterator[int]:
+        """The innermost definitions in a file or another definition that have some code."""
+        comment = profile_of(language_of_path(self.documents[holder].path) or "").line_comment
+        for one in self.children.get(holder, ()):
+            yield from self._with_code(one, wanted)
+            lines = (line.partition(comment)[0] if comment else line for line in self._own_lines(one).values())
+            if any(map(wanted.search, lines)):
+                yield one
 
     def _own_lines(self, holder: int) -> dict[int, str]:
-        """The lines of a class or file that are in none of its functions and inner classes, without empty ones."""
+        """The lines of a class, function or file that are in no definition of it, without empty ones."""
         if holder not in self._lines:
             found, shown = self.documents[holder], self.documents[holder].shown()
             text = (self.constants.sources.text(self.documents.repo, found.path) or "").split("\n")

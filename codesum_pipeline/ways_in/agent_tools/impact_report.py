@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from enum import StrEnum
 from functools import partial
 from itertools import islice
+from operator import attrgetter
 from typing import Any
 
 from msgspec import Struct
@@ -104,7 +105,7 @@ def report_of(
     """The answer for what is reached in the repository, which is the first of `prints`, and in the others."""
     rows: list[tuple[str, Callable[[], Row]]] = [("changes", partial(_same, change)) for change in changes]
     for name, numbers in (
-        ("tests", Footprint.tests),
+        ("tests", attrgetter("tests")),
         ("starts", Footprint.started_documents),
         ("reached", Footprint.others),
     ):
@@ -129,7 +130,7 @@ def _counts(prints: Sequence[Footprint]) -> Mapping[str, Any]:
         one=own.count(1), two=own.count(1) + own.count(2), all=len(own), others=others,
         is_cut=any(len(each.found) >= MOST_REACHED for each in prints),
     )  # fmt: skip
-    tests = [title_of(each.documents[one].id) for each, one in _by_distance(prints, Footprint.tests)]
+    tests = [title_of(each.documents[one].id) for each, one in _by_distance(prints, attrgetter("tests"))]
     starts = [*dict.fromkeys(
         one_line(name) for each in prints for one in each.started_documents() for name in each.started(one)
     )]  # fmt: skip

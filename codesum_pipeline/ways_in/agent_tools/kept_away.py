@@ -18,7 +18,8 @@ from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.constants import whole_word
 from codesum_pipeline.ways_in.agent_tools.graph_role import is_test_document
 from codesum_pipeline.ways_in.agent_tools.python_imports import MOST_PARSED, PythonModules
-from codesum_pipeline.ways_in.agent_tools.reached_code import CodeReach, ReachedDocument, way_to
+from codesum_pipeline.ways_in.agent_tools.reached_code import CodeReach
+from codesum_pipeline.ways_in.agent_tools.reached_documents import ReachedDocument, way_to
 from codesum_pipeline.ways_in.agent_tools.replaced_definitions import (
     DOTTED_NAME,
     ReplacedDefinition,

@@ -5,16 +5,19 @@ A call whose receiver is not known has no edge in the graph. Its name says which
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
 from msgspec import Struct
 
 from codesum_pipeline.foundation.language_facts.file_languages import is_program, language_of_path
+from codesum_pipeline.indexes.file_formats.stored_zip import Array
+from codesum_pipeline.search.retrieval.innermost import innermost_around
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
 from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
+from codesum_pipeline.ways_in.agent_tools.operator_signs import sign_of_operator
 
 # Files whose sources are read for it, those with most definitions first.
 MOST_FILES_READ = 4_000
@@ -42,6 +45,33 @@ class MentionedNames(Struct, eq=False, dict=True):
     def mentioning(self, name: str) -> Collection[Mention]:
         return self._read[0].get(name, ())
 
+    def with_operator(self, name: str) -> Collection[int] | None:
+        """The functions, else classes or files, that have the sign of an operator: `with` for `__enter__`; None for a
+        name without a sign of its own."""
+        sign = sign_of_operator(name)
+        if sign is None:
+            return None
+        if sign not in self._signs:
+            self._signs[sign] = frozenset(number for number, line in self._lines() if sign.search(line))
+        return self._signs[sign]
+
+    @cached_property
+    def _signs(self) -> dict[re.Pattern[str], frozenset[int]]:
+        return {}
+
+    def with_text(self, text: str) -> Collection[int]:
+        """The functions, else classes or files, that have a text; no part of a word follows a word at its end."""
+        if text not in self._texts_found:
+            wanted = re.compile(rf"{re.escape(text)}(?:(?![\w-])|(?<!\w))")
+            self._texts_found[text] = frozenset(
+                number for number, line in self._lines(text) if text in line and wanted.search(line)
+            )
+        return self._texts_found[text]
+
+    @cached_property
+    def _texts_found(self) -> dict[str, frozenset[int]]:
+        return {}
+
     def is_property(self, number: int) -> bool:
         """Whether a decorator of a function says that it is run when it is read."""
         return number in self._read[1]
@@ -50,18 +80,33 @@ class MentionedNames(Struct, eq=False, dict=True):
     def _read(self) -> tuple[Mapping[str, Collection[Mention]], frozenset[int]]:
         found: dict[str, dict[Mention, None]] = defaultdict(dict)
         properties = set[int]()
+        for number, line in self._lines():
+            if _PROPERTY.search(line):
+                properties.add(number)
+            for own, member, is_called in _MEMBER.findall(line):
+                found[member][Mention(number, bool(own), bool(is_called))] = None
+            for member in _TEXT.findall(line) if _LOOKS_UP.search(line) else ():
+                found[member][Mention(number, False, True)] = None
+        return found, frozenset(properties)
+
+    def _lines(self, having: str = "") -> Iterator[tuple[int, str]]:
+        """The lines of the programs that have some text, each with the innermost definition around it, else with its
+        file."""
+        for text, holders in self._programs:
+            if having in text:
+                yield from zip(holders.tolist(), text.split("\n"), strict=True)
+
+    @cached_property
+    def _programs(self) -> Sequence[tuple[str, Array]]:
+        """The texts of all programs, each with the number of the innermost definition around each line."""
+        found: list[tuple[str, Array]] = []
         for start, index in zip(self.documents.starts, self.documents.parts, strict=False):
             for row, text in self._texts(index):
-                holders = _holders(index, row, text.count("\n") + 1)
-                for at, line in enumerate(text.split("\n")):
-                    number = start + holders[at]
-                    if _PROPERTY.search(line):
-                        properties.add(number)
-                    for own, member, is_called in _MEMBER.findall(line):
-                        found[member][Mention(number, bool(own), bool(is_called))] = None
-                    for member in _TEXT.findall(line) if _LOOKS_UP.search(line) else ():
-                        found[member][Mention(number, False, True)] = None
-        return found, frozenset(properties)
+                rows = (index.arrays["file_row"] == row).nonzero()[0]
+                holders = innermost_around(index, rows, range(1, text.count("\n") + 2))
+                numbers = (start + (row if holder is None else holder) for holder in holders)
+                found.append((text, np.fromiter(numbers, dtype=np.int32, count=len(holders))))
+        return found
 
     def _texts(self, index: PublishedIndex) -> Iterator[tuple[int, str]]:
         rows, counts = np.unique(index.arrays["file_row"], return_counts=True)
@@ -72,16 +117,3 @@ class MentionedNames(Struct, eq=False, dict=True):
         ][:MOST_FILES_READ]  # fmt: skip
         texts = self.sources.read(index, [index.ids[row] for row in wanted])
         yield from ((row, texts[index.ids[row]]) for row in wanted if index.ids[row] in texts)
-
-
-def _holders(index: PublishedIndex, file: int, lines: int) -> list[int]:
-    """The row of the innermost definition around each line of a file."""
-    rows = (index.arrays["file_row"] == file).nonzero()[0]
-    rows = rows[rows != file]
-    first, last = index.shown.lines[rows].T
-    holders = np.full(lines, file)
-    # What is inside of another comes after it; a decorator is a line of what it decorates.
-    for place in np.lexsort((-last, first)).tolist():
-        holders[max(0, first[place] - 1) : last[place]] = rows[place]
-    found: list[int] = holders.tolist()
-    return found

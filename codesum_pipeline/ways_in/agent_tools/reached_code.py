@@ -8,14 +8,13 @@ reached; and what a test framework runs before or for a test.
 """
 
 from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from functools import cached_property
 from io import IOBase
-from itertools import chain
+from itertools import chain, product
 
 import numpy as np
 from msgspec import Struct
-from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
 from codesum_pipeline.foundation.data_model.document import Level
@@ -29,6 +28,8 @@ from codesum_pipeline.ways_in.agent_tools.graph_role import is_test_document, is
 from codesum_pipeline.ways_in.agent_tools.held_values import HeldValues
 from codesum_pipeline.ways_in.agent_tools.mentioned_names import MentionedNames
 from codesum_pipeline.ways_in.agent_tools.pytest_fixtures import PytestFixtures
+from codesum_pipeline.ways_in.agent_tools.reached_documents import ReachedDocument, with_doubts
+from codesum_pipeline.ways_in.agent_tools.registered_functions import RegisteredFunctions
 from codesum_pipeline.ways_in.agent_tools.relations import Relation, callers_of, related_documents
 
 # Definitions that are reached from one change; the rest is said to be left out.
@@ -40,18 +41,6 @@ MOST_BY_NAME = 20
 _USUAL_MEMBERS = frozenset(name for type_ in (str, bytes, list, dict, set, int, IOBase) for name in dir(type_))
 # A hierarchy is followed so far.
 _MOST_BASES = 30
-
-
-class ReachedDocument(Struct, frozen=True):
-    """A document, the fewest steps to it, and the document of the step before; NOTHING for a start. `by` is the class
-    whose method was called as one of a base, or by its name alone, at the first such step; NOTHING for none. `is_sure`
-    if some way to it has no such step."""
-
-    number: int
-    distance: int
-    before: int
-    by: int = NOTHING
-    is_sure: bool = True
 
 
 class CodeReach(Struct, eq=False, dict=True):
@@ -71,6 +60,10 @@ class CodeReach(Struct, eq=False, dict=True):
     def held(self) -> HeldValues:
         return HeldValues(self.documents, self.constants, self._children)
 
+    @cached_property
+    def registered(self) -> RegisteredFunctions:
+        return RegisteredFunctions(self.documents, self.held, self.names, self.is_test)
+
     def reached(
         self, starts: Mapping[int, int], *, steps: int | None = None, without: Container[tuple[int, int]] = ()
     ) -> dict[int, ReachedDocument]:
@@ -80,7 +73,7 @@ class CodeReach(Struct, eq=False, dict=True):
         Whatever calls a method of a base may run that of a subclass, but a test does so only if it uses the subclass.
         """
         found: dict[int, ReachedDocument] = {}
-        seen = set[tuple[int, int]]()
+        seen = set[tuple[int, int, int]]()
         waiting: dict[int, list[ReachedDocument]] = defaultdict(list)
         for number, distance in starts.items():
             waiting[distance].append(ReachedDocument(number, distance, NOTHING))
@@ -90,30 +83,45 @@ class CodeReach(Struct, eq=False, dict=True):
             stop_if_cancelled()
             frontier = waiting.pop(distance, [])
             frontier.sort(key=lambda each: (each.by, -importance[each.number], each.number))
+            self._read_sources({each.number for each in frontier})
             for each in frontier:
-                if not seen.isdisjoint({(each.number, each.by), (each.number, NOTHING)}) or self._is_unrelated(each):
+                ways = product((each.number,), {each.by, NOTHING}, {each.registered, NOTHING})
+                if not seen.isdisjoint(ways) or self._is_unrelated(each):
                     continue
                 if len(found) >= MOST_REACHED:
-                    return _with_doubts(found, seen)
-                seen.add((each.number, each.by))
+                    return with_doubts(found, seen)
+                seen.add((each.number, each.by, each.registered))
                 found.setdefault(each.number, each)
                 if steps is None or distance < steps:
                     waiting[distance + 1] += (
                         after for after in self._following(each) if (each.number, after.number) not in without
                     )
             distance += 1
-        return _with_doubts(found, seen)
+        return with_doubts(found, seen)
+
+    def _read_sources(self, numbers: Collection[int]) -> None:
+        """Read the files of some documents together: one process of git instead of one for each file."""
+        paths = {self.documents[number].path for number in numbers if self.documents[number].level is not Level.MODULE}
+        for index in self.documents.parts:
+            self.constants.sources.read_missing(index, paths)
 
     def _following(self, each: ReachedDocument) -> Iterator[ReachedDocument]:
         owner = int(self.documents.parents[each.number])
+        by_text = self.registered.users_by_text(each.number) - {*self._direct_users(each.number)}
         for user, is_sure in self._users_in_order(each.number).items():
             by = each.by if is_sure or each.by != NOTHING else owner
-            yield ReachedDocument(user, each.distance + 1, each.number, by)
+            registered = each.number if user in by_text else each.registered
+            if registered != NOTHING and self.registered.writes_text(user, registered):
+                registered = NOTHING
+            yield ReachedDocument(user, each.distance + 1, each.number, by, registered)
 
     def _is_unrelated(self, each: ReachedDocument) -> bool:
         """Whether it is test code that does not use the class whose method may have been called."""
-        is_test = each.by != NOTHING and is_test_document(self.documents, each.number)
-        return is_test and each.number not in self._users_of_classes(each.by)
+        if not is_test_document(self.documents, each.number):
+            return False
+        if each.registered != NOTHING and self.is_test(each.number):
+            return True
+        return each.by != NOTHING and each.number not in self._users_of_classes(each.by)
 
     def users(self, number: int) -> list[int]:
         """Whoever may run a document in one step."""
@@ -124,7 +132,8 @@ class CodeReach(Struct, eq=False, dict=True):
         for calls by name."""
         if number not in self._known_steps:
             found = dict.fromkeys(self._sure_users(number), True)
-            for user in chain(self._users_of_overridden(number), self._users_by_name(number)):
+            unsure = self._users_of_overridden(number), self._users_by_name(number), self._users_of_operator(number)
+            for user in chain(*unsure):
                 found.setdefault(user, False)
             found.pop(number, None)
             self._known_steps[number] = found
@@ -167,6 +176,13 @@ class CodeReach(Struct, eq=False, dict=True):
         shipped = [one for one in found if (is_only or one in using) and not is_test_document(self.documents, one)]
         yield from shipped if len(shipped) <= MOST_BY_NAME else ()
 
+    def _users_of_operator(self, number: int) -> Iterator[int]:
+        """Who has the sign of an operator, and uses the class of the method that it runs at any distance."""
+        owner = int(self.documents.parents[number])
+        if owner != NOTHING and self.documents[owner].level is Level.CLASS and self._is_function(number):
+            signs, using = self.names.with_operator(own_name(self.documents[number].id)), self._users_of_classes(owner)
+            yield from (one for one in sorted(signs or ()) if one in using)
+
     def _named(self, name: str) -> list[int]:
         return [one for one in self.documents.named(name) if own_name(self.documents[one].id) == name]
 
@@ -207,6 +223,9 @@ class CodeReach(Struct, eq=False, dict=True):
     def _class_users(self) -> dict[int, frozenset[int]]:
         return {}
 
+    def _owner(self, number: int) -> int:
+        return int(self.documents.parents[number])
+
     def _is_function(self, number: int) -> bool:
         return self.documents[number].level is Level.FUNCTION
 
@@ -242,6 +261,9 @@ class CodeReach(Struct, eq=False, dict=True):
     def _users_of_class(self, number: int) -> Iterator[int]:
         yield from self._direct_users(number)
         yield from self._of_kind(number, EdgeKind.INHERIT)
+        owner = int(self.documents.parents[number])
+        if owner != NOTHING and self.documents[owner].level is not Level.FILE:
+            yield owner
         if is_test_document(self.documents, number):
             yield from self.tests_in(number)
 
@@ -249,6 +271,9 @@ class CodeReach(Struct, eq=False, dict=True):
         documents = self.documents
         direct = self._direct_users(number)
         yield from direct
+        # The body of a class runs when its file is imported.
+        bodies = (one for one in direct if documents[one].level is Level.CLASS and self._is_in_no_function(one))
+        yield from (int(documents.files[one]) for one in bodies)
         owner = int(documents.parents[number])
         if owner == NOTHING:
             return
@@ -258,10 +283,14 @@ class CodeReach(Struct, eq=False, dict=True):
             yield from self.tests_run_with(number)
             return
         yield from self.held.users_of_registrars(number)
+        yield from self.held.users_of_registries(number) if not direct else ()
         if documents[owner].level is Level.CLASS:
             name = own_name(documents[number].id)
             is_special = name.startswith("__") and name.endswith("__")
-            if is_special or not (direct or self.names.mentioning(name) or any(self._overridden(number))):
+            is_operator = is_special and self.names.with_operator(name) is not None
+            if not is_operator and (
+                is_special or not (direct or self.names.mentioning(name) or any(self._overridden(number)))
+            ):
                 yield from self._users_of_object(owner)
 
     def _users_of_overridden(self, number: int) -> Iterator[int]:
@@ -291,7 +320,9 @@ class CodeReach(Struct, eq=False, dict=True):
             names = self.held.names(user, number) if is_holder else None
             # A file that only names something runs nothing of it.
             is_run = names is None and self.documents[user].level is not Level.FILE
-            found += [user] if is_run else self._readers(user, names or [])
+            readers = [] if is_run else self._readers(user, names or [])
+            # What nobody reads, whoever made the base of the class reads.
+            found += readers or ([user] if is_run or self.documents[user].level is Level.CLASS else [])
         return found
 
     def _is_outside(self, number: int, holder: int) -> bool:
@@ -350,17 +381,3 @@ class CodeReach(Struct, eq=False, dict=True):
             for row in visible.tolist():
                 found[column[start + row]].append(start + row)
         return found
-
-
-def _with_doubts(
-    found: Mapping[int, ReachedDocument], seen: Container[tuple[int, int]]
-) -> dict[int, ReachedDocument]:
-    return {one: each if (one, NOTHING) in seen else replace(each, is_sure=False) for one, each in found.items()}
-
-
-def way_to(found: Mapping[int, ReachedDocument], number: int) -> list[int]:
-    """The documents from a start to a reached one, the start first."""
-    way = [number]
-    while (before := found[way[-1]].before) != NOTHING:
-        way.append(before)
-    return way[::-1]

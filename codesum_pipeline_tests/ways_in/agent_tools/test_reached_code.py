@@ -8,7 +8,8 @@ from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.ways_in.agent_tools import mentioned_names, reached_code
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
-from codesum_pipeline.ways_in.agent_tools.reached_code import CodeReach, way_to
+from codesum_pipeline.ways_in.agent_tools.reached_code import CodeReach
+from codesum_pipeline.ways_in.agent_tools.reached_documents import way_to
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
 
