@@ -93,7 +93,9 @@ class Footprint(Struct, eq=False, dict=True):
         return sorted(self.kept_away, key=place)
 
     def _nearest(self, numbers: Collection[int] | Iterator[int]) -> list[int]:
-        return sorted(numbers, key=lambda number: (self.found[number].distance, self.documents[number].id))
+        """What is sure before what is doubted."""
+        found = self.found
+        return sorted(numbers, key=lambda one: (not found[one].is_sure, found[one].distance, self.documents[one].id))
 
 
 class WalkStarts(Struct, frozen=True):

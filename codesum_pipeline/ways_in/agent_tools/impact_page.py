@@ -241,6 +241,21 @@ class KeptAwayTests(BaseModel):
         return f"{count_noun(self.count, 'test that replaces', 'tests that replace')} {names}"
 
 
+class UnfollowedCalls(BaseModel):
+    """How many places call something of a name on an object that is not known, and where, if they are few; so many
+    files that have the name are `unread`."""
+
+    name: str
+    places: list[str]
+    count: int
+    unread: int = 0
+
+    def text(self) -> str:
+        places = ", ".join(map(one_line, self.places)) or count_noun(self.count, "place")
+        unread = f"{count_noun(self.unread, 'file')} not looked through" if self.unread else ""
+        return f"{one_line(self.name)}(: {'; '.join(filter(None, (places if self.count else '', unread)))}"
+
+
 def _explained_doubt(rows: Iterable[ChangedDefinition | ReachedPlace]) -> str:
     is_doubted = any(isinstance(row, ReachedPlace) and not row.is_sure for row in rows)
     return "; ? where a method is called by its name alone, or as that of a base class" if is_doubted else ""
@@ -275,6 +290,7 @@ class ImpactPage(AnswerPage):
     kept_away: list[ReachedPlace] = []
     totals: dict[str, int] = {}
     begins: dict[str, int] = {}
+    unfollowed: list[UnfollowedCalls] = []
     is_first: bool = True
 
     def text(self) -> str:
@@ -290,6 +306,10 @@ class ImpactPage(AnswerPage):
                 yield from indent_lines("".join(pieces_by_file(places)).split("\n"))
             else:
                 yield from indent_lines(line for row in rows for line in row.text().split("\n"))
+
+        if self.is_first and self.unfollowed:
+            yield "not followed, since nobody knows on what they are called:"
+            yield from indent_lines(each.text() for each in self.unfollowed)
 
     def sections(self) -> Iterator[tuple[str, Sequence[ChangedDefinition | ReachedPlace]]]:
         """The names of the lists that have rows in this part, with these."""

@@ -28,6 +28,7 @@ from codesum_pipeline.ways_in.agent_tools.impact_page import (
 )
 from codesum_pipeline.ways_in.agent_tools.reached_code import MOST_REACHED
 from codesum_pipeline.ways_in.agent_tools.tool_answers import take_fitting
+from codesum_pipeline.ways_in.agent_tools.unfollowed_calls import unfollowed_calls
 
 _NAMED = 3
 Row = ChangedDefinition | ReachedPlace
@@ -116,9 +117,9 @@ def report_of(
     rows += (("kept_away", partial(each.place, one)) for each, one in kept)
     rows = [(name, make) for name, make in rows if name in lists.names]
     names = [name for name, _ in rows]
-    page = page.model_copy(
-        update={**_counts(prints), "totals": {name: names.count(name) for name in SECTIONS if name in names}}
-    )
+    totals = {name: names.count(name) for name in SECTIONS if name in names}
+    unfollowed = unfollowed_calls(prints[0], prints[0].reach.constants.sources) if "reached" in lists.names else []
+    page = page.model_copy(update={**_counts(prints), "unfollowed": unfollowed, "totals": totals})
     return ImpactReport(page, prints[0].documents.parts, rows)
 
 
@@ -158,9 +159,14 @@ def fields_of_users(documents: JoinedDocuments, users: Iterable[int], changed: C
 def _by_distance(
     prints: Sequence[Footprint], numbers: Callable[[Footprint], Sequence[int]]
 ) -> list[tuple[Footprint, int]]:
-    """Documents of all repositories, nearest first; sorting keeps the order within a repository."""
+    """Documents of all repositories, sure ones and nearest first; sorting keeps the order within a repository."""
     found = [(each, one) for each in prints for one in numbers(each)]
-    return sorted(found, key=lambda pair: pair[0].found[pair[1]].distance)
+    return sorted(found, key=_doubt_and_distance)
+
+
+def _doubt_and_distance(pair: tuple[Footprint, int]) -> tuple[bool, int]:
+    reached = pair[0].found[pair[1]]
+    return not reached.is_sure, reached.distance
 
 
 def _in_files(found: Sequence[tuple[Footprint, int]]) -> list[tuple[Footprint, int]]:
@@ -169,9 +175,9 @@ def _in_files(found: Sequence[tuple[Footprint, int]]) -> list[tuple[Footprint, i
     for each, one in found:
         files.setdefault((each.documents.repo, each.documents[one].path), []).append((each, one))
 
-    def place(pair: tuple[Footprint, int]) -> tuple[int, int]:
+    def place(pair: tuple[Footprint, int]) -> tuple[bool, int, int]:
         each, one = pair
-        return each.found[one].distance, each.documents.row(one).start_line or 0
+        return *_doubt_and_distance(pair), each.documents.row(one).start_line or 0
 
     return [pair for pairs in files.values() for pair in sorted(pairs, key=place)]
 

@@ -7,7 +7,7 @@ tests are named as if they replaced nothing.
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from msgspec import Struct, field
@@ -21,6 +21,7 @@ from codesum_pipeline.ways_in.agent_tools.python_imports import MOST_PARSED, Pyt
 from codesum_pipeline.ways_in.agent_tools.reached_code import CodeReach
 from codesum_pipeline.ways_in.agent_tools.reached_documents import ReachedDocument, way_to
 from codesum_pipeline.ways_in.agent_tools.replaced_definitions import (
+    DEFINING,
     DOTTED_NAME,
     ReplacedDefinition,
     ReplacedLookups,
@@ -148,7 +149,12 @@ class _Walks(Struct, eq=False):
             name = own_name(documents[int(documents.parents[number])].id)
         first, word = shown["start_line"], whole_word(name)
         own = self._text(user).split("\n")[first - 1 : shown["end_line"]]
-        named = (at for at, line in enumerate(own) if word.search(line) and not _is_kept(name, line))
+        body = [*enumerate(own)][_head_length(own) :]
+        named = [at for at, line in body if word.search(line) and not _kept_as(name, line)]
+        if not named:
+            # `made = module.Name` runs nothing yet.
+            words = [whole_word(kept) for _, line in body if (kept := _kept_as(name, line))]
+            named = [at for at, line in body if not _kept_as(name, line) and any(each.search(line) for each in words)]
         return [first + at for at in named] or [first]
 
     def _text(self, number: int) -> str:
@@ -192,8 +198,17 @@ class _Walks(Struct, eq=False):
         yield from pairwise(way_to(self.found, test))
 
 
-def _is_kept(name: str, line: str) -> bool:
-    """Whether a line is `original = module.name`, which runs nothing. What then calls the original is seen where the
-    replacements are read."""
-    value = line.partition(" = ")[2]
-    return value.rpartition(".")[2] == name and DOTTED_NAME.fullmatch(value) is not None
+def _head_length(lines: Sequence[str]) -> int:
+    """The lines of a function before its body: decorators, and a head that may name types; 0 for one on a single line,
+    and for other languages than Python."""
+    start = next((at for at, line in enumerate(lines) if DEFINING.match(line)), len(lines))
+    ends = (at + 1 for at in range(start, len(lines)) if lines[at].partition("#")[0].rstrip().endswith(":"))
+    return next(ends, 0)
+
+
+def _kept_as(name: str, line: str) -> str:
+    """The name that a line `original = module.name` gives to something; empty for other lines. It runs nothing; what
+    then calls the original is seen where the replacements are read."""
+    kept, _, value = line.strip().partition(" = ")
+    is_name = value.rpartition(".")[2] == name and DOTTED_NAME.fullmatch(value) is not None
+    return kept if is_name and kept.isidentifier() else ""

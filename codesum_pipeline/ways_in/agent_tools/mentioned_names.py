@@ -21,7 +21,7 @@ from codesum_pipeline.ways_in.agent_tools.operator_signs import sign_of_operator
 
 # Files whose sources are read for it, those with most definitions first.
 MOST_FILES_READ = 4_000
-_MEMBER = re.compile(r"(?:(?<!\w)(self|this|cls|super\(\)))?(?:\.|->|::)(\w+)(\s?\()?")
+_MEMBER = re.compile(r"(?:(?<!\w)(self|this|cls|super\([^()]{0,99}\)))?(?:\.|->|::)(\w+)(\s?\()?")
 # A text names a member where the line says that it looks one up.
 _LOOKS_UP = re.compile(r"\b(?:getattr|attrgetter|methodcaller|send|public_send|__send__)\b")
 _TEXT = re.compile(r"['\"](\w+)['\"]")

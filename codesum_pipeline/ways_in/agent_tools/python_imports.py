@@ -14,6 +14,7 @@ from msgspec import Struct, field
 
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.ids import symbol_id
+from codesum_pipeline.symbols.languages.python.syntax_trees import parse_syntax
 from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
 from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
 
@@ -40,7 +41,7 @@ def parse_python(text: str) -> ast.Module | None:
     if len(text) > LONGEST_SOURCE:
         return None
     try:
-        return ast.parse(text)
+        return parse_syntax(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
@@ -195,7 +196,8 @@ class PythonModules(Struct, eq=False, dict=True):
             stem for stem, root in roots
             if (stem == name or stem.endswith(f"/{name}")) and (not root or not self._paths.get(root))
         ]  # fmt: skip
-        return min(fitting, key=lambda stem: (stem.count("/"), stem), default=None)
+        # A folder that is called as the package in it (`shop/src/shop`) is none.
+        return min(fitting, key=lambda stem: (not self._paths[stem], stem.count("/"), stem), default=None)
 
     @cached_property
     def _paths(self) -> Mapping[str, str]:

@@ -294,8 +294,16 @@ class CodeReach(Struct, eq=False, dict=True):
                 yield from self._users_of_object(owner)
 
     def _users_of_overridden(self, number: int) -> Iterator[int]:
+        """Who calls what a method overrides; other methods that override it call that of their base itself."""
         if self._is_function(number):
-            yield from (user for above in self._overridden(number) for user in self._direct_users(above))
+            name = own_name(self.documents[number].id)
+            users = (user for above in self._overridden(number) for user in self._direct_users(above))
+            yield from (user for user in users if not self._is_override(name, user))
+
+    def _is_override(self, name: str, user: int) -> bool:
+        """Whether a function has a name and calls it on its own object or base alone."""
+        mentions = [each for each in self.names.mentioning(name) if each.number == user]
+        return own_name(self.documents[user].id) == name and all(each.is_of_own for each in mentions)
 
     def _users_of_object(self, class_: int) -> Iterator[int]:
         """Who creates objects of a class or of its subclasses, or names it."""

@@ -29,7 +29,7 @@ from codesum_pipeline.ways_in.agent_tools.reached_code import CodeReach
 _PYTHON_MARK = re.compile(r"\bpatch\b|\b(?:set|del)attr\b|\.\w{1,100} ?=(?!=)")
 _PYTHON_NAME = re.compile(r"\b(\w+)(?=['\"]| ?=(?!=))")
 DOTTED_NAME = re.compile(r"(?<![\w.])[^\W\d]\w*(?:\.\w+)*")
-_DEFINING = re.compile(r"^\s*(?:async\s+)?def\s")
+DEFINING = re.compile(r"^\s*(?:async\s+)?def\s")
 
 
 class ReplacedDefinition(Struct, frozen=True):
@@ -222,5 +222,5 @@ class ReplacedLookups(Struct, eq=False):
         found, shown = self.documents[number], self.documents[number].shown()
         lines = (self.modules.sources.text(self.documents.repo, found.path) or "").split("\n")
         own = lines[(shown["start_line"] or 1) - 1 : shown["end_line"]]
-        start = next((at for at, line in enumerate(own) if _DEFINING.match(line)), 0)
+        start = next((at for at, line in enumerate(own) if DEFINING.match(line)), 0)
         return "\n".join(own[start:] if found.level is Level.FUNCTION else own)

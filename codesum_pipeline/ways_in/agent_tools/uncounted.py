@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 import numpy as np
+from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.edge import EdgeKind
@@ -22,6 +23,7 @@ from codesum_pipeline.foundation.language_facts.language_profiles import (
 from codesum_pipeline.indexes.file_formats.version_folder import Lane
 from codesum_pipeline.indexes.lanes.tokens import tokens_of_word
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.constructors import constructed_class
 from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
@@ -29,7 +31,7 @@ from codesum_pipeline.ways_in.agent_tools.joined_uses import dotted_parts
 from codesum_pipeline.ways_in.agent_tools.tool_answers import place_of
 
 # Files that are looked through for calls, and places that are named.
-_MOST_FILES = 50
+MOST_FILES = 50
 _PLACES_NAMED = 3
 _LANGUAGES_NAMED = 4
 _NAME = re.compile(r"[^\W\d][\w$]*[?!]?")
@@ -74,21 +76,36 @@ def other_calls(
     """The first place in each function or file that calls something of a name and has no known use of any document of
     that name, in the languages that a file at `path` can be called from; and the number of files that have the name and
     were not looked through. The document `but` is left out."""
+    found, unread = other_callers(call.sources(documents.parts), documents, name, path, but=but)
+    return [each.place for each in found], unread
+
+
+class OtherCaller(Struct, frozen=True):
+    """The functions around a call of something of a name, else the class or file; and the place of the call."""
+
+    numbers: frozenset[int]
+    place: str
+
+
+def other_callers(
+    sources: SourceReader, documents: JoinedDocuments, name: str, path: str, *, but: int | None = None
+) -> tuple[list[OtherCaller], int]:
+    """The same with the functions around each place."""
     if not _NAME.fullmatch(name):
         return [], 0
     family = profile_of(language_of_path(path) or "").family
     known = {*_users_of_name(documents, name), *([] if but is None else [but])}
-    found: list[str] = []
+    found: list[OtherCaller] = []
     unread = 0
     for start, index in zip(documents.starts, documents.parts, strict=False):
         rows = files_with(index, name, family)
-        texts = call.sources(documents.parts).read(index, [index.ids[row] for row in rows[:_MOST_FILES]])
+        texts = sources.texts(index, [index.ids[row] for row in rows[:MOST_FILES]])
         unread += len(rows) - len(texts)
-        for row in sorted(rows[:_MOST_FILES]):
+        for row in sorted(rows[:MOST_FILES]):
             for around, line in _places_in(index, row, texts.get(index.ids[row], ""), name):
-                numbers = {start + one for one in around}
+                numbers = frozenset(start + one for one in around)
                 if known.isdisjoint(numbers) and not any(_is_outside(documents, one, name) for one in numbers):
-                    found.append(place_of(index.ids[row], line))
+                    found.append(OtherCaller(numbers, place_of(index.ids[row], line)))
     return found, unread
 
 

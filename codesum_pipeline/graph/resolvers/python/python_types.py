@@ -23,6 +23,7 @@ from codesum_pipeline.foundation.data_model.possible_values import (
 from codesum_pipeline.foundation.data_model.scopes import Scope
 from codesum_pipeline.foundation.language_facts.language_profiles import library_names
 from codesum_pipeline.graph.resolvers.resolver import MAX_DEPTH, Resolver
+from codesum_pipeline.symbols.languages.python.syntax_trees import parse_expression
 
 UNION = "|"
 
@@ -43,7 +44,7 @@ def parse_annotation(text: str, *, depth: int = 0) -> TypeName | None:
     if depth > _MAX_DEPTH:
         return None
     try:
-        return _read(ast.parse(text.strip(), mode="eval").body, depth)
+        return _read(parse_expression(text.strip()), depth)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

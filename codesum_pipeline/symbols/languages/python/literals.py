@@ -9,13 +9,13 @@ and how a number is spelled are not in it.
 import ast
 import inspect
 import re
-import threading
 import warnings
 from collections.abc import Sequence
 
 from tree_sitter import Node
 
 from codesum_pipeline.symbols.languages.hooks import first_code_child
+from codesum_pipeline.symbols.languages.python.syntax_trees import PARSING
 
 # A prefix, the quotes, what is between them.
 _LITERAL = re.compile(r"""([A-Za-z]*)('''|\"""|'|")(.*)\2""", re.DOTALL)
@@ -170,9 +170,6 @@ def is_ellipsis(statement: Node) -> bool:
     return [child.type for child in statement.named_children] == ["ellipsis"]
 
 
-_quiet = threading.Lock()
-
-
 def literal_value(literal: str) -> object:
     """The value of a literal, but half a surrogate pair as its escape, for no table or request can hold it; None for a
     formatted or a broken one."""
@@ -180,7 +177,7 @@ def literal_value(literal: str) -> object:
     if quotes in ('"""', "'''") and "\\" not in literal and literal.find(quotes, 3) == len(literal) - 3:
         return literal[3:-3]
     # Which warnings are shown is set for all threads.
-    with _quiet, warnings.catch_warnings():
+    with PARSING, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             value = ast.literal_eval(literal)

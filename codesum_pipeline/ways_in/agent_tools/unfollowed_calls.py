@@ -1,0 +1,69 @@
+"""Calls of what is reached by its name alone, on objects that nobody knows: what `impact` does not follow, and says."""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.ids import own_name
+from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
+from codesum_pipeline.foundation.language_facts.language_profiles import profile_of
+from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
+from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
+from codesum_pipeline.ways_in.agent_tools.footprints import Footprint
+from codesum_pipeline.ways_in.agent_tools.graph_role import is_test_document
+from codesum_pipeline.ways_in.agent_tools.impact_page import UnfollowedCalls
+from codesum_pipeline.ways_in.agent_tools.uncounted import MOST_FILES, OtherCaller, files_with, other_callers
+
+# Names that are looked for in the sources of other files, nearest first: each costs some milliseconds.
+MOST_NAMES = 50
+# The places of a name that more functions call say nothing.
+MOST_PLACES = 8
+
+
+def unfollowed_calls(own: Footprint, sources: SourceReader) -> list[UnfollowedCalls]:
+    """For the name of each function that surely is reached, the places outside of tests that call something of that
+    name and are neither reached nor known to call something else."""
+    names = [*islice(_names(own), MOST_NAMES)]
+    _read_files(own.documents, sources, names)
+    found: list[UnfollowedCalls] = []
+    for number, name in names:
+        stop_if_cancelled()
+        callers, unread = other_callers(sources, own.documents, name, own.documents[number].path, but=number)
+        places = [each.place for each in callers if _is_new(own, each)]
+        if places or unread:
+            shown = places if len(places) <= MOST_PLACES else []
+            found.append(UnfollowedCalls(name=name, places=shown, count=len(places), unread=unread))
+    return found
+
+
+def _read_files(documents: JoinedDocuments, sources: SourceReader, names: Sequence[tuple[int, str]]) -> None:
+    """Read the files that have the names together: one process of git instead of one for each name."""
+    for index in documents.parts:
+        paths = {
+            index.ids[row]
+            for number, name in names
+            for row in files_with(index, name, _family(documents[number].path))[:MOST_FILES]
+        }
+        sources.read_missing(index, paths)
+
+
+def _family(path: str) -> str:
+    return profile_of(language_of_path(path) or "").family
+
+
+def _names(own: Footprint) -> Iterator[tuple[int, str]]:
+    """The functions that surely are reached, one for each name, nearest first."""
+    seen = set[str]()
+    for number in sorted(own.found, key=lambda one: own.found[one].distance):
+        name = own_name(own.documents[number].id)
+        is_function = own.documents[number].level is Level.FUNCTION and not is_test_document(own.documents, number)
+        if is_function and own.found[number].is_sure and name not in seen and not name.startswith("__"):
+            seen.add(name)
+            yield number, name
+
+
+def _is_new(own: Footprint, caller: OtherCaller) -> bool:
+    return own.found.keys().isdisjoint(caller.numbers) and not any(
+        is_test_document(own.documents, one) for one in caller.numbers
+    )

@@ -1,0 +1,157 @@
+"""What `impact` does not follow, and says; calls of the method of a base; helpers that mock; threads that parse."""
+
+import ast
+import gc
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.symbols.languages.python.syntax_trees import parse_syntax
+from codesum_pipeline.ways_in.agent_tools import unfollowed_calls
+from codesum_pipeline.ways_in.agent_tools.call import ToolContext
+from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.ways_in.agent_tools.impact_page import ImpactPage
+from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
+
+LEDGERS = '''"""Two ledgers."""
+
+
+class Ledger:
+    def balance_of(self):
+        return 1
+
+
+class Archive:
+    def balance_of(self):
+        return 2
+
+
+def close(ledger: Ledger):
+    return ledger.balance_of()
+'''
+ASKERS = "\n\n\n".join(f"def ask_{at}(it):\n    return it.balance_of()" for at in range(3)) + "\n"
+STORES = '''"""Stores."""
+
+
+class Store:
+    def remove_all(self, names):
+        return len(names)
+
+
+class Local(Store):
+    def remove_all(self, names):
+        return super().remove_all(names)
+
+
+class Remote(Store):
+    def remove_all(self, names):
+        return super(Remote, self).remove_all(names)
+
+
+def empty(store: Store):
+    return store.remove_all(["a"])
+'''
+# The folder of the package bears its name.
+PACKAGE = {
+    "shop/src/shop/__init__.py": "",
+    "shop/src/shop/money.py": "def round_cents(amount):\n    return round(amount, 2)\n",
+    "shop/src/shop/orders.py": "from shop import money\n\n\nclass Order:\n    def __init__(self, amount):\n"
+    "        self.amount = money.round_cents(amount)\n",
+    "shop/src/shop/tests/test_orders.py": "from unittest import mock\n\nfrom shop import orders\n\n\n"
+    "def made(\n    amount: int,\n) -> orders.Order:\n"
+    "    with mock.patch('shop.orders.money.'\n                    'round_cents'):\n"
+    "        kind = orders.Order\n        order = kind(amount)\n    return order\n\n\n"
+    "def test_with_a_helper():\n    assert made(1)\n\n\n"
+    "def test_alone():\n    assert orders.Order(1)\n",
+}
+
+
+def impact(folder: Path, files: dict[str, str], *ids: str, **arguments: object) -> ImpactPage:
+    repo = GitRepo.create(folder / "shop", files)
+    home = open_home(folder / "home")
+    build(workspace_of(home, RepositoryEntry("shop", str(repo.path))))
+    call = ToolContext(IndexCatalogue.of(home.settings), Path("/"))
+    page = tools_by_name()["impact"].ask(call, {"ids": [*ids], "repo": "shop", **arguments})
+    assert isinstance(page, ImpactPage)
+    return page
+
+
+@pytest.mark.parametrize(
+    ("most", "told"),
+    [(3, "balance_of(: askers.py:2, askers.py:6, askers.py:10"), (2, "balance_of(: 3 places")],
+    ids=["as many as are named", "more"],
+)
+def test_calls_on_what_nobody_knows_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, told: str
+) -> None:
+    monkeypatch.setattr(unfollowed_calls, "MOST_PLACES", most)
+    page = impact(tmp_path, {"ledgers.py": LEDGERS, "askers.py": ASKERS}, "Ledger.balance_of")
+
+    assert [row.title for row in page.reached] == ["close"]
+    assert f"not followed, since nobody knows on what they are called:\n    {told}" in page.text()
+    assert [each.count for each in page.unfollowed] == [3]
+
+
+@pytest.mark.parametrize(("most", "names"), [(1, ["balance_of"]), (2, ["balance_of", "close"])])
+def test_so_many_names_are_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, names: list[str]
+) -> None:
+    monkeypatch.setattr(unfollowed_calls, "MOST_NAMES", most)
+    asking = f"{ASKERS}\n\ndef ask_to_close(it):\n    it.close()\n"
+    page = impact(tmp_path, {"ledgers.py": LEDGERS, "askers.py": asking}, "Ledger.balance_of")
+
+    assert [each.name for each in page.unfollowed] == names
+
+
+def test_a_list_of_tests_alone_says_nothing_of_it(tmp_path: Path) -> None:
+    page = impact(tmp_path, {"ledgers.py": LEDGERS, "askers.py": ASKERS}, "Ledger.balance_of", only="tests")
+
+    assert not page.unfollowed
+
+
+def test_an_override_that_calls_its_base_runs_no_other_override(tmp_path: Path) -> None:
+    page = impact(tmp_path, {"stores.py": STORES}, "Local.remove_all")
+
+    assert [(row.title, row.is_sure) for row in page.reached] == [("empty", False)]
+
+
+def test_a_helper_keeps_away_what_it_mocks_by_the_name_of_an_import(tmp_path: Path) -> None:
+    page = impact(tmp_path, PACKAGE, "round_cents")
+
+    assert [row.title for row in page.tests] == ["test_alone"]
+    assert [(row.title, row.replaced) for row in page.kept_away] == [("test_with_a_helper", ["money.round_cents"])]
+
+
+def test_two_threads_may_parse_at_once() -> None:
+    """`ast.parse` itself fails so: collecting garbage gives the other thread its turn in the middle of a parse."""
+    source = "def f():\n    return [1, {2: (3, 4)}]\n" * 100
+    met: list[BaseException] = []
+
+    def parse() -> None:
+        try:
+            for _ in range(20):
+                assert isinstance(parse_syntax(source), ast.Module)
+        except SystemError as error:
+            met.append(error)
+
+    def give_way(phase: str, info: dict[str, int]) -> None:
+        time.sleep(0)
+
+    threshold = gc.get_threshold()
+    gc.set_threshold(50)
+    gc.callbacks.append(give_way)
+    try:
+        threads = [threading.Thread(target=parse) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        gc.callbacks.remove(give_way)
+        gc.set_threshold(*threshold)
+    assert met == []
