@@ -221,7 +221,9 @@ class Home:
             layout.scip(key),
         ):
             shutil.rmtree(folder, ignore_errors=True)
-        for file in (layout.hold(key), layout.outages(key), layout.recorded(key), *layout.indexes_beside_mirror(key)):
+        locks = (folder(key).with_name(f".{key}.lock") for folder in (layout.texts, layout.mirror))
+        files = (layout.hold(key), layout.outages(key), layout.recorded(key), *layout.indexes_beside_mirror(key))
+        for file in (*files, *locks):
             file.unlink(missing_ok=True)
         discard_kept_vectors(layout.finished_vectors(key))
         erase_ledger(layout.state(key))
