@@ -9,6 +9,7 @@ import traceback
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Literal
 
 import typer
@@ -324,7 +325,7 @@ def leave_closed_pipes(*names: Literal["stdout", "stderr"]) -> Iterator[None]:
                 stream.flush()
             except BrokenPipeError:
                 # What is kept for the pipe would fail again when the process ends.
-                with open(os.devnull, "w") as nowhere:
+                with Path(os.devnull).open("w") as nowhere:
                     os.dup2(nowhere.fileno(), stream.fileno())
 
 
