@@ -281,7 +281,7 @@ class ImpactPage(AnswerPage):
     test_count: int = 0
     start_count: int = 0
     risks: list[str] = []
-    riskiest: list[ChangedDefinition] = Field([], exclude=True)
+    riskiest: list[ChangedDefinition] = Field(default=[], exclude=True)
     nearest_tests: list[str] = []
     start_names: list[str] = []
     replacing: list[KeptAwayTests] = []
