@@ -44,6 +44,8 @@ _EXCEPT = "!"
 # In a line of JSON without spaces; inside a text, quotes have backslashes before them.
 _LANGUAGE = re.compile(rb',"language":"([^"\\]*)"')
 _WILDCARDS = re.compile(r"[*?\[\]]+")
+# A bracket without a backslash before it.
+_OPENING = re.compile(r"(?<!\\)\[")
 
 
 class WhichTests(StrEnum):
@@ -140,15 +142,18 @@ def _judge(patterns: Sequence[str]) -> Callable[[str], bool]:
 
 
 def _matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
-    matches = read_patterns(patterns, "path").match_file
-    # Brackets in names of files, as in `pages/[id].tsx`, are no classes of characters.
-    names = [pattern.strip("/") for pattern in patterns if "[" in pattern]
-    return lambda name: matches(name) or any(_has_parts(name, each) for each in names)
+    """A test of whether a pattern fits a name, also where brackets are letters of names, as in `pages/[id].tsx`, and no
+    classes of characters."""
+    with_brackets = [pattern for pattern in patterns if _OPENING.search(pattern)]
+    as_written = read_patterns(patterns, "path").match_file
+    if not with_brackets:
+        return as_written
+    as_letters = read_patterns([_OPENING.sub(_escaped, pattern) for pattern in with_brackets], "path").match_file
+    return lambda name: as_written(name) or as_letters(name)
 
 
-def _has_parts(name: str, wanted: str) -> bool:
-    """Whether a path begins with the parts of another, or has one part anywhere."""
-    return f"/{name}/".startswith(f"/{wanted}/") or ("/" not in wanted and f"/{wanted}/" in f"/{name}/")
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\{found[0]}"
 
 
 def _checked(matches: Callable[[str], bool]) -> Callable[[str], bool]:

@@ -6,7 +6,7 @@ files, without the ways.
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from codesum_pipeline.foundation.data_model.ids import own_name
 from codesum_pipeline.foundation.data_model.printable import count_noun, one_line, shorten_text, some_of
@@ -171,10 +171,10 @@ class ReachedPlace(BaseModel):
     def name_and_line(self) -> str:
         name = self.title.rpartition(".")[2] if "::" in self.id else "the file"
         place = name if self.line is None or "::" not in self.id else f"{name}:{self.line}"
-        return place + self._doubt
+        return place + self.doubt
 
     @property
-    def _doubt(self) -> str:
+    def doubt(self) -> str:
         return "" if self.is_sure else "?"
 
     @property
@@ -184,7 +184,7 @@ class ReachedPlace(BaseModel):
 
     def text(self) -> str:
         starts = f"  {', '.join(map(one_line, self.starts))}" if self.starts else ""
-        return f"{self.place}{starts}  {self.title}{self._doubt}  ({self.told_way()})"
+        return f"{self.place}{starts}  {self.title}{self.doubt}  ({self.told_way()})"
 
     def told_way(self) -> str:
         way = [*map(one_line, self.way)]
@@ -256,16 +256,17 @@ class UnfollowedCalls(BaseModel):
         return f"{one_line(self.name)}(: {'; '.join(filter(None, (places if self.count else '', unread)))}"
 
 
-def _explained_doubt(rows: Iterable[ChangedDefinition | ReachedPlace]) -> str:
+def explained_doubt(rows: Iterable[ChangedDefinition | ReachedPlace]) -> str:
+    """What a `?` behind a name means, for the heading of a list; empty where no row has one."""
     is_doubted = any(isinstance(row, ReachedPlace) and not row.is_sure for row in rows)
     return "; ? where a method is called by its name alone, or as that of a base class" if is_doubted else ""
 
 
 class ImpactPage(AnswerPage):
     """`changes`, `tests`, `starts` (routes and commands), `reached` and `kept_away` are the rows of this part of the
-    answer, in this order; the counts are of the whole, `totals` by list, and `begins` is the place of the first row of
-    this part in each list. At most `steps` were followed, 0 for all. `asked` are the ids of definitions that need not
-    have changed; without any, two versions are compared."""
+    answer, in this order; the counts are of the whole, as are `risks`, lines on the `riskiest` changes; `totals` are by
+    list, and `begins` is the place of the first row of this part in each. At most `steps` were followed, 0 for all.
+    `asked` are the ids of definitions that need not have changed; without any, two versions are compared."""
 
     repo: str = ""
     base: str = ""
@@ -280,6 +281,7 @@ class ImpactPage(AnswerPage):
     test_count: int = 0
     start_count: int = 0
     risks: list[str] = []
+    riskiest: list[ChangedDefinition] = Field(default=[], exclude=True)
     nearest_tests: list[str] = []
     start_names: list[str] = []
     replacing: list[KeptAwayTests] = []
@@ -300,13 +302,12 @@ class ImpactPage(AnswerPage):
         if self.is_first:
             yield from self.short_lines()
         for name, rows in self.sections():
-            yield self.heading(name, len(rows)) + _explained_doubt(rows)
+            yield self.heading(name, len(rows)) + explained_doubt(rows)
             if is_by_file(name, self.totals.get(name, 0)):
                 places = [row for row in rows if isinstance(row, ReachedPlace)]
                 yield from indent_lines("".join(pieces_by_file(places)).split("\n"))
             else:
                 yield from indent_lines(line for row in rows for line in row.text().split("\n"))
-
         if self.is_first and self.unfollowed:
             yield "not followed, since nobody knows on what they are called:"
             yield from indent_lines(each.text() for each in self.unfollowed)

@@ -119,7 +119,9 @@ def report_of(
     names = [name for name, _ in rows]
     totals = {name: names.count(name) for name in SECTIONS if name in names}
     unfollowed = unfollowed_calls(prints[0], prints[0].reach.constants.sources) if "reached" in lists.names else []
-    page = page.model_copy(update={**_counts(prints), "unfollowed": unfollowed, "totals": totals})
+    riskiest = [change for change in changes if change.risk and not change.is_test][: len(page.risks)]
+    told = {"unfollowed": unfollowed, "totals": totals, "riskiest": riskiest}
+    page = page.model_copy(update={**_counts(prints), **told})
     return ImpactReport(page, prints[0].documents.parts, rows)
 
 

@@ -65,7 +65,7 @@ class ReadArguments(PagedArguments):
 
 class ReadItem(DocumentRow):
     """One document: its texts by field, the `outline` of a long function as `first-last<tab>head`, and lines of its
-    source from `first_line`. The text repeats no path that the caller named."""
+    source from `first_line`. The text repeats no path that the caller named; among several, each item has its own."""
 
     names_path: bool = Field(False, exclude=True)
     facts: dict[str, str] = {}
@@ -174,7 +174,8 @@ def _read_one(
     if is_range or after or is_told:
         # A caller who knows the lines knows the summary, too, and a source says it at more length.
         row = row.model_copy(update={"text": one_line(found.index.shown.of_row(found.row)["qualified_name"] or "")})
-    item = ReadItem(**row.model_dump(), facts=facts, names_path=text.startswith(path))
+    names_path = len(arguments.ids) == 1 and arguments.ids[0].startswith(path)
+    item = ReadItem(**row.model_dump(), facts=facts, names_path=names_path)
     if row.kind == Level.MODULE:
         hidden = call.catalogue.hidden_folders(found.repo)
         skipped = read_skipped(call.catalogue.layout, found.repo, hidden=hidden).named(found.id)

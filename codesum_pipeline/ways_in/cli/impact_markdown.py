@@ -7,11 +7,13 @@ literally: no name becomes a link, a mention or markup.
 from collections.abc import Iterable, Iterator, Sequence
 
 from codesum_pipeline.foundation.data_model.markdown import code_span, escape_text, markdown_table
-from codesum_pipeline.foundation.data_model.printable import count_noun
+from codesum_pipeline.foundation.data_model.printable import count_noun, some_of
 from codesum_pipeline.ways_in.agent_tools.impact_page import (
     ChangedDefinition,
     ImpactPage,
+    KeptAwayTests,
     ReachedPlace,
+    explained_doubt,
     is_by_file,
     pieces_by_file,
 )
@@ -19,6 +21,8 @@ from codesum_pipeline.ways_in.agent_tools.impact_page import (
 # GitHub refuses a comment of more than 65,536 characters.
 _LONGEST_COMMENT = 60_000
 _LONGEST_SIGNATURE = 300
+_NAMED = 3
+_NO_TEST = "none is known to reach it"
 _TOO_LONG = "\n\n*The rest does not fit into a comment: `codesum impact` prints it.*\n"
 
 
@@ -27,9 +31,8 @@ def impact_markdown(page: ImpactPage) -> str:
     asked = ", ".join(map(_name, page.asked))
     what = f"What uses {asked}" if asked else f"What this change reaches: {code_span(f'{page.base} → {page.head}')}"
     blocks = [f"### {what}", _counts(page)]
-    if page.risks:
-        risky = [change for change in page.changes if change.risk and not change.is_test][: len(page.risks)]
-        blocks.append("\n".join(["**Look first at**", "", *map(_risk, risky)]))
+    if page.riskiest:
+        blocks.append("\n".join(["**Look first at**", "", *map(_risk, page.riskiest)]))
     blocks += filter(None, map(_folded, *zip(*_parts(page), strict=True)))
     if page.total and page.shown < page.total:
         blocks.append(f"*{page.shown:,} of {page.total:,} rows are shown.*")
@@ -38,23 +41,34 @@ def impact_markdown(page: ImpactPage) -> str:
 
 
 def _counts(page: ImpactPage) -> str:
-    others = ", ".join(f"{_cell(key)} {number:,}" for key, number in page.counts.others.items())
+    others = some_of([f"{_cell(key)} {number:,}" for key, number in page.counts.others.items()], _NAMED)
     unnamed = page.start_count - len(page.start_names)
     more_starts = f" and {unnamed:,} more" if unnamed > 0 else ""
     changed = [("changed", f"{page.told_kinds or 'no definition'}, in {count_noun(page.files, 'file')}")]
     rows = [
         *([] if page.asked else changed),
         ("reached", page.counts.told(page.steps)),
-        ("tests", f"{page.test_count:,} reach it" if page.test_count else "none is known to reach it"),
+        ("tests", _told_count(page.test_count, "reaches it", "reach it") if page.test_count else _NO_TEST),
         ("routes and commands", ", ".join(map(_cell, page.start_names)) + more_starts or "none"),
     ]
-    rows += [
-        ("tests kept away", f"{each.count:,} replace {', '.join(map(_cell, each.replaced))}") for each in page.replacing
-    ]
+    rows += [("tests kept away", told) for told in _told_replacing(page.replacing)]
     rows += [("other repositories", others)] if others else []
     rows += [("comments or layout alone", count_noun(page.only_layout, "file"))] if page.only_layout else []
-    rows += [(why, ", ".join(map(_cell, paths[:5]))) for why, paths in page.not_compared.items()]
+    rows += [(why, some_of([*map(_cell, paths)], _NAMED)) for why, paths in page.not_compared.items()]
     return "\n".join(["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows)])
+
+
+def _told_replacing(replacing: Sequence[KeptAwayTests]) -> Iterator[str]:
+    """How many tests replace what, most first; of the rest, how many they are."""
+    for each in replacing[:_NAMED]:
+        names = some_of([*map(_cell, each.replaced)], _NAMED)
+        yield f"{_told_count(each.count, 'replaces', 'replace')} {names}"
+    if more := sum(each.count for each in replacing[_NAMED:]):
+        yield f"{_told_count(more, 'more replaces', 'more replace')} something else"
+
+
+def _told_count(number: int, one: str, several: str) -> str:
+    return f"{number:,} {one if number == 1 else several}"
 
 
 def _cell(text: str) -> str:
@@ -90,7 +104,10 @@ def _parts(page: ImpactPage) -> Iterator[tuple[str, str]]:
         ("kept_away", "Tests that are kept away by what they replace", page.kept_away),
     ):
         total = page.totals.get(name, len(rows))
-        yield f"{title} ({total:,})", (_list if is_by_file(name, total) else _table)(rows) if rows else ""
+        body = (_list if is_by_file(name, total) else _table)(rows) if rows else ""
+        yield f"{title} ({total:,}){explained_doubt(rows)}", body
+    unfollowed = (f"- {code_span(each.text(), limit=_LONGEST_COMMENT)}" for each in page.unfollowed)
+    yield f"Not followed, since nobody knows on what they are called ({len(page.unfollowed):,})", "\n".join(unfollowed)
 
 
 def _list(rows: Sequence[ReachedPlace]) -> str:
@@ -116,7 +133,7 @@ def _change(change: ChangedDefinition) -> str:
 
 
 def _table(rows: Sequence[ReachedPlace]) -> str:
-    cells = ([row.title, ", ".join(row.starts), row.place, row.told_way()] for row in rows)
+    cells = ([row.title + row.doubt, ", ".join(row.starts), row.place, row.told_way()] for row in rows)
     has_starts = any(row.starts for row in rows)
     headings = ["name", *(["starts"] if has_starts else []), "place", "way"]
     return markdown_table(headings, ([cell for at, cell in enumerate(row) if at != 1 or has_starts] for row in cells))

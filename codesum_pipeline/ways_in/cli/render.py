@@ -2,13 +2,15 @@
 
 import errno
 import json
+import os
 import re
 import sys
 import traceback
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 import typer
 from msgspec import Struct, to_builtins
@@ -98,12 +100,14 @@ def show_parts(*parts: RenderableType) -> None:
 
 
 def write_note(message: str) -> None:
-    """A remark to the person who called, on stderr; above the progress bar where there is one."""
+    """A remark to the person who called, on stderr; above the progress bar where there is one. Where nobody reads
+    stderr any more, nothing else is stopped by that."""
     if console := displays.top:
         console.print(Text(clean_text(message)), soft_wrap=True)
         return
-    sys.stderr.write(f"{clean_text(message)}\n")
-    sys.stderr.flush()
+    with leave_closed_pipes("stderr"):
+        sys.stderr.write(f"{clean_text(message)}\n")
+        sys.stderr.flush()
 
 
 def make_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, right: Iterable[str] = ()) -> "TableView":
@@ -305,6 +309,24 @@ def exit_errors_with(code: int, *, debug: bool) -> Iterator[None]:
         if not (isinstance(error, OSError) and error.errno == errno.EPIPE):
             traceback.print_exc()
         raise typer.Exit(code) from error
+
+
+@contextmanager
+def leave_closed_pipes(*names: Literal["stdout", "stderr"]) -> Iterator[None]:
+    """Writing to these streams may end early: whoever reads had enough, as `head` has. Nothing more is written to a
+    closed pipe, and the exit code stays that of the answer."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno != errno.EPIPE:
+            raise
+        for stream in (getattr(sys, name) for name in names):
+            try:
+                stream.flush()
+            except BrokenPipeError:
+                # What is kept for the pipe would fail again when the process ends.
+                with Path(os.devnull).open("w") as nowhere:
+                    os.dup2(nowhere.fileno(), stream.fileno())
 
 
 def exit_code_of(error: type[CodesumError]) -> int:

@@ -10,8 +10,9 @@ from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.ways_in.agent_tools import kept_away, python_imports
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
-from codesum_pipeline.ways_in.agent_tools.impact_page import ImpactPage
+from codesum_pipeline.ways_in.agent_tools.impact_page import ImpactPage, KeptAwayTests
 from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
+from codesum_pipeline.ways_in.cli.impact_markdown import impact_markdown
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.mocked_shop import HEAD, KEPT_AWAY, REACHED, SHOP
 from codesum_pipeline_tests.support.repositories import GitRepo
@@ -61,6 +62,24 @@ def test_what_is_replaced_is_told_shortly_and_names_come_after_the_others(page: 
     assert "    tests/test_decorator.py  replace orders.with_tax: test_it:15" in lines
     kept, named = (f"all {len(rows)} tests that" for rows in (page.kept_away, page.tests))
     assert lines.index(f"{kept} are kept away by what they replace") > lines.index(f"{named} reach it")
+
+
+def test_a_comment_counts_those_that_replace_most_and_the_rest_together(page: ImpactPage) -> None:
+    rows = [line for line in impact_markdown(page).split("\n") if line.startswith("| tests kept away |")]
+    first, rest = page.replacing[0], sum(each.count for each in page.replacing[3:])
+
+    assert rows[0] == f"| tests kept away | {first.count} replace `orders.with_tax` |"
+    assert rows[3:] == [f"| tests kept away | {rest} more replace something else |"]
+
+
+def test_a_comment_of_one_test_of_each_kind_says_so(page: ImpactPage) -> None:
+    names = [f"n{at}" for at in range(5)]
+    one = page.model_copy(update={"replacing": [KeptAwayTests(count=1, replaced=names)] * 4, "test_count": 1})
+    comment = impact_markdown(one)
+
+    assert "| tests | 1 reaches it |\n" in comment
+    assert comment.count("| tests kept away | 1 replaces `n0`, `n1`, `n2` and 2 more |\n") == 3
+    assert "| tests kept away | 1 more replaces something else |\n" in comment
 
 
 def test_kept_away_by_what_a_helper_replaces_says_so(page: ImpactPage) -> None:

@@ -65,6 +65,17 @@ def test_a_path_is_repeated_only_where_the_caller_did_not_name_it(answer_text):
     assert answer_text("read", ids=["shop/orders.py"]).splitlines()[0].startswith("shop/orders.py:1  file  ")
 
 
+def test_each_of_several_has_its_path_also_where_one_is_skipped_or_a_cursor_goes_on(ask, answer_text):
+    ids = ["shop/orders.py:15-16", "zoo/long.py:501", "zoo/keeper.py:6-8"]
+    place, feed = "shop/orders.py:14-21  function  OrderBook.place", "zoo/keeper.py:6-8  function  feed"
+    begun = ask("read", ids=ids, limit=1)
+
+    assert place in begun.text().splitlines()
+    assert feed in answer_text("read", ids=ids, limit=1, cursor=begun.next).splitlines()
+    assert {place, feed} < {*answer_text("read", ids=ids).splitlines()}
+    assert feed in answer_text("read", ids=ids[1:]).splitlines()
+
+
 def test_what_is_known_of_a_function_is_its_summary(answer_text):
     text = answer_text("read", ids=["shop/orders.py::OrderBook::place"], parts="summary")
 

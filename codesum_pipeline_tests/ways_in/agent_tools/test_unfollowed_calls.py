@@ -15,6 +15,7 @@ from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.agent_tools.impact_page import ImpactPage
 from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
+from codesum_pipeline.ways_in.cli.impact_markdown import impact_markdown
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
 
@@ -95,6 +96,7 @@ def test_calls_on_what_nobody_knows_are_told(
     assert [row.title for row in page.reached] == ["close"]
     assert f"not followed, since nobody knows on what they are called:\n    {told}" in page.text()
     assert [each.count for each in page.unfollowed] == [3]
+    assert f"are called (1)</summary>\n\n- `{told}`\n" in impact_markdown(page)
 
 
 @pytest.mark.parametrize(("most", "names"), [(1, ["balance_of"]), (2, ["balance_of", "close"])])
@@ -112,12 +114,16 @@ def test_a_list_of_tests_alone_says_nothing_of_it(tmp_path: Path) -> None:
     page = impact(tmp_path, {"ledgers.py": LEDGERS, "askers.py": ASKERS}, "Ledger.balance_of", only="tests")
 
     assert not page.unfollowed
+    assert "Not followed" not in impact_markdown(page)
 
 
 def test_an_override_that_calls_its_base_runs_no_other_override(tmp_path: Path) -> None:
     page = impact(tmp_path, {"stores.py": STORES}, "Local.remove_all")
 
     assert [(row.title, row.is_sure) for row in page.reached] == [("empty", False)]
+    comment = impact_markdown(page)
+    assert "What is reached (1); ? where a method is called by its name alone, or as that of a base class<" in comment
+    assert "| empty? | stores" in comment
 
 
 def test_a_helper_keeps_away_what_it_mocks_by_the_name_of_an_import(tmp_path: Path) -> None:

@@ -84,13 +84,25 @@ def test_what_goes_wrong_never_ends_as_no_match_does(grep, once, tmp_path, monke
     assert (debugged.returncode, "Traceback" in debugged.stderr) == (2, True)
 
 
-def test_a_reader_that_ended_is_no_absence_of_matches(once):
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [(["Till"], 0), (["Till", "--json"], 0), (["nothing like it", "--json"], 1), (["print("], 2)],
+    ids=str,
+)
+@pytest.mark.parametrize("has_errors_apart", [True, False])
+def test_a_reader_that_had_enough_changes_no_exit_code(once, arguments, code, has_errors_apart):
     read, write = os.pipe()
     os.close(read)
     with os.fdopen(write, "w") as broken:
-        done = subprocess.run([*COMMAND, "--home", once / "home", "grep", "Till"], stdout=broken, env=environment())
+        done = subprocess.run(
+            [*COMMAND, "--home", once / "home", "grep", *arguments],
+            stdout=broken,
+            stderr=subprocess.PIPE if has_errors_apart else broken,
+            env=environment(),
+        )
 
-    assert done.returncode == 2
+    assert done.returncode == code, done.stderr
+    assert b"Traceback" not in (done.stderr or b"")
 
 
 def test_programs_get_everything_as_json(grep):

@@ -65,6 +65,15 @@ def test_markdown_is_for_a_comment_and_reads_names_literally(folder: Path) -> No
     )
 
 
+@pytest.mark.parametrize("arguments", [("--only", "tests"), ("--only", "reached"), ("--top", "1"), ("--top", "0")])
+def test_a_comment_names_the_riskiest_whichever_rows_it_has(folder: Path, arguments: tuple[str, ...]) -> None:
+    whole, part = (said(folder, "HEAD~1..HEAD", "--format", "markdown", *each)[0] for each in ((), arguments))
+    first = [comment.partition("**Look first at**\n\n")[2].partition("\n\n")[0] for comment in (whole, part)]
+
+    assert first[0] == first[1]
+    assert first[1].startswith("- removed: `old_price` (`shop/money.py:")
+
+
 def test_definitions_are_asked_about_by_their_names(folder: Path) -> None:
     lines = said(folder, "--of", "with_tax", "--of", "shop/money.py::add")[0].splitlines()
     tests = json.loads(said(folder, "--of", "with_tax", "--only", "tests", "--format", "json")[0])

@@ -41,6 +41,7 @@ from codesum_pipeline.ways_in.cli.options import (
 from codesum_pipeline.ways_in.cli.render import (
     exit_errors_with,
     indent_part,
+    leave_closed_pipes,
     print_json,
     show_parts,
     style_text,
@@ -100,7 +101,8 @@ def grep(
         as_of = note_as_of(call, repositories_named(places, searched))
         page = page_of(found, places, as_of=as_of, shown=len(places), total=len(found.groups))
         mark_changed(call, page)
-        _show(page, pattern, repositories_of(searched), as_json=as_json)
+        with leave_closed_pipes("stdout", "stderr"):
+            _show(page, pattern, repositories_of(searched), as_json=as_json)
     if not places:
         raise typer.Exit(_NONE)
 
