@@ -158,7 +158,7 @@ class CodeReach(Struct, eq=False, dict=True):
             yield from self._users_of_file(number)
         elif level is Level.CLASS:
             yield from self._users_of_class(number)
-        else:
+        elif level is Level.FUNCTION:
             yield from self._users_of_function(number)
 
     def _users_by_name(self, number: int) -> Iterator[int]:
