@@ -23,7 +23,7 @@ from codesum_pipeline.ways_in.agent_tools.joined_uses import ENTRIES
 from codesum_pipeline.ways_in.agent_tools.uncounted import files_with
 
 # Files with the name of a moved file that are read for it.
-_MOST_FILES = 500
+_MOST_FILES = 2_000
 _LONGEST_IMPORT = 60
 _WORD = re.compile(r"\w+")
 _IMPORT = re.compile(

@@ -20,9 +20,13 @@ from codesum_pipeline.ways_in.agent_tools.old_places import ModuleName, imports_
 from codesum_pipeline.ways_in.agent_tools.relations import Relation, related_documents
 
 _DECORATOR = re.compile(r"@(\w+)\.\w+")
+_GIVEN = re.compile(r"([^\W\d]\w*) ?(?:=(?!=)|:)")
+_WORD = re.compile(r"\w+")
+# Of something else, as in `x.app`, or in a decorator, it is another name or no use.
+_BARE = r"(?<![\w$.@])"
 # Names of files that are followed from one object: each file that imports it, and each name that is made of it.
-_MOST_NAMES = 200
-_MOST_FILES = 500
+_MOST_NAMES = 5_000
+_MOST_FILES = 2_000
 # Files through which a name is imported.
 _MOST_STEPS = 3
 
@@ -44,9 +48,15 @@ class RegistrarUsers(Struct, eq=False, dict=True):
 
     def is_from_outside(self, file: int, name: str) -> bool:
         """Whether a file imports a name that nothing of the repository has."""
-        if self._is_given(file, name) or not self._imports(file, name):
-            return False
-        return not self.held.imported(name) and not self._givers(file, name)
+        if (file, name) not in self._outside:
+            is_imported = not self._is_given(file, name) and self._imports(file, name)
+            is_ours = not is_imported or self.held.imported(name) or self._givers(file, name)
+            self._outside[file, name] = not is_ours
+        return self._outside[file, name]
+
+    @cached_property
+    def _outside(self) -> dict[tuple[int, str], bool]:
+        return {}
 
     def _users_of_value(self, file: int, name: str) -> list[int]:
         """Who reads what has a name in a file, where that or a file that it imports gives the name its value."""
@@ -60,8 +70,8 @@ class RegistrarUsers(Struct, eq=False, dict=True):
         return {}
 
     def _is_given(self, file: int, name: str) -> bool:
-        given = re.compile(rf"{re.escape(name)} ?(?:=(?!=)|:)")
-        return any(given.match(line) for line in self.held.own_lines(file).values())
+        given = filter(None, map(_GIVEN.match, self.held.own_lines(file).values()))
+        return any(match[1] == name for match in given)
 
     def _givers(self, file: int, name: str, steps: int = _MOST_STEPS) -> list[int]:
         """The files that give a value to a name that a file imports, also by a file between them."""
@@ -81,9 +91,7 @@ class RegistrarUsers(Struct, eq=False, dict=True):
             if users := self.held.constants.users_of(symbol_id(self.held.documents[holder].id, [value])):
                 yield from users
                 continue
-            places = [(holder, rf"(?<![\w$.@]){re.escape(value)}(?![\w$])"), *self._in_importers(holder, value)]
-            for place, pattern in places:
-                read = re.compile(pattern)
+            for place, read in [(holder, _reading(_BARE, value)), *self._in_importers(holder, value)]:
                 yield from self.held.with_code(place, read)
                 made = {value} if place != holder and self._imports(place, value) else set[str]()
                 lines = (line for line in self.held.own_lines(place).values() if read.search(line))
@@ -92,7 +100,7 @@ class RegistrarUsers(Struct, eq=False, dict=True):
                 waiting += sorted(new) if len(seen) < _MOST_NAMES else ()
                 seen |= new
 
-    def _in_importers(self, file: int, name: str) -> Iterator[tuple[int, str]]:
+    def _in_importers(self, file: int, name: str) -> Iterator[tuple[int, re.Pattern[str]]]:
         """The files that import a name from a file, or use it as `file.name`, each with how they write it."""
         documents = self.held.documents
         importers = related_documents(documents, file, Relation.IMPORTED_BY)[:_MOST_FILES]
@@ -100,15 +108,21 @@ class RegistrarUsers(Struct, eq=False, dict=True):
         self._read(files)
         module = re.escape(ModuleName.of(documents[file].id).name)
         for each in files:
-            start = rf"(?:\b{module}\.|(?<![\w$.@]))" if self._imports(each, name) else rf"\b{module}\."
-            yield each, rf"{start}{re.escape(name)}(?![\w$])"
+            bare = f"|{_BARE}" if self._imports(each, name) else ""
+            yield each, _reading(rf"(?:\b{module}\.{bare})", name)
 
     def _imports(self, file: int, name: str) -> bool:
-        path = self.held.documents[file].id
-        text = self.held.constants.sources.text(self.held.documents.repo, path) or ""
-        comment = profile_of(language_of_path(path) or "").line_comment or ""
-        word = re.compile(rf"\b{re.escape(name)}\b")
-        return name in text and any(word.search(each) for each in imports_in(text, comment))
+        if file not in self._import_words:
+            path = self.held.documents[file].id
+            text = self.held.constants.sources.text(self.held.documents.repo, path) or ""
+            comment = profile_of(language_of_path(path) or "").line_comment or ""
+            words = (word for each in imports_in(text, comment) for word in _WORD.findall(each))
+            self._import_words[file] = frozenset(words)
+        return name in self._import_words[file]
+
+    @cached_property
+    def _import_words(self) -> dict[int, frozenset[str]]:
+        return {}
 
     def _is_file(self, number: int) -> bool:
         return self.held.documents[number].level is Level.FILE
@@ -116,3 +130,8 @@ class RegistrarUsers(Struct, eq=False, dict=True):
     def _read(self, files: list[int]) -> None:
         for index in self.held.documents.parts:
             self.held.constants.sources.read_missing(index, [self.held.documents[each].path for each in files])
+
+
+def _reading(start: str, name: str) -> re.Pattern[str]:
+    """Finds a name behind what may stand before it."""
+    return re.compile(rf"{start}{re.escape(name)}(?![\w$])")
