@@ -49,7 +49,13 @@ class LeftUsers(Struct, eq=False, dict=True):
         if before is None or (change.after and change.after.id == before.id) or self.is_kept(before, change.after):
             return []
         number = self.documents.number(before.id)
-        return self._users_now(number) if number is not None else sorted({*self._users_before(before.id)})
+        if number is not None:
+            return self._users_now(number)
+        if self.index.row(before.id) is None and change.after is not None and before.parent_id is None:
+            # No version that is known has it: what its users import tells of them.
+            place = OldPlace(self.documents, self.sources, before.file_path, change.after.file_path)
+            return [one for one in place.users_of(before.name) if not self._uses_another(one, before.name)]
+        return sorted({*self._users_before(before.id)})
 
     def gone(self, change: SymbolChange) -> list[str]:
         """The ids by which other repositories may know what a change took away."""

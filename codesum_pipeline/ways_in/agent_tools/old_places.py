@@ -110,11 +110,29 @@ class OldPlace(Struct, frozen=True):
     def users(self) -> list[int]:
         """The files that import it from there, and the definitions in them that have its name or one of its own,
         ascending; none where another file is imported by that name."""
+        own = {ModuleName.of(self.before).name, *self._definitions()}
+        found: list[int] = []
+        for file, text, statements in self._importers():
+            aliases = {word for each in statements for word in _ALIAS.findall(each)}
+            found += [file, *(one for one, words in self._words_in(file, text) if not words.isdisjoint(own | aliases))]
+        return sorted({*found})
+
+    def users_of(self, name: str) -> list[int]:
+        """The definitions that use something of a name which their files import from there, ascending."""
+        module = ModuleName.of(self.before).name
+        found: list[int] = []
+        for file, text, statements in self._importers():
+            is_imported = any(name in _WORD.findall(each) for each in statements)
+            wanted = {name} if is_imported else {module, name}
+            found += [one for one, words in self._words_in(file, text) if wanted <= words]
+        return sorted({*found})
+
+    def _importers(self) -> Iterator[tuple[int, str, list[str]]]:
+        """The files that import it from there, with their texts and those imports."""
         if self.is_kept:
-            return []
+            return
         module, documents = ModuleName.of(self.before), self.documents
         profile, others = profile_of(language_of_path(self.before) or ""), self._importers_of_others(module)
-        found: list[int] = []
         for index in documents.parts:
             rows = files_with(index, module.name, profile.family)[:_MOST_FILES]
             for path, text in self.sources.texts(index, [index.ids[row] for row in rows]).items():
@@ -124,20 +142,15 @@ class OldPlace(Struct, frozen=True):
                     continue
                 statements = imports_in(text, profile.line_comment or "")
                 if named := [each for each in statements if module.is_imported(each, path)]:
-                    found += self._users_in(file, text, named)
-        return sorted({*found})
+                    yield file, text, named
 
-    def _users_in(self, file: int, text: str, imports: list[str]) -> Iterator[int]:
-        names = {ModuleName.of(self.before).name, *self._definitions()}
-        aliases = {word for each in imports for word in _ALIAS.findall(each)}
+    def _words_in(self, file: int, text: str) -> Iterator[tuple[int, set[str]]]:
+        """The definitions of a file, each with the words in its lines."""
         lines = text.split("\n")
-        yield file
         for one in self.documents.inside_file(file):
             row = self.documents.row(one)
             if one != file and row.start_line:
-                words = _WORD.findall("\n".join(lines[row.start_line - 1 : row.end_line]))
-                if not (names | aliases).isdisjoint(words):
-                    yield one
+                yield one, {*_WORD.findall("\n".join(lines[row.start_line - 1 : row.end_line]))}
 
     def _definitions(self) -> set[str]:
         """The names of the outermost definitions of the file."""

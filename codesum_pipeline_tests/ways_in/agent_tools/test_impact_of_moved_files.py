@@ -77,6 +77,20 @@ def test_who_imports_a_file_from_its_old_place_is_at_risk(shop: MovedShop, when:
     assert [row.title for row in page.tests] == ["test_cents"]
 
 
+def test_who_imports_a_definition_from_its_old_file_is_at_risk_once_the_move_is_indexed(shop: MovedShop) -> None:
+    money = FILES["shop/money.py"]
+    shop.repo.commit({"shop/money.py": f"{money}\n\ndef whole(amount):\n    found = int(amount)\n    return found\n"})
+    shop.repo.commit(
+        {"shop/money.py": "def whole(amount):\n    found = int(amount)\n    return found\n", "shop/rounding.py": money}
+    )
+    shop.build(shop.repo)
+    page = shop.ask(asked="main~1..main")
+
+    (change,) = (each for each in page.changes if each.moved_from)
+    assert (change.id, change.left_count) == ("shop/rounding.py::round_cents", 2)
+    assert {"shop/bill.py::bill", "tests/test_money.py::test_cents"} <= reached(page)
+
+
 def test_a_relative_import_is_of_the_old_place_too(shop: MovedShop) -> None:
     shop.repo.git("mv", "web/money.js", "web/cash.js")
 
