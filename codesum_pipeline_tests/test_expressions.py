@@ -62,8 +62,12 @@ MADE_OF_ARGUMENTS = {
     "f'(?<![\\\\w$.])(?<!\\\\bdef )(?<!\\\\bclass ){re.escape(name)}(?![\\\\w$])'": (
         r"(?<![\w$.])(?<!\bdef )(?<!\bclass )MOST(?![\w$])"
     ),
+    'ways_in/agent_tools/mentioned_names.py: f"""[\'\\\\".:/]{re.escape(name)}[\'\\\\"]"""': r"['\".:/]pay['\"]",
     "ways_in/agent_tools/mentioned_names.py: f'{re.escape(text)}(?:(?![\\\\w-])|(?<!\\\\w))'": (
         r"/pay(?:(?![\w-])|(?<!\w))"
+    ),
+    "ways_in/agent_tools/registrar_users.py: f'{start}{re.escape(name)}(?![\\\\w$])'": (
+        r"(?:\bweb\.|(?<![\w$.@]))app(?![\w$])"
     ),
     "ways_in/agent_tools/uncounted.py: f'(?<![\\\\w$]){re.escape(name)}[ \\\\t]{{0,8}}\\\\({chained}'": (
         r"(?<![\w$])save[ \t]{0,8}\(|\.save\b"

@@ -153,11 +153,10 @@ def starts_of_changes(
             if change.runs:
                 begin(documents.number(change.path), 0)
             continue
-        if change.moved_file:
-            continue
-        begin(documents.number(change.id), 0)
+        if not change.moved_file:
+            begin(documents.number(change.id), 0)
         if change.before and change.before.id != change.id:
             begin(documents.number(change.before.id), 0)
         for user in left.of(change):
             begin(user, 1)
-    return WalkStarts(begun, [change.before.id for change in changes if change.before])
+    return WalkStarts(begun, [id_ for change in changes for id_ in left.gone(change)])

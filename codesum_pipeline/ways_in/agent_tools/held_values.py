@@ -16,8 +16,7 @@ from codesum_pipeline.ways_in.agent_tools.constants import ConstantReader, whole
 from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
 
 # A statement that gives a name a value, or hands something to what has that name (`HOOKS.append(f)`).
-_KEEPING = re.compile(r"(?:[a-z]+ ){0,4}([^\W\d]\w*) ?(?:=(?!=)|:|\.\w+\(|\[)")
-_DECORATOR = re.compile(r"@(\w+)\.\w+")
+KEEPING = re.compile(r"(?:[a-z]+ ){0,4}([^\W\d]\w*) ?(?:=(?!=)|:|\.\w+\(|\[)")
 _PLAIN_DECORATOR = re.compile(r"@(\w+)(?!\.)\b")
 _HEAD = re.compile(r"\s*(?:async\s+)?(?:def|class)\b")
 _CLOSING = re.compile(r"[\])}]")
@@ -36,13 +35,13 @@ class HeldValues(Struct, eq=False):
     def names(self, holder: int, held: int) -> list[str] | None:
         """The names under which a class or file keeps a definition; None where it is named for another reason, such as
         a base, an argument or a type."""
-        lines = self._own_lines(holder)
+        lines = self.own_lines(holder)
         word = whole_word(own_name(self.documents[held].id))
         found: dict[str, None] = {}
         level = self._level(holder, lines)
         heads = {at: _head(lines, at, level) for at, line in lines.items() if word.search(line)}
         for head in heads.values():
-            if match := _KEEPING.match(head):
+            if match := KEEPING.match(head):
                 found[match[1]] = None
             elif not head.startswith(_NO_STATEMENT):
                 return None
@@ -62,21 +61,11 @@ class HeldValues(Struct, eq=False):
         own = text[(shown["start_line"] or 1) - 1 : shown["end_line"]]
         return own[: next((at for at, line in enumerate(own) if _HEAD.match(line)), 0)]
 
-    def users_of_registrars(self, number: int) -> Iterator[int]:
-        """Who uses the objects with which decorators register a function: `app` of `@app.route("/pay")`, `cli` of
-        `@cli.command()`."""
-        path = self.documents[number].path
-        for match in filter(None, (_DECORATOR.match(line.strip()) for line in self.decorators(number))):
-            for id_ in (symbol_id(path, [match[1]]), *self._imported(match[1])):
-                yield from self.constants.users_of(id_)
-                if (registrar := self.documents.number(id_)) is not None:
-                    yield registrar
-
     def users_of_registries(self, number: int) -> Iterator[int]:
         """Who reads the constants beside a decorator of the repository with which its code may keep a function:
         `REGISTRY` of `@register`, whose code is `REGISTRY.append(function)`."""
         for match in filter(None, (_PLAIN_DECORATOR.match(line.strip()) for line in self.decorators(number))):
-            for id_ in self._imported(match[1]):
+            for id_ in self.imported(match[1]):
                 registrar = self.documents.number(id_)
                 own = [] if registrar is None else [registrar, *self.children.get(registrar, ())]
                 path = id_.partition(SEPARATOR)[0]
@@ -86,7 +75,7 @@ class HeldValues(Struct, eq=False):
                     others = (user for user in users if user not in own)
                     yield from (user for user in others if self.documents[user].level is not Level.FILE)
 
-    def _imported(self, name: str) -> list[str]:
+    def imported(self, name: str) -> list[str]:
         """The definition of a name, where the repository has one of it."""
         named = [one for one in self.documents.named(name) if own_name(self.documents[one].id) == name]
         return [self.documents[one].id for one in named] if len(named) == 1 else []
@@ -101,18 +90,18 @@ class HeldValues(Struct, eq=False):
             if not users:
                 # Of something else, as in `x.name`, or where it is defined, it is another name.
                 read = re.compile(rf"(?<![\w$.])(?<!\bdef )(?<!\bclass ){re.escape(name)}(?![\w$])")
-                yield from self._with_code(file, read)
+                yield from self.with_code(file, read)
 
-    def _with_code(self, holder: int, wanted: re.Pattern[str]) -> Iterator[int]:
+    def with_code(self, holder: int, wanted: re.Pattern[str]) -> Iterator[int]:
         """The innermost definitions in a file or another definition that have some code."""
         comment = profile_of(language_of_path(self.documents[holder].path) or "").line_comment
         for one in self.children.get(holder, ()):
-            yield from self._with_code(one, wanted)
-            lines = (line.partition(comment)[0] if comment else line for line in self._own_lines(one).values())
+            yield from self.with_code(one, wanted)
+            lines = (line.partition(comment)[0] if comment else line for line in self.own_lines(one).values())
             if any(map(wanted.search, lines)):
                 yield one
 
-    def _own_lines(self, holder: int) -> dict[int, str]:
+    def own_lines(self, holder: int) -> dict[int, str]:
         """The lines of a class, function or file that are in no definition of it, without empty ones."""
         if holder not in self._lines:
             found, shown = self.documents[holder], self.documents[holder].shown()

@@ -41,7 +41,7 @@ from codesum_pipeline.ways_in.agent_tools.impact_report import (
 )
 from codesum_pipeline.ways_in.agent_tools.left_users import LeftUsers
 from codesum_pipeline.ways_in.agent_tools.tool_answers import Name, Names, PagedArguments
-from codesum_pipeline.ways_in.agent_tools.uncounted import other_calls
+from codesum_pipeline.ways_in.agent_tools.uncounted import other_callers
 
 _TOOL = "impact"
 _USERS_NAMED = 3
@@ -174,18 +174,20 @@ def _described(call: ToolContext, left: LeftUsers, own: Footprint) -> list[Chang
 
 def _unresolved(call: ToolContext, left: LeftUsers) -> dict[str, list[str]]:
     """The first places that call something of a name that was removed or given up, by the id of the change: of so many
-    definitions."""
+    definitions, without what is counted among their users."""
     documents = left.documents
     gone = (
-        (change.id, change.before) for change in left.changes
+        (change, change.before) for change in left.changes
         if change.before and documents.number(change.before.id) is None
         and (change.after is None or change.after.name != change.before.name)
         and not left.is_kept(change.before, change.after)
     )  # fmt: skip
-    return {
-        id_: other_calls(call, documents, symbol.name, symbol.file_path)[0][:_UNRESOLVED_NAMED]
-        for id_, symbol in islice(gone, _MOST_LOOKED_FOR)
-    }
+    sources = call.sources(documents.parts)
+    found: dict[str, list[str]] = {}
+    for change, symbol in islice(gone, _MOST_LOOKED_FOR):
+        callers, counted = other_callers(sources, documents, symbol.name, symbol.file_path)[0], {*left.of(change)}
+        found[change.id] = [each.place for each in callers if counted.isdisjoint(each.numbers)][:_UNRESOLVED_NAMED]
+    return found
 
 
 class _Headlines(Struct, frozen=True):

@@ -30,7 +30,7 @@ from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
 _WORD = re.compile(r"\w+")
 _SEPARATORS = re.compile(r"[./:\\]+")
 # Files that are called by the name of their folder.
-_ENTRIES = frozenset({"__init__", "index", "mod", "lib", "main"})
+ENTRIES = frozenset({"__init__", "index", "mod", "lib", "main"})
 # Methods that are called by the name of their class.
 CONSTRUCTORS = frozenset({"constructor", "initialize", "new", "init"})
 _SUPER = "super"
@@ -63,7 +63,7 @@ def is_module(path: str, module: Sequence[str], *, packages: frozenset[str]) -> 
     """Whether a file is the module of this dotted name, counted from a folder that is no package itself. `packages` are
     the folders of packages. A single name is counted from the root: `json` is not `tools/json.py`."""
     plain = PurePosixPath(path).with_suffix("")
-    parts = [*plain.parts[:-1]] if plain.name in _ENTRIES else [*plain.parts]
+    parts = [*plain.parts[:-1]] if plain.name in ENTRIES else [*plain.parts]
     above, end = parts[: -len(module)], parts[-len(module) :]
     is_below_package = len(module) == 1 or ("/".join(above) or ROOT_MODULE) in packages
     return end == list(module) and not (above and is_below_package)

@@ -18,6 +18,7 @@ from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
 from codesum_pipeline.ways_in.agent_tools.changed_symbols import SymbolChange, SymbolChangeKind
 from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
 from codesum_pipeline.ways_in.agent_tools.joined_uses import dotted_parts
+from codesum_pipeline.ways_in.agent_tools.old_places import OldPlace
 
 _WORD = re.compile(r"\w+")
 _EXPORTING = frozenset({"import", "from", "export", "exports", "use", "require"})
@@ -43,10 +44,32 @@ class LeftUsers(Struct, eq=False, dict=True):
 
     def _of(self, change: SymbolChange) -> list[int]:
         before = change.before
+        if change.moved_file:
+            return self._place(change).users()
         if before is None or (change.after and change.after.id == before.id) or self.is_kept(before, change.after):
             return []
         number = self.documents.number(before.id)
-        return self._users_now(number) if number is not None else sorted({*self._users_before(before.id)})
+        if number is not None:
+            return self._users_now(number)
+        if self.index.row(before.id) is None and change.after is not None and before.parent_id is None:
+            # No version that is known has it: what its users import tells of them.
+            place = OldPlace(self.documents, self.sources, before.file_path, change.after.file_path)
+            return [one for one in place.users_of(before.name) if not self._uses_another(one, before.name)]
+        return sorted({*self._users_before(before.id)})
+
+    def gone(self, change: SymbolChange) -> list[str]:
+        """The ids by which other repositories may know what a change took away."""
+        if change.before or not change.moved_file or self._place(change).is_kept:
+            return [change.before.id] if change.before else []
+        documents, was = self.documents, change.moved_file
+        inside = (
+            (path, one) for path in (was, change.path)
+            if (file := documents.number(path)) is not None for one in documents.inside_file(file)
+        )  # fmt: skip
+        return sorted({f"{was}{documents[one].id.removeprefix(path)}" for path, one in inside})
+
+    def _place(self, change: SymbolChange) -> OldPlace:
+        return OldPlace(self.documents, self.sources, change.moved_file, change.path)
 
     def _users_now(self, number: int) -> list[int]:
         """Where the version that answers is the one before."""

@@ -68,6 +68,17 @@ class MentionedNames(Struct, eq=False, dict=True):
             )
         return self._texts_found[text]
 
+    def with_quoted(self, name: str) -> Collection[int]:
+        """The functions, else classes or files, that have a name as the end of a text: `"pay"`, `"shop.pay"`."""
+        if name not in self._quoted_found:
+            wanted = re.compile(rf"['\".:/]{re.escape(name)}['\"]")
+            self._quoted_found[name] = frozenset(number for number, line in self._lines(name) if wanted.search(line))
+        return self._quoted_found[name]
+
+    @cached_property
+    def _quoted_found(self) -> dict[str, frozenset[int]]:
+        return {}
+
     @cached_property
     def _texts_found(self) -> dict[str, frozenset[int]]:
         return {}

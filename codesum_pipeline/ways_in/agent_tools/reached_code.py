@@ -30,6 +30,7 @@ from codesum_pipeline.ways_in.agent_tools.mentioned_names import MentionedNames
 from codesum_pipeline.ways_in.agent_tools.pytest_fixtures import PytestFixtures
 from codesum_pipeline.ways_in.agent_tools.reached_documents import ReachedDocument, with_doubts
 from codesum_pipeline.ways_in.agent_tools.registered_functions import RegisteredFunctions
+from codesum_pipeline.ways_in.agent_tools.registrar_users import RegistrarUsers
 from codesum_pipeline.ways_in.agent_tools.relations import Relation, callers_of, related_documents
 
 # Definitions that are reached from one change; the rest is said to be left out.
@@ -61,8 +62,12 @@ class CodeReach(Struct, eq=False, dict=True):
         return HeldValues(self.documents, self.constants, self._children)
 
     @cached_property
+    def registrars(self) -> RegistrarUsers:
+        return RegistrarUsers(self.held)
+
+    @cached_property
     def registered(self) -> RegisteredFunctions:
-        return RegisteredFunctions(self.documents, self.held, self.names, self.is_test)
+        return RegisteredFunctions(self.documents, self.held, self.registrars, self.names, self.is_test)
 
     def reached(
         self, starts: Mapping[int, int], *, steps: int | None = None, without: Container[tuple[int, int]] = ()
@@ -153,7 +158,7 @@ class CodeReach(Struct, eq=False, dict=True):
             yield from self._users_of_file(number)
         elif level is Level.CLASS:
             yield from self._users_of_class(number)
-        else:
+        elif level is Level.FUNCTION:
             yield from self._users_of_function(number)
 
     def _users_by_name(self, number: int) -> Iterator[int]:
@@ -282,7 +287,7 @@ class CodeReach(Struct, eq=False, dict=True):
         if is_test_document(documents, number):
             yield from self.tests_run_with(number)
             return
-        yield from self.held.users_of_registrars(number)
+        yield from self.registrars.of(number)
         yield from self.held.users_of_registries(number) if not direct else ()
         if documents[owner].level is Level.CLASS:
             name = own_name(documents[number].id)

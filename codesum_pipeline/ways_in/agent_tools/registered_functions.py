@@ -1,7 +1,7 @@
 """The functions that a decorator registers under a text: `@app.route("/pay")`.
 
-Who uses the registering object, or runs the function around, may run them all. A test runs one only if its text is
-written on the way to the test.
+Who uses the registering object, or runs the function around, may run them all. A test runs one only if its text, or
+its name as a text, is written on the way to the test.
 """
 
 import re
@@ -11,13 +11,14 @@ from functools import cached_property
 from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.document import Level
-from codesum_pipeline.foundation.data_model.ids import SEPARATOR
+from codesum_pipeline.foundation.data_model.ids import SEPARATOR, own_name
 from codesum_pipeline.ways_in.agent_tools.document_tree import NOTHING, JoinedDocuments
 from codesum_pipeline.ways_in.agent_tools.held_values import HeldValues
 from codesum_pipeline.ways_in.agent_tools.mentioned_names import MentionedNames
+from codesum_pipeline.ways_in.agent_tools.registrar_users import RegistrarUsers
 
-# The first argument of a decorator, up to a parameter in it: `/pay/` of `@app.route("/pay/<int:order>")`.
-_REGISTERED = re.compile(r"(?m)^[ \t]*@[\w.]+\.\w+\(\s*['\"]([^'\"<{]+)")
+# The object of a decorator, and its first argument up to a parameter: `/pay/` of `@app.route("/pay/<int:order>")`.
+_REGISTERED = re.compile(r"(?m)^[ \t]*@(\w+)(?:\.\w+)+\(\s*['\"]([^'\"<{]+)")
 # Texts with fewer letters stand for anything: `/`.
 SHORTEST_TEXT = 3
 
@@ -27,6 +28,7 @@ class RegisteredFunctions(Struct, eq=False, dict=True):
 
     documents: JoinedDocuments
     held: HeldValues
+    registrars: RegistrarUsers
     names: MentionedNames
     is_test: Callable[[int], bool]
 
@@ -39,23 +41,37 @@ class RegisteredFunctions(Struct, eq=False, dict=True):
                 self.is_test(one) and self.writes_text(one, number) for one in self.names.with_text(text)
             )
             owner = int(self.documents.parents[number])
-            users = {owner, *self.held.users_of_registrars(number)} if is_known else set()
+            users = {owner, *self.registrars.of(number)} if is_known else set()
             self._users[number] = frozenset(users - {NOTHING})
         return self._users[number]
 
     def writes_text(self, user: int, registered: int) -> bool:
-        """Whether a document writes the text of a registered function, or its file does so outside of definitions. What
-        is around the function does not count: it has the decorator."""
+        """Whether a document writes the text of a registered function, or its name as a text (`url_for("pay")`), or its
+        file does so outside of definitions. What is around the function does not count: it has the decorator."""
         if self.documents[registered].id.startswith(f"{self.documents[user].id}{SEPARATOR}"):
             return False
         writing = self.names.with_text(self._text(registered))
-        return user in writing or int(self.documents.files[user]) in writing
+        naming = self.names.with_quoted(own_name(self.documents[registered].id))
+        return any(one in writing or one in naming for one in (user, int(self.documents.files[user])))
 
     def _text(self, number: int) -> str:
-        if self.documents[number].level is not Level.FUNCTION:
-            return ""
-        match = _REGISTERED.search("\n".join(self.held.decorators(number)))
-        return match[1] if match and len(re.sub(r"\W", "", match[1])) >= SHORTEST_TEXT else ""
+        """The text of the first decorator that has one and is of an object of the repository: `@click.option("--name")`
+        registers nothing."""
+        if number not in self._texts:
+            is_function = self.documents[number].level is Level.FUNCTION
+            decorators = "\n".join(self.held.decorators(number)) if is_function else ""
+            file = int(self.documents.files[number])
+            texts = (
+                match[2] for match in _REGISTERED.finditer(decorators)
+                if not self.registrars.is_from_outside(file, match[1])
+            )  # fmt: skip
+            text = next(texts, "")
+            self._texts[number] = text if len(re.sub(r"\W", "", text)) >= SHORTEST_TEXT else ""
+        return self._texts[number]
+
+    @cached_property
+    def _texts(self) -> dict[int, str]:
+        return {}
 
     @cached_property
     def _users(self) -> dict[int, frozenset[int]]:

@@ -224,6 +224,15 @@ def test_a_name_that_was_given_up_in_the_indexed_commit_is_looked_for_by_its_cal
     assert "by name: bill.py:5" in page.risks[0]
 
 
+def test_a_place_whose_function_is_counted_as_a_user_is_not_told_again_by_name(bills: Shop) -> None:
+    other = "def run(thing):\n    return thing.to_text()\n"
+    bills.repo.write({"money.py": MOVED, "run.py": other})
+    (change,) = (each for each in bills.ask(folder=bills.repo.path).changes if each.kind == "removed")
+
+    assert (change.users, change.unresolved) == (["bill.py::bill", "money.py::show"], ["run.py:2"])
+    assert change.risk == 6
+
+
 def test_code_outside_of_definitions_is_called_so(bills: Shop) -> None:
     bills.repo.write({"money.py": f"RATE = 2\n\n\n{MONEY}"})
     told = bills.ask(folder=bills.repo.path).text()

@@ -92,6 +92,14 @@ def test_a_class_a_file_and_a_constant_can_be_asked_about(ask: Ask) -> None:
     assert of_constant.reached[0].id == "shop/money.py::with_tax"
 
 
+def test_a_folder_is_asked_about_without_reading_it_as_a_file(ask: Ask) -> None:
+    page = ask("shop")
+
+    assert page.asked == ["shop"]
+    assert {row.id for row in ask("shop/payments.py").tests} <= {row.id for row in page.tests}
+    assert page.notes == []
+
+
 def test_several_reach_what_each_reaches(ask: Ask) -> None:
     both = ask("round_cents", "old_price")
 

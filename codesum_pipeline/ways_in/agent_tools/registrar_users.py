@@ -1,0 +1,137 @@
+"""Who uses the objects with which decorators register functions: `app` of `@app.route("/pay")`.
+
+An index knows the users of constants alone. A name in lower case is looked for in the file that gives it its value, in
+those that import it from there, and in what these make of it: `client = app.test_client()`.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+
+from msgspec import Struct
+
+from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
+from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.ids import symbol_id
+from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
+from codesum_pipeline.foundation.language_facts.language_profiles import profile_of
+from codesum_pipeline.ways_in.agent_tools.held_values import KEEPING, HeldValues
+from codesum_pipeline.ways_in.agent_tools.old_places import ModuleName, imports_in
+from codesum_pipeline.ways_in.agent_tools.relations import Relation, related_documents
+
+_DECORATOR = re.compile(r"@(\w+)\.\w+")
+_GIVEN = re.compile(r"([^\W\d]\w*) ?(?:=(?!=)|:)")
+_WORD = re.compile(r"\w+")
+# Of something else, as in `x.app`, or in a decorator, it is another name or no use.
+_BARE = r"(?<![\w$.@])"
+# Names of files that are followed from one object: each file that imports it, and each name that is made of it.
+_MOST_NAMES = 5_000
+_MOST_FILES = 2_000
+# Files through which a name is imported.
+_MOST_STEPS = 3
+
+
+class RegistrarUsers(Struct, eq=False, dict=True):
+    held: HeldValues
+
+    def of(self, number: int) -> Iterator[int]:
+        """Who uses the objects that register a function."""
+        held, documents = self.held, self.held.documents
+        path = documents[number].path
+        for match in filter(None, (_DECORATOR.match(line.strip()) for line in held.decorators(number))):
+            found: list[int] = []
+            for id_ in (symbol_id(path, [match[1]]), *held.imported(match[1])):
+                found += held.constants.users_of(id_)
+                if (registrar := documents.number(id_)) is not None:
+                    found.append(registrar)
+            yield from found or self._users_of_value(int(documents.files[number]), match[1])
+
+    def is_from_outside(self, file: int, name: str) -> bool:
+        """Whether a file imports a name that nothing of the repository has."""
+        if (file, name) not in self._outside:
+            is_imported = not self._is_given(file, name) and self._imports(file, name)
+            is_ours = not is_imported or self.held.imported(name) or self._givers(file, name)
+            self._outside[file, name] = not is_ours
+        return self._outside[file, name]
+
+    @cached_property
+    def _outside(self) -> dict[tuple[int, str], bool]:
+        return {}
+
+    def _users_of_value(self, file: int, name: str) -> list[int]:
+        """Who reads what has a name in a file, where that or a file that it imports gives the name its value."""
+        if (file, name) not in self._known:
+            owners = [file] if self._is_given(file, name) else self._givers(file, name)
+            self._known[file, name] = [*dict.fromkeys(user for owner in owners for user in self._readers(owner, name))]
+        return self._known[file, name]
+
+    @cached_property
+    def _known(self) -> dict[tuple[int, str], list[int]]:
+        return {}
+
+    def _is_given(self, file: int, name: str) -> bool:
+        given = filter(None, map(_GIVEN.match, self.held.own_lines(file).values()))
+        return any(match[1] == name for match in given)
+
+    def _givers(self, file: int, name: str, steps: int = _MOST_STEPS) -> list[int]:
+        """The files that give a value to a name that a file imports, also by a file between them."""
+        if not steps or not self._imports(file, name):
+            return []
+        imported = related_documents(self.held.documents, file, Relation.IMPORTS)[:_MOST_FILES]
+        files = [each.number for each in imported if self._is_file(each.number)]
+        self._read(files)
+        found = [each for each in files if self._is_given(each, name)]
+        return found or [giver for each in files for giver in self._givers(each, name, steps - 1)]
+
+    def _readers(self, file: int, name: str) -> Iterator[int]:
+        waiting, seen = [(file, name)], {(file, name)}
+        while waiting:
+            stop_if_cancelled()
+            holder, value = waiting.pop()
+            if users := self.held.constants.users_of(symbol_id(self.held.documents[holder].id, [value])):
+                yield from users
+                continue
+            for place, read in [(holder, _reading(_BARE, value)), *self._in_importers(holder, value)]:
+                yield from self.held.with_code(place, read)
+                made = {value} if place != holder and self._imports(place, value) else set[str]()
+                lines = (line for line in self.held.own_lines(place).values() if read.search(line))
+                made |= {match[1] for match in map(KEEPING.match, lines) if match}
+                new = {(place, each) for each in made} - seen
+                waiting += sorted(new) if len(seen) < _MOST_NAMES else ()
+                seen |= new
+
+    def _in_importers(self, file: int, name: str) -> Iterator[tuple[int, re.Pattern[str]]]:
+        """The files that import a name from a file, or use it as `file.name`, each with how they write it."""
+        documents = self.held.documents
+        importers = related_documents(documents, file, Relation.IMPORTED_BY)[:_MOST_FILES]
+        files = [each.number for each in importers if self._is_file(each.number)]
+        self._read(files)
+        module = re.escape(ModuleName.of(documents[file].id).name)
+        for each in files:
+            bare = f"|{_BARE}" if self._imports(each, name) else ""
+            yield each, _reading(rf"(?:\b{module}\.{bare})", name)
+
+    def _imports(self, file: int, name: str) -> bool:
+        if file not in self._import_words:
+            path = self.held.documents[file].id
+            text = self.held.constants.sources.text(self.held.documents.repo, path) or ""
+            comment = profile_of(language_of_path(path) or "").line_comment or ""
+            words = (word for each in imports_in(text, comment) for word in _WORD.findall(each))
+            self._import_words[file] = frozenset(words)
+        return name in self._import_words[file]
+
+    @cached_property
+    def _import_words(self) -> dict[int, frozenset[str]]:
+        return {}
+
+    def _is_file(self, number: int) -> bool:
+        return self.held.documents[number].level is Level.FILE
+
+    def _read(self, files: list[int]) -> None:
+        for index in self.held.documents.parts:
+            self.held.constants.sources.read_missing(index, [self.held.documents[each].path for each in files])
+
+
+def _reading(start: str, name: str) -> re.Pattern[str]:
+    """Finds a name behind what may stand before it."""
+    return re.compile(rf"{start}{re.escape(name)}(?![\w$])")

@@ -1,0 +1,167 @@
+"""Which tests run a function that a decorator registers with an object whose name is in lower case."""
+
+from pathlib import Path
+
+import pytest
+
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.ways_in.agent_tools.call import ToolContext
+from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.ways_in.agent_tools.reached_code import CodeReach
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
+
+WEB = """from outside import Flask
+
+app = Flask(__name__)
+
+
+@app.route("/pay/<int:order>")
+def pay(order):
+    return str(order + 1)
+
+
+@app.route("/owe")
+def owe():
+    return "0"
+"""
+FILES = {
+    "shop/__init__.py": "from .web import app\n",
+    "shop/web.py": WEB,
+    "shop/views.py": """from outside import Blueprint
+
+views = Blueprint("views")
+
+
+@views.route("/shown")
+def show():
+    return "1"
+""",
+    "shop/site.py": """from outside import Flask
+
+from .views import views
+
+site = Flask(__name__)
+site.register_blueprint(views)
+""",
+    "shop/pages.py": """from shop.web import app
+
+
+@app.route("/page")
+def page():
+    return "2"
+""",
+    "shop/program.py": """import click
+
+
+@click.group()
+def cli():
+    click.echo("hello")
+
+
+@cli.command()
+@click.option("--name", default="x")
+def greet(name):
+    click.echo(name)
+""",
+    "tests/test_web.py": """from outside import url_for
+
+from shop.web import app
+
+
+def test_pay():
+    assert app.test_client().get("/pay/3")
+
+
+def test_built():
+    assert app.test_client().get("/" + "pay" + "/3")
+
+
+def test_named():
+    assert app.test_client().get(url_for("shop.pay", order=3))
+
+
+def test_page():
+    assert app.test_client().get("/page")
+
+
+def test_nothing_of_it():
+    app = 3
+    assert True
+""",
+    "tests/test_client.py": """import shop.web
+from outside import TestClient
+from shop import app
+
+client = TestClient(app)
+
+
+def test_owe():
+    assert client.get("/owe")
+
+
+def test_by_the_module():
+    assert shop.web.app.test_client().get("/owe")
+
+
+def test_without_client():
+    assert True
+""",
+    "tests/test_site.py": """from shop.site import site
+
+
+def test_shown():
+    assert site.test_client().get("/shown")
+
+
+def test_beside():
+    assert site.test_client().get("/beside")
+""",
+    "tests/test_program.py": """from outside import CliRunner
+from shop.program import cli
+
+
+def test_default():
+    assert CliRunner().invoke(cli, ["greet"])
+
+
+def test_with_a_name():
+    assert CliRunner().invoke(cli, ["greet", "--name", "Bob"])
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def reach(tmp_path_factory: pytest.TempPathFactory) -> CodeReach:
+    folder: Path = tmp_path_factory.mktemp("registered")
+    repo = GitRepo.create(folder / "shop", FILES)
+    home = open_home(folder / "home")
+    build(workspace_of(home, RepositoryEntry("shop", str(repo.path))))
+    call = ToolContext(IndexCatalogue.of(home.settings), Path("/"))
+    documents = call.documents("shop")
+    return CodeReach.of(documents, call.sources(documents.parts))
+
+
+@pytest.mark.parametrize(
+    ("id_", "tests"),
+    [
+        ("shop/web.py::pay", {"test_pay", "test_built", "test_named"}),
+        ("shop/web.py::owe", {"test_owe", "test_by_the_module"}),
+        ("shop/views.py::show", {"test_shown"}),
+        ("shop/pages.py::page", {"test_page"}),
+        ("shop/program.py::greet", {"test_default", "test_with_a_name"}),
+    ],
+    ids=[
+        "a test that writes its text, or its name as a text",
+        "a client at the top of a file, an import by the package, and by the module",
+        "an object that is handed to another one",
+        "an object of another file",
+        "a decorator of options is no registration",
+    ],
+)
+def test_a_registered_function_is_run_by(reach: CodeReach, id_: str, tests: set[str]) -> None:
+    number = reach.documents.number(id_)
+    assert number is not None
+    found = reach.reached({number: 0})
+
+    assert {reach.documents[one].id.rpartition("::")[2] for one in found if reach.is_test(one)} == tests
