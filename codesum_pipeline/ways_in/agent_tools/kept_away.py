@@ -137,7 +137,7 @@ class _Walks(Struct, eq=False):
         """Whether a fixture may be run before those of its tests: once for several of them, or as their `setUp`."""
         documents = self.reach.documents
         shown = documents[number].shown()
-        text = self._text(number).split("\n")[(shown["start_line"] or 1) - 1 : shown["end_line"]]
+        text = self._lines(number)[(shown["start_line"] or 1) - 1 : shown["end_line"]]
         is_set_up = own_name(documents[number].id).replace("_", "").lower().startswith(_SETS_UP)
         return is_set_up or any(_SCOPE.search(line) for line in text[:10])
 
@@ -148,7 +148,7 @@ class _Walks(Struct, eq=False):
         if name.startswith("__"):
             name = own_name(documents[int(documents.parents[number])].id)
         first, word = shown["start_line"], whole_word(name)
-        own = self._text(user).split("\n")[first - 1 : shown["end_line"]]
+        own = self._lines(user)[first - 1 : shown["end_line"]]
         body = [*enumerate(own)][_head_length(own) :]
         named = [at for at, line in body if word.search(line) and not _kept_as(name, line)]
         if not named:
@@ -157,9 +157,9 @@ class _Walks(Struct, eq=False):
             named = [at for at, line in body if not _kept_as(name, line) and any(each.search(line) for each in words)]
         return [first + at for at in named] or [first]
 
-    def _text(self, number: int) -> str:
+    def _lines(self, number: int) -> list[str]:
         documents = self.reach.documents
-        return self.lookups.modules.sources.text(documents.repo, documents[number].path) or ""
+        return self.lookups.modules.sources.lines(documents.repo, documents[number].path)
 
     def _mattering(self, replaced: Iterable[ReplacedDefinition]) -> Replaced:
         return frozenset(each for each in replaced if self._cut_by(each))

@@ -228,7 +228,7 @@ class ReplacedLookups(Struct, eq=False):
     def _text(self, number: int) -> str:
         """The lines of a definition without its decorators, which are run before."""
         found, shown = self.documents[number], self.documents[number].shown()
-        lines = (self.modules.sources.text(self.documents.repo, found.path) or "").split("\n")
+        lines = self.modules.sources.lines(self.documents.repo, found.path)
         own = lines[(shown["start_line"] or 1) - 1 : shown["end_line"]]
         start = next((at for at, line in enumerate(own) if DEFINING.match(line)), 0)
         return "\n".join(own[start:] if found.level is Level.FUNCTION else own)
