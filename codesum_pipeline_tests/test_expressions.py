@@ -58,10 +58,6 @@ MADE_OF_ARGUMENTS = {
         r"(?<!\.)(?<![\w$])MOST(?![\w$])[^=\n]{0,80}=(?!=)|"
         r"\b(?:const|define|final|let|static|val|var)\b[^=\n]{0,80}(?<!\.)(?<![\w$])MOST(?![\w$])"
     ),
-    "ways_in/agent_tools/held_values.py: "
-    "f'(?<![\\\\w$.])(?<!\\\\bdef )(?<!\\\\bclass ){re.escape(name)}(?![\\\\w$])'": (
-        r"(?<![\w$.])(?<!\bdef )(?<!\bclass )MOST(?![\w$])"
-    ),
     'ways_in/agent_tools/mentioned_names.py: f"""[\'\\\\".:/]{re.escape(name)}[\'\\\\"]"""': r"['\".:/]pay['\"]",
     "ways_in/agent_tools/mentioned_names.py: f'{re.escape(text)}(?:(?![\\\\w-])|(?<!\\\\w))'": (
         r"/pay(?:(?![\w-])|(?<!\w))"

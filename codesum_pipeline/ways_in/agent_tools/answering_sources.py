@@ -96,10 +96,7 @@ class SourceReader(Struct, eq=False):
         text = None if hit.type == Level.MODULE else self.text(hit.repo, hit.file_path)
         if text is None:
             return NO_LINES
-        place = hit.repo, hit.file_path
-        if place not in self._lines:
-            self._lines[place] = text.split("\n")
-        lines = self._lines[place]
+        lines = self.lines(hit.repo, hit.file_path)
         first, last = (hit.start_line or 0) + 1, hit.end_line or len(lines)
         if within is not None:
             first, last = within.start_line, within.end_line
@@ -185,6 +182,13 @@ class SourceReader(Struct, eq=False):
                 self.tell(f"no excerpt of {path} in {repo}: {error}; `codesum index {repo} --force` fetches it anew")
             self._texts[repo, path] = text
         return self._texts[repo, path]
+
+    def lines(self, repo: str, path: str) -> list[str]:
+        """The lines of a file, split once; none if the mirror lacks it."""
+        if (repo, path) not in self._lines:
+            text = self.text(repo, path)
+            self._lines[repo, path] = [] if text is None else text.split("\n")
+        return self._lines[repo, path]
 
     def _mirror(self, index: PublishedIndex) -> Path:
         layout = self.catalogue.layout if index.home is None else HomeLayout(index.home)

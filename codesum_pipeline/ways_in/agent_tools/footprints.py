@@ -14,7 +14,7 @@ from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
 from codesum_pipeline.ways_in.agent_tools.graph_role import StartNames, is_test_document
 from codesum_pipeline.ways_in.agent_tools.impact_page import ReachedPlace, title_of
 from codesum_pipeline.ways_in.agent_tools.importing_repositories import foreign_uses
-from codesum_pipeline.ways_in.agent_tools.kept_away import keep_away
+from codesum_pipeline.ways_in.agent_tools.kept_away import WalkBudget, keep_away
 from codesum_pipeline.ways_in.agent_tools.left_users import LeftUsers
 from codesum_pipeline.ways_in.agent_tools.reached_code import CodeReach
 from codesum_pipeline.ways_in.agent_tools.reached_documents import ReachedDocument, way_to
@@ -110,8 +110,8 @@ def footprints(
     call: ToolContext, ours: JoinedDocuments, sources: SourceReader, starts: WalkStarts, *, steps: int | None
 ) -> Iterator[Footprint]:
     """What is reached in the repository, and in each other one that uses some of it."""
-    reach = CodeReach.of(ours, sources)
-    kept = keep_away(call, reach, sources, starts.numbers, steps=steps)
+    reach, budget = CodeReach.of(ours, sources), WalkBudget()
+    kept = keep_away(call, reach, sources, starts.numbers, steps=steps, budget=budget)
     found = kept.found
     yield Footprint(ours, reach, found, start_names(call, ours.repo), {}, kept.tests, kept.otherwise)
     offered = {ours[number].id: number for number in found if not is_test_document(ours, number)}
@@ -129,7 +129,7 @@ def footprints(
         their_sources = call.sources(theirs.parts)
         other = CodeReach.of(theirs, their_sources)
         numbers = {number: distance for number, (distance, _) in begun.items()}
-        kept = keep_away(call, other, their_sources, numbers, steps=steps)
+        kept = keep_away(call, other, their_sources, numbers, steps=steps, budget=budget)
         ways = {one: way for one, (_, way) in begun.items()}
         yield Footprint(theirs, other, kept.found, start_names(call, key), ways, kept.tests, kept.otherwise)
 

@@ -4,7 +4,8 @@ Whoever reads that name may run it. Nobody else of those who use the class or fi
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
@@ -12,7 +13,7 @@ from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, own_name, symbol_id
 from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
 from codesum_pipeline.foundation.language_facts.language_profiles import profile_of
-from codesum_pipeline.ways_in.agent_tools.constants import ConstantReader, whole_word
+from codesum_pipeline.ways_in.agent_tools.constants import ConstantReader
 from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
 
 # A statement that gives a name a value, or hands something to what has that name (`HOOKS.append(f)`).
@@ -20,6 +21,9 @@ KEEPING = re.compile(r"(?:[a-z]+ ){0,4}([^\W\d]\w*) ?(?:=(?!=)|:|\.\w+\(|\[)")
 _PLAIN_DECORATOR = re.compile(r"@(\w+)(?!\.)\b")
 _HEAD = re.compile(r"\s*(?:async\s+)?(?:def|class)\b")
 _CLOSING = re.compile(r"[\])}]")
+_WORD = re.compile(r"[\w$]+")
+# Of something else, as in `x.name`, or where it is defined, it is another name.
+_READ = re.compile(r"(?<![\w$.])(?<!\bdef )(?<!\bclass )[\w$]+")
 # Lines that name something without keeping it.
 _NO_STATEMENT = ("import ", "from ", "class ", "#", "//")
 
@@ -31,21 +35,33 @@ class HeldValues(Struct, eq=False):
     constants: ConstantReader
     children: Mapping[int, Sequence[int]]
     _lines: dict[int, dict[int, str]] = field(default_factory=dict)
+    _heads: dict[int, Mapping[str, Collection[str]]] = field(default_factory=dict)
+    _readers: dict[int, Mapping[str, Collection[int]]] = field(default_factory=dict)
 
     def names(self, holder: int, held: int) -> list[str] | None:
         """The names under which a class or file keeps a definition; None where it is named for another reason, such as
         a base, an argument or a type."""
-        lines = self.own_lines(holder)
-        word = whole_word(own_name(self.documents[held].id))
+        word = _WORD.search(own_name(self.documents[held].id))
+        if word is None:
+            return None
         found: dict[str, None] = {}
-        level = self._level(holder, lines)
-        heads = {at: _head(lines, at, level) for at, line in lines.items() if word.search(line)}
-        for head in heads.values():
+        for head in self._heads_by_word(holder).get(word[0], ()):
             if match := KEEPING.match(head):
                 found[match[1]] = None
             elif not head.startswith(_NO_STATEMENT):
                 return None
         return list(found)
+
+    def _heads_by_word(self, holder: int) -> Mapping[str, Collection[str]]:
+        """The first lines of the statements of a class or file by the words in them."""
+        if holder not in self._heads:
+            lines = self.own_lines(holder)
+            found: dict[str, dict[str, None]] = defaultdict(dict)
+            for line, head in zip(lines.values(), _heads(lines.values(), self._level(holder, lines)), strict=True):
+                for word in _WORD.findall(line):
+                    found[word][head] = None
+            self._heads[holder] = {**found}
+        return self._heads[holder]
 
     def _level(self, holder: int, lines: Mapping[int, str]) -> int:
         """How far the statements of a class or file are indented: those of a class more than its head."""
@@ -57,7 +73,7 @@ class HeldValues(Struct, eq=False):
     def decorators(self, number: int) -> list[str]:
         """The lines of a definition before its head."""
         found, shown = self.documents[number], self.documents[number].shown()
-        text = (self.constants.sources.text(self.documents.repo, found.path) or "").split("\n")
+        text = self.constants.sources.lines(self.documents.repo, found.path)
         own = text[(shown["start_line"] or 1) - 1 : shown["end_line"]]
         return own[: next((at for at, line in enumerate(own) if _HEAD.match(line)), 0)]
 
@@ -88,9 +104,7 @@ class HeldValues(Struct, eq=False):
             users = self.constants.users_of(symbol_id(path, [name]))
             yield from users
             if not users:
-                # Of something else, as in `x.name`, or where it is defined, it is another name.
-                read = re.compile(rf"(?<![\w$.])(?<!\bdef )(?<!\bclass ){re.escape(name)}(?![\w$])")
-                yield from self.with_code(file, read)
+                yield from self._readers_in(file).get(name, ())
 
     def with_code(self, holder: int, wanted: re.Pattern[str]) -> Iterator[int]:
         """The innermost definitions in a file or another definition that have some code."""
@@ -101,11 +115,28 @@ class HeldValues(Struct, eq=False):
             if any(map(wanted.search, lines)):
                 yield one
 
+    def _readers_in(self, file: int) -> Mapping[str, Collection[int]]:
+        """The innermost definitions of a file by the names in their code."""
+        if file not in self._readers:
+            found: dict[str, dict[int, None]] = defaultdict(dict)
+            comment = profile_of(language_of_path(self.documents[file].path) or "").line_comment
+            for one in self._innermost_first(file):
+                for line in self.own_lines(one).values():
+                    for name in _READ.findall(line.partition(comment)[0] if comment else line):
+                        found[name][one] = None
+            self._readers[file] = {**found}
+        return self._readers[file]
+
+    def _innermost_first(self, holder: int) -> Iterator[int]:
+        for one in self.children.get(holder, ()):
+            yield from self._innermost_first(one)
+            yield one
+
     def own_lines(self, holder: int) -> dict[int, str]:
         """The lines of a class, function or file that are in no definition of it, without empty ones."""
         if holder not in self._lines:
             found, shown = self.documents[holder], self.documents[holder].shown()
-            text = (self.constants.sources.text(self.documents.repo, found.path) or "").split("\n")
+            text = self.constants.sources.lines(self.documents.repo, found.path)
             covered = set[int]()
             for part in (self.documents[each].shown() for each in self.children.get(holder, ())):
                 covered.update(range(part["start_line"] or 1, (part["end_line"] or 0) + 1))
@@ -115,11 +146,13 @@ class HeldValues(Struct, eq=False):
         return self._lines[holder]
 
 
-def _head(lines: Mapping[int, str], at: int, level: int) -> str:
-    """The first line of the statement around a line; statements are indented by `level`."""
-    above = (lines[each] for each in sorted(lines, reverse=True) if each <= at)
-    is_head = (line for line in above if _indent(line) <= level and not _CLOSING.match(line.strip()))
-    return next(is_head, lines[at]).strip()
+def _heads(lines: Iterable[str], level: int) -> Iterator[str]:
+    """For each line the first one of the statement around it; statements are indented by `level`."""
+    head = ""
+    for line in lines:
+        if _indent(line) <= level and not _CLOSING.match(line.strip()):
+            head = line.strip()
+        yield head or line.strip()
 
 
 def _indent(line: str) -> int:

@@ -1,33 +1,44 @@
 """What tests in JavaScript and TypeScript replace: `jest.mock`, `vi.mock`, `spyOn(…).mock…`, stubs of Sinon.
 
 Read with the grammar of the language. A mocked module is replaced for the whole file, but for what its factory takes
-from the original; a spy or stub of a test from its line on, one of `beforeEach` or at the top for all tests around it.
+from the original; a spy or stub of a test from its line until something is restored, one of `beforeEach` or at the top
+for all tests around it. Whatever is handed the original, or a name that keeps it, replaces nothing.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
-from posixpath import join, normpath
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
+from codesum_pipeline.ways_in.agent_tools.javascript_tests import (
+    ENDINGS,
+    CallOfTest,
+    Kind,
+    Restore,
+    ScriptOfTests,
+    module_of,
+    read_tests,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-ENDINGS = (".js", ".ts", ".tsx", ".jsx", ".mjs", ".cjs", ".mts", ".cts")
+__all__ = ["ENDINGS", "MARK", "MockedName", "mocked_names"]
+
 MARK = re.compile(r"\bmock\(|\bspyOn\(|\bstub\(")
 _MOCKING = re.compile(r"(?:jest|vi)\.mock")
 _SPYING = re.compile(r"(?:jest|vi|vitest)\.spyOn")
 _STUBBING = re.compile(r"[\w.]{0,100}\.stub")
-_ACTUAL = re.compile(r"\b(?:requireActual|importActual|importOriginal|actual|original)\b")
-# What gives a spy another implementation for good.
+_ASKING = re.compile(r"(?:jest|vi|require)\.(?:requireActual|importActual|unmock|deepUnmock|dontMock|doUnmock)")
+# What gives a spy another implementation for good; and what may give one the original.
 _ANOTHER = re.compile(r"mock(?:Implementation|ReturnValue|ResolvedValue|RejectedValue|ReturnThis)")
-_TEST, _AROUND = re.compile(r"(?:it|test|specify)\b"), re.compile(r"(?:describe|suite|context)\b")
-_BEFORE = re.compile(r"(?:before|beforeEach|beforeAll|setup|suiteSetup)\b")
-_IMPORTED = re.compile(r"\bimport\s+([^;'\"]{1,500}?)\s+from\s+['\"]([^'\"\n]{1,300})['\"]")
-_REQUIRED = re.compile(r"\b(?:const|let|var)\s+(\w+|\{[^}=]{1,500}\})\s*=\s*require\(\s*['\"]([^'\"\n]{1,300})['\"]")
+_GIVING = re.compile(r"(?:mock\w{1,40}|callsFake|value|get)")
+# Of more pairs of what sets spies before each test and what restores them, a file replaces nothing there.
+MOST_COMPARED = 10_000
+_INDEX = re.compile(r"(?:/index)?(?:\.\w{1,4})?$")
 
 
 class MockedName(Struct, frozen=True):
@@ -56,113 +67,129 @@ def mocked_names(path: str, text: str) -> list[MockedName]:
         tree = parse_within_bounds(parser, source, usual_budget(source))
     except (TooMuchWork, TooCostly):
         return []
-    return [*_read(tree.root_node, path, _imports(path, text))]
+    script = read_tests(path, source, tree.root_node)
+    spies = [call for call in script.calls if _is_replacing_spy(call) or _is_stub(call)]
+    script.find_kept({script.string(call.values[1]) for call in spies})
+    return [*dict.fromkeys((*_mocked(script), *_spied(script, spies)))]
 
 
-def _read(root: "Node", path: str, imports: dict[str, tuple[str, str]]) -> Iterator[MockedName]:
-    waiting, last = [root], root.end_point[0] + 1
-    while waiting:
-        node = waiting.pop()
-        waiting += node.children
-        function, given = node.child_by_field_name("function"), node.child_by_field_name("arguments")
-        if node.type != "call_expression" or function is None or given is None:
+def _mocked(script: ScriptOfTests) -> Iterator[MockedName]:
+    """Modules that are mocked. Vitest moves the call to the top of the file, Jest to that of the block around it, where
+    what the file imports is there already."""
+    calls = [call for call in script.calls if not call.around.is_in_factory and call.values]
+    asked = {_base_name(script.string(call.values[0])) for call in calls if _ASKING.fullmatch(call.name)}
+    for call in calls:
+        if not _MOCKING.fullmatch(call.name):
             continue
-        name, values = _text(function), given.named_children
-        if _MOCKING.fullmatch(name) and values and (module := _module(path, _string(values[0]))):
-            for each in _of_factory(values[1] if len(values) > 1 else None):
-                yield MockedName(module, each, 1, last)
-        elif len(values) >= 2 and (_is_replacing_spy(node, name) or _is_stub(node, name)):
-            owner, member = _text(values[0]).removesuffix(".prototype"), _string(values[1])
-            span = _lines_in_force(node, last)
-            if owner in imports and member and span:
-                module, inside = imports[owner]
-                yield MockedName(module, f"{inside}::{member}" if inside else member, *span)
+        written = script.string(call.values[0])
+        is_at_top = call.around.kind is Kind.TOP and not call.around.is_doubtful
+        if not (is_at_top or call.name.startswith("vi.")) or not asked.isdisjoint({"", _base_name(written)}):
+            continue
+        if module := module_of(script.path, written):
+            for name in _of_factory(script, call.values[1] if len(call.values) > 1 else None):
+                yield MockedName(module, name, 1, script.last)
 
 
-def _of_factory(node: "Node | None") -> Iterator[str]:
+def _base_name(written: str) -> str:
+    return _INDEX.sub("", written[-300:]).rpartition("/")[2]
+
+
+def _of_factory(script: ScriptOfTests, node: "Node | None") -> Iterator[str]:
     """The names that a factory replaces; the empty one for all. With `{spy: true}` everything runs."""
-    if node is None or not _ACTUAL.search(_text(node)):
-        if node is None or node.type != "object":
+    if node is None:
+        yield ""
+        return
+    takes = node.child_by_field_name("parameter"), node.child_by_field_name("parameters")
+    takes_original = takes[0] is not None or (takes[1] is not None and takes[1].named_child_count > 0)
+    if not takes_original and not script.has_kept(node):
+        if node.type != "object":
             yield ""
         return
     waiting = [node]
     while waiting:
         one = waiting.pop()
-        key = one.child_by_field_name("key") if one.type == "pair" else one.child_by_field_name("name")
-        if one.type in ("pair", "method_definition") and key is not None:
-            yield _text(key).strip("'\"")
-        elif one.type == "shorthand_property_identifier":
-            yield _text(one)
-        else:
-            waiting += one.children
+        if one.type == "object":
+            yield from _of_object(script, one)
+        elif one.type not in ("variable_declarator", "function_declaration"):
+            waiting += one.named_children
 
 
-def _is_replacing_spy(node: "Node", name: str) -> bool:
-    return bool(_SPYING.fullmatch(name) and _ANOTHER.fullmatch(_called_on(node)))
+def _of_object(script: ScriptOfTests, node: "Node") -> Iterator[str]:
+    """The names in an object behind what it takes over as a whole, with values that do not run the original."""
+    parts = node.named_children
+    spread = max((at for at, part in enumerate(parts) if part.type == "spread_element"), default=-1)
+    for part in parts[spread + 1 :]:
+        if part.type == "shorthand_property_identifier" and not script.has_kept(part):
+            yield script.text(part)
+        key = part.child_by_field_name("key") or part.child_by_field_name("name")
+        value = part.child_by_field_name("value") or part.child_by_field_name("body")
+        if key is not None and value is not None and not script.has_kept(value):
+            yield script.text(key).strip("'\"")
 
 
-def _is_stub(node: "Node", name: str) -> bool:
-    return bool(_STUBBING.fullmatch(name)) and _called_on(node) not in ("callThrough", "withArgs", "onCall")
+def _spied(script: ScriptOfTests, spies: list[CallOfTest]) -> Iterator[MockedName]:
+    """Names of modules and members of classes that spies and stubs replace."""
+    giving = (call for call in script.calls if _GIVING.fullmatch(call.method))
+    given = [Restore(call.line, call.around) for call in giving if any(map(script.has_kept, call.values))]
+    members = {script.string(call.values[1]) for call in spies}
+    restores = [*script.restores, *given, *(each for name, each in script.assigned if name in members)]
+    if any(each.around.is_loose for each in restores):
+        return
+    restores.sort(key=lambda each: each.line)
+    setting = sum(call.around.kind is Kind.EACH for call in spies)
+    is_cheap = setting * len(restores) <= MOST_COMPARED
+    for call in spies:
+        owner, member = script.text(call.values[0]).removesuffix(".prototype"), script.string(call.values[1])
+        handed = [*call.values[2:], *([call.given_after] if call.given_after is not None else [])]
+        if owner in script.imports and member and not any(map(script.has_kept, handed)):
+            module, inside = script.imports[owner]
+            for span in _lines_in_force(call, restores) if is_cheap or call.around.kind is not Kind.EACH else ():
+                yield MockedName(module, f"{inside}::{member}" if inside else member, *span)
 
 
-def _called_on(node: "Node") -> str:
-    """The name of the method that is called on the result of a call."""
-    found = node.parent.child_by_field_name("property") if node.parent is not None else None
-    return _text(found) if found is not None else ""
+def _is_replacing_spy(call: CallOfTest) -> bool:
+    is_another = bool(_SPYING.fullmatch(call.name) and _ANOTHER.fullmatch(call.called_after))
+    return is_another and len(call.values) >= 2
 
 
-def _lines_in_force(node: "Node", last: int) -> tuple[int, int] | None:
-    """The lines in which a spy or stub is in force; None in a function that somebody calls."""
-    first, above = node.start_point[0] + 1, node.parent
-    while above is not None:
-        function = above.child_by_field_name("function") if above.type == "call_expression" else None
-        name = _text(function) if function is not None else ""
-        if _TEST.match(name):
-            return first, above.end_point[0] + 1
-        if _AROUND.match(name):
-            return above.start_point[0] + 1, above.end_point[0] + 1
-        is_called = above.type in ("function_declaration", "method_definition", "arrow_function", "function_expression")
-        if is_called and not _is_handed_to_framework(above):
-            return None
-        above = above.parent
-    return 1, last
+def _is_stub(call: CallOfTest) -> bool:
+    is_stub = bool(_STUBBING.fullmatch(call.name)) and call.called_after not in ("callThrough", "withArgs", "onCall")
+    return is_stub and len(call.values) >= 2
 
 
-def _is_handed_to_framework(node: "Node") -> bool:
-    """Whether a function is the callback of a test, of a group, or of what runs before tests."""
-    call = node.parent.parent if node.parent is not None and node.parent.type == "arguments" else None
-    function = call.child_by_field_name("function") if call is not None else None
-    name = _text(function) if function is not None else ""
-    return any(each.match(name) for each in (_TEST, _AROUND, _BEFORE))
+def _lines_in_force(call: CallOfTest, restores: list[Restore]) -> Iterator[tuple[int, int]]:
+    """The lines in which a spy or stub is in force; none for one of a function that somebody calls, or of a branch.
+    What restores is in the order of the lines."""
+    around = call.around
+    if around.is_doubtful:
+        return
+    if around.kind is Kind.TEST:
+        after = bisect_left(restores, call.line, key=lambda each: each.line)
+        last = min(restores[after].line - 1 if after < len(restores) else around.last, around.last)
+        if last >= call.line:
+            yield call.line, last
+    elif around.kind is not Kind.EACH:
+        # Set once, it is gone for the tests after the one behind which it is restored.
+        if all(each.around.kind is Kind.AFTER_ALL for each in restores):
+            yield around.first, around.last
+    else:
+        yield from _without_restored(call, restores)
 
 
-def _imports(path: str, text: str) -> dict[str, tuple[str, str]]:
-    """What each imported name is: a module's path and a name in it, empty for the module itself."""
-    found: dict[str, tuple[str, str]] = {}
-    for names, written in [*_IMPORTED.findall(text), *_REQUIRED.findall(text)]:
-        if not (module := _module(path, written)):
-            continue
-        before, _, inside = names.removeprefix("type ").partition("{")
-        for each in before.replace("* as ", "").split(","):
-            found[each.strip()] = (module, "")
-        for each in inside.rstrip("} \n").split(","):
-            name, _, bound = each.replace(":", " as ").partition(" as ")
-            found[(bound or name).strip()] = (module, name.strip())
-    found.pop("", None)
-    return found
-
-
-def _module(path: str, written: str) -> str:
-    """The path of a relative module without its ending; empty for a package."""
-    if not written.startswith("."):
-        return ""
-    found = normpath(join(path.rpartition("/")[0], written))
-    return next((found.removesuffix(each) for each in ENDINGS if found.endswith(each)), found)
-
-
-def _string(node: "Node") -> str:
-    return _text(node).strip("'\"`") if node.type in ("string", "template_string") else ""
-
-
-def _text(node: "Node") -> str:
-    return node.text.decode(errors="replace") if node.text is not None else ""
+def _without_restored(call: CallOfTest, restores: list[Restore]) -> Iterator[tuple[int, int]]:
+    """The lines of a group, for which something is set before each test, without tests and inner groups that restore
+    it before they run."""
+    around = call.around
+    inside = [each for each in restores if around.first <= each.line <= around.last]
+    early = [each.around for each in inside if each.around.kind in (Kind.EACH, Kind.TEST)]
+    lines = (around.first, around.last)
+    if any(each.around.kind is Kind.EACH and (each.around.first, each.around.last) == lines and each.line >= call.line
+           for each in inside):  # fmt: skip
+        return
+    first = around.first
+    for begin, end in sorted({(each.first, each.last) for each in early} - {lines}):
+        if begin > first:
+            yield first, begin - 1
+        first = max(first, end + 1)
+    if first <= around.last:
+        yield first, around.last

@@ -1,8 +1,8 @@
 """Which of the tests that reach something are kept away from it by what they replace: mocks, patches, values set.
 
 A step into test code is dropped where what it comes from is not reached any more while that code's replacements are in
-force. What is then not reached is kept away. Each set of replaced names costs a walk; of more sets than a limit, the
-tests are named as if they replaced nothing.
+force. What is then not reached is kept away. Each set of replaced names costs a walk; beyond a number of walks, and of
+documents that they reach, tests are named as if they replaced nothing.
 """
 
 import re
@@ -29,8 +29,9 @@ from codesum_pipeline.ways_in.agent_tools.replaced_definitions import (
     TestReplacements,
 )
 
-# Sets of replaced names that are followed for one repository.
+# Sets of replaced names that are followed for one answer, and documents that the walks reach in all: some five seconds.
 MOST_SETS = 200
+MOST_WALKED = 500_000
 # Of so many names, each is tried alone, so that only what matters is told.
 _MOST_TRIED = 6
 _SETS_UP = "setup"
@@ -38,6 +39,16 @@ _SCOPE = re.compile(r"\bscope\s*=")
 
 Found = Mapping[int, ReachedDocument]
 Replaced = frozenset[ReplacedDefinition]
+
+
+class WalkBudget(Struct, eq=False):
+    """The walks for one answer, over all its repositories, and the documents that they have reached."""
+
+    walks: int = 0
+    documents: int = 0
+
+    def is_spent(self) -> bool:
+        return self.walks >= MOST_SETS or self.documents >= MOST_WALKED
 
 
 class KeptAway(Struct, frozen=True):
@@ -50,7 +61,13 @@ class KeptAway(Struct, frozen=True):
 
 
 def keep_away(
-    call: ToolContext, reach: CodeReach, sources: SourceReader, starts: Mapping[int, int], *, steps: int | None
+    call: ToolContext,
+    reach: CodeReach,
+    sources: SourceReader,
+    starts: Mapping[int, int],
+    *,
+    steps: int | None,
+    budget: WalkBudget,
 ) -> KeptAway:
     """What is reached from some starts, without the tests that are kept away."""
     found = reach.reached(starts, steps=steps)
@@ -58,15 +75,15 @@ def keep_away(
     if not any(is_test_document(documents, number) for number in found):
         return KeptAway(found, found)
     modules = PythonModules(documents, sources)
-    walks = _Walks(reach, starts, steps, found, ReplacedLookups(documents, modules))
+    walks = _Walks(reach, starts, steps, found, ReplacedLookups(documents, modules), budget)
     walks.prepare()
     kept = walks.kept_away(ReplacementReader(documents, reach, modules, walks.inside).read(_names(reach, found)))
     if modules.is_cut:
         call.tell(f"what tests of {documents.repo} replace was looked for in the first {MOST_PARSED:,} files")
-    if len(walks.known) >= MOST_SETS:
+    if walks.is_cut:
         call.tell(
-            f"the tests of {documents.repo} replace more than {MOST_SETS} sets of names: those with others are named "
-            "as if they replaced nothing"
+            f"the tests of {documents.repo} replace more sets of names than were followed ({budget.walks:,} sets, "
+            f"{budget.documents:,} reached documents): those with others are named as if they replaced nothing"
         )
     return kept
 
@@ -82,14 +99,16 @@ def _names(reach: CodeReach, found: Found) -> frozenset[str]:
 
 
 class _Walks(Struct, eq=False):
-    """Walks from the same starts with different names replaced; `known` are the results. `inside` is what is reached
-    in each definition and file."""
+    """Walks from the same starts with different names replaced; `known` are the results, and it `is_cut` where there
+    would be more. `inside` is what is reached in each definition and file."""
 
     reach: CodeReach
     starts: Mapping[int, int]
     steps: int | None
     found: Found
     lookups: ReplacedLookups
+    budget: WalkBudget
+    is_cut: bool = False
     known: dict[Replaced, Collection[int]] = field(default_factory=dict)
     _cuts: dict[ReplacedDefinition, frozenset[tuple[int, int]]] = field(default_factory=dict)
     _users: dict[int, list[int]] = field(default_factory=dict)
@@ -137,7 +156,7 @@ class _Walks(Struct, eq=False):
         """Whether a fixture may be run before those of its tests: once for several of them, or as their `setUp`."""
         documents = self.reach.documents
         shown = documents[number].shown()
-        text = self._text(number).split("\n")[(shown["start_line"] or 1) - 1 : shown["end_line"]]
+        text = self._lines(number)[(shown["start_line"] or 1) - 1 : shown["end_line"]]
         is_set_up = own_name(documents[number].id).replace("_", "").lower().startswith(_SETS_UP)
         return is_set_up or any(_SCOPE.search(line) for line in text[:10])
 
@@ -148,7 +167,7 @@ class _Walks(Struct, eq=False):
         if name.startswith("__"):
             name = own_name(documents[int(documents.parents[number])].id)
         first, word = shown["start_line"], whole_word(name)
-        own = self._text(user).split("\n")[first - 1 : shown["end_line"]]
+        own = self._lines(user)[first - 1 : shown["end_line"]]
         body = [*enumerate(own)][_head_length(own) :]
         named = [at for at, line in body if word.search(line) and not _kept_as(name, line)]
         if not named:
@@ -157,9 +176,9 @@ class _Walks(Struct, eq=False):
             named = [at for at, line in body if not _kept_as(name, line) and any(each.search(line) for each in words)]
         return [first + at for at in named] or [first]
 
-    def _text(self, number: int) -> str:
+    def _lines(self, number: int) -> list[str]:
         documents = self.reach.documents
-        return self.lookups.modules.sources.text(documents.repo, documents[number].path) or ""
+        return self.lookups.modules.sources.lines(documents.repo, documents[number].path)
 
     def _mattering(self, replaced: Iterable[ReplacedDefinition]) -> Replaced:
         return frozenset(each for each in replaced if self._cut_by(each))
@@ -177,10 +196,13 @@ class _Walks(Struct, eq=False):
         if any((number, user) in self._cut_by(each) for each in replaced):
             return True
         if replaced not in self.known:
-            if len(self.known) >= MOST_SETS:
+            if self.budget.is_spent():
+                self.is_cut = True
                 return False
             without = frozenset[tuple[int, int]]().union(*map(self._cut_by, replaced))
             self.known[replaced] = frozenset(self.reach.reached(self.starts, steps=self.steps, without=without))
+            self.budget.walks += 1
+            self.budget.documents += len(self.known[replaced])
         return number not in self.known[replaced]
 
     def _telling(self, replaced: Replaced, number: int, user: int) -> Replaced:

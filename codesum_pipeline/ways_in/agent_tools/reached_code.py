@@ -112,13 +112,20 @@ class CodeReach(Struct, eq=False, dict=True):
 
     def _following(self, each: ReachedDocument) -> Iterator[ReachedDocument]:
         owner = int(self.documents.parents[each.number])
-        by_text = self.registered.users_by_text(each.number) - {*self._direct_users(each.number)}
+        if each.number not in self._known_by_text:
+            found = self.registered.users_by_text(each.number)
+            self._known_by_text[each.number] = found.difference(self._direct_users(each.number) if found else ())
+        by_text = self._known_by_text[each.number]
         for user, is_sure in self._users_in_order(each.number).items():
             by = each.by if is_sure or each.by != NOTHING else owner
             registered = each.number if user in by_text else each.registered
             if registered != NOTHING and self.registered.writes_text(user, registered):
                 registered = NOTHING
             yield ReachedDocument(user, each.distance + 1, each.number, by, registered)
+
+    @cached_property
+    def _known_by_text(self) -> dict[int, frozenset[int]]:
+        return {}
 
     def _is_unrelated(self, each: ReachedDocument) -> bool:
         """Whether it is test code that does not use the class whose method may have been called."""

@@ -118,6 +118,7 @@ class ReplacementReader(Struct, eq=False):
         for each in mocked_names(path, text):
             if (found := self._mocked(each)) is None:
                 continue
+            stop_if_cancelled()
             for one, shown in lines.items():
                 if each.first <= shown["start_line"] and shown["end_line"] <= each.last:
                     self._around[one][found] = None
@@ -129,7 +130,14 @@ class ReplacementReader(Struct, eq=False):
         below = (f"{mocked.module}{end}" for end in (*ENDINGS, *(f"/index{each}" for each in ENDINGS)))
         path = next((each for each in below if self.documents.number(each) is not None), "")
         found = self.documents.number(f"{path}::{mocked.name}" if mocked.name else path) if path else None
-        if found is None or found not in self.holders:
+        folder, _, name = path.rpartition("/")
+        by_hand = f"{folder}/__mocks__/{name}".removeprefix("/")
+        if (
+            found is None
+            or found not in self.holders
+            or (not mocked.name and self.documents.number(by_hand) is not None)
+        ):
+            # What stands in its place by hand may run the original.
             return None
         told = ".".join(filter(None, (mocked.module.rpartition("/")[2], mocked.name.replace("::", "."))))
         is_member = "::" in mocked.name or not mocked.name
@@ -220,7 +228,7 @@ class ReplacedLookups(Struct, eq=False):
     def _text(self, number: int) -> str:
         """The lines of a definition without its decorators, which are run before."""
         found, shown = self.documents[number], self.documents[number].shown()
-        lines = (self.modules.sources.text(self.documents.repo, found.path) or "").split("\n")
+        lines = self.modules.sources.lines(self.documents.repo, found.path)
         own = lines[(shown["start_line"] or 1) - 1 : shown["end_line"]]
         start = next((at for at, line in enumerate(own) if DEFINING.match(line)), 0)
         return "\n".join(own[start:] if found.level is Level.FUNCTION else own)

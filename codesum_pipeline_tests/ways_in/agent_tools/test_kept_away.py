@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.ways_in.agent_tools import kept_away, python_imports
+from codesum_pipeline.ways_in.agent_tools import footprints, kept_away, python_imports
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.agent_tools.impact_page import ImpactPage, KeptAwayTests
@@ -100,16 +100,42 @@ def test_of_two_versions_they_are_listed_apart_too(home: Path, page: ImpactPage)
     assert (files(changed.tests), files(changed.kept_away)) == (files(page.tests), files(page.kept_away))
 
 
-@pytest.mark.parametrize(("most", "is_told"), [(1000, False), (3, True)], ids=["all sets", "few sets"])
+@pytest.mark.parametrize(
+    ("limit", "most", "is_told"),
+    [
+        ("MOST_SETS", 1000, False),
+        ("MOST_SETS", 3, True),
+        ("MOST_WALKED", 100_000, False),
+        ("MOST_WALKED", 50, True),
+    ],
+    ids=["all sets", "few sets", "all that is reached", "little that is reached"],
+)
 def test_of_more_sets_of_names_than_a_limit_the_tests_are_named(
-    home: Path, page: ImpactPage, monkeypatch: pytest.MonkeyPatch, most: int, is_told: bool
+    home: Path, page: ImpactPage, monkeypatch: pytest.MonkeyPatch, limit: str, most: int, is_told: bool
 ) -> None:
-    monkeypatch.setattr(kept_away, "MOST_SETS", most)
+    monkeypatch.setattr(kept_away, limit, most)
     found = asked(home)
 
-    assert any("replace more than 3 sets of names" in note for note in found.notes) == is_told
+    assert any("more sets of names than were followed" in note for note in found.notes) == is_told
     assert (len(found.kept_away) < len(page.kept_away)) == is_told
     assert len(found.tests) + len(found.kept_away) == len(page.tests) + len(page.kept_away)
+
+
+def test_as_many_walks_as_the_limit_are_not_told(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    budgets: list[kept_away.WalkBudget] = []
+
+    class Seen(kept_away.WalkBudget):
+        def __post_init__(self) -> None:
+            budgets.append(self)
+
+    monkeypatch.setattr(footprints, "WalkBudget", Seen)
+    asked(home)
+    told = []
+    for fewer in (0, 1):
+        monkeypatch.setattr(kept_away, "MOST_SETS", budgets[0].walks - fewer)
+        told.append(any("more sets of names" in note for note in asked(home).notes))
+
+    assert [budgets[0].walks > 1, *told] == [True, False, True]
 
 
 @pytest.mark.parametrize(("most", "is_told"), [(1000, False), (3, True)], ids=["all files", "few files"])

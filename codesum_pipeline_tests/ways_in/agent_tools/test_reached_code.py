@@ -1,6 +1,7 @@
 """Which tests run a function, where no edge of the graph says so: each rule by a small example."""
 
 from pathlib import Path
+from time import process_time
 
 import pytest
 
@@ -208,6 +209,9 @@ def test_it_starts():
 }
 
 
+TEST_OF_TABLE = "from a import use\n\n\ndef test_use():\n    assert use()\n"
+
+
 @pytest.fixture(scope="module")
 def reach(tmp_path_factory: pytest.TempPathFactory) -> CodeReach:
     folder: Path = tmp_path_factory.mktemp("reach")
@@ -217,6 +221,24 @@ def reach(tmp_path_factory: pytest.TempPathFactory) -> CodeReach:
     call = ToolContext(IndexCatalogue.of(home.settings), Path("/"))
     documents = call.documents("app")
     return CodeReach.of(documents, call.sources(documents.parts))
+
+
+def test_a_file_is_read_once_for_all_that_it_keeps(tmp_path: Path) -> None:
+    """A table of fifteen thousand lines took half a minute where each line was looked for among all before it."""
+    functions = "".join(f"def f{at}():\n    return {at}\n\n\nkept{at} = [f{at}]\n\n\n" for at in range(500))
+    table = "table = [\n" + "    f0,\n" * 15_000 + "]\n\n\ndef use():\n    return table[0]()\n"
+    repo = GitRepo.create(tmp_path / "app", {"a.py": functions + table, "test_a.py": TEST_OF_TABLE})
+    home = open_home(tmp_path / "home")
+    build(workspace_of(home, RepositoryEntry("app", str(repo.path))))
+    call = ToolContext(IndexCatalogue.of(home.settings), Path("/"))
+    documents = call.documents("app")
+    made = CodeReach.of(documents, call.sources(documents.parts))
+    begin = process_time()
+    numbers = [documents.number(f"a.py::f{at}") for at in range(500)]
+    users = [made.users(number) for number in numbers if number is not None]
+
+    assert process_time() - begin < 4
+    assert [len(users), reached_tests(made, "a.py::f0"), reached_tests(made, "a.py::f1")] == [500, {"test_use"}, set()]
 
 
 def reached_tests(reach: CodeReach, id_: str) -> set[str]:
