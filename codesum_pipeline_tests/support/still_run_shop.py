@@ -2,11 +2,8 @@
 
 # Of each way to end a replacement, or to replace something else, a test that runs `round_cents`.
 STILL_RUN = {
-    "a_fixture_that_hides_the_module": """
-        @pytest.fixture
-        def orders():
-            return mock.Mock()
-
+    "a_parameter_that_hides_the_module": """
+        @pytest.mark.parametrize("orders", [mock.Mock()])
         def test_it(orders):
             orders.with_tax = lambda amount: 1
             assert total(1)

@@ -254,17 +254,16 @@ class _BodyReader:
         is_simple = not hasattr(node, "body")
         line, is_unknown = (node.end_lineno or node.lineno) if is_simple else node.lineno - 1, False
         for each, _ in _run([node]):
-            if isinstance(each, ast.Assign | ast.Call):
-                is_call = isinstance(each, ast.Call)
-                replaced, names = self.names.set_by(each) if is_call else self.names.assigned_by(each)
-                self._put_back(names - {one.name for one in replaced}, line)
-            if isinstance(each, ast.Call) and not self._end_by(each, line):
-                is_unknown = True
+            if isinstance(each, ast.Assign):
+                self._put_back(*self.names.assigned_by(each), line)
+            elif isinstance(each, ast.Call):
+                self._put_back(*self.names.set_by(each), line)
+                is_unknown |= not self._end_by(each, line)
         if is_unknown:
             self.ends.append(_End(line, frozenset(names_in([node]))))
 
-    def _put_back(self, names: Iterable[str], line: int) -> None:
-        for name in names:
+    def _put_back(self, replaced: Sequence[ReplacedName], names: set[str], line: int) -> None:
+        for name in names.difference(each.name for each in replaced):
             _end(self._by_name.pop(name, ()), line)
             self.ends.append(_End(line, frozenset({name})))
 
@@ -272,7 +271,8 @@ class _BodyReader:
         """End what a call ends; whether it ends nothing of unknown functions."""
         method, owner = _method_of(node), _owner_of(node)
         if method == _RELOADS or (isinstance(node.func, ast.Name) and method in self._ending):
-            _end(self.found, line)
+            for name in list(self._by_name):
+                _end(self._by_name.pop(name), line)
             self._by_key.clear()
             self.ends.append(_End(line, _ALL))
         elif method in _STOPS_ALL:

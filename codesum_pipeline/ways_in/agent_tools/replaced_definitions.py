@@ -113,8 +113,8 @@ class ReplacementReader(Struct, eq=False):
         for one in sorted(functions, key=lambda one: lines[one]["start_line"]):
             innermost.update(dict.fromkeys(range(lines[one]["start_line"], lines[one]["end_line"] + 1), one))
         for function in replacing:
-            if (found := innermost.get(function.line)) is not None:
-                self._keep(found, path, function)
+            if function.line in innermost:
+                self._keep(innermost[function.line], path, function)
 
     def _read_script(self, path: str, text: str) -> None:
         """Of a whole group of tests it is replaced around each, of a test in its own lines."""
