@@ -349,6 +349,12 @@ KEPT_AWAY = {
             monkeypatch.setattr(money, "with_tax", lambda amount: 1)
             assert total(1)
     """,
+    "set_at_the_top": """
+        orders.with_tax = lambda amount: 1
+
+        def test_it():
+            assert total(1)
+    """,
     "a_stop_that_is_only_handed_over": """
         def test_it(request):
             patcher = patch("shop.orders.with_tax")

@@ -206,4 +206,48 @@ STILL_RUN = {
             importlib.reload(orders)
             assert total(1)
     """,
+    "a_context_that_is_over_when_the_fixture_ends": """
+        @pytest.fixture
+        def no_tax(monkeypatch):
+            with monkeypatch.context() as m:
+                m.setattr(orders, "with_tax", lambda amount: 1)
+            return 1
+
+        def test_it(no_tax):
+            assert total(1)
+    """,
+    "a_block_at_the_top_that_is_over": """
+        with patch("shop.orders.with_tax"):
+            import os
+
+        def test_it():
+            assert total(1)
+    """,
+    "set_at_the_top_and_put_back": """
+        ORIGINAL = orders.with_tax
+        orders.with_tax = lambda amount: 1
+        orders.with_tax = ORIGINAL
+
+        def test_it():
+            assert total(1)
+    """,
+    "set_at_the_top_and_put_back_by_a_fixture": """
+        ORIGINAL = orders.with_tax
+        orders.with_tax = lambda amount: 1
+
+        @pytest.fixture
+        def tax():
+            orders.with_tax = ORIGINAL
+
+        def test_it(tax):
+            assert total(1)
+    """,
+    "undone_in_a_match": """
+        def test_it(monkeypatch, request):
+            monkeypatch.setattr(orders, "with_tax", lambda amount: 1)
+            match request.param:
+                case 1:
+                    monkeypatch.undo()
+                    assert total(1)
+    """,
 }  # fmt: skip

@@ -76,13 +76,15 @@ def replacements_in(tree: ast.Module) -> tuple[list[ReplacingFunction], list[Rep
     top = _BodyReader(file.names, last)
     top.read(tree.body)
     functions = list(file.of_body(tree.body, []))
+    at_top = [each.of for each in top.found if _lasts(each, last)]
     lasting = {each.of.name for function in functions for each in function.replaced if each.lasts}
-    file.patchers.update(lasting, _ALL)
+    file.patchers.update(lasting, (each.name for each in at_top), map(_kept_in, top.patchers), _ALL)
     found = [
         ReplacingFunction(each.line, each.replaced, not file.patchers.isdisjoint(file.ends.get(each.line, ())))
         for each in functions
     ]
-    return [each for each in found if each.replaced or each.is_ending], [each.of for each in top.found]
+    is_ended = any(each.is_ending for each in found)
+    return [each for each in found if each.replaced or each.is_ending], [] if is_ended else at_top
 
 
 class _FileReader(Struct, frozen=True):
@@ -113,21 +115,21 @@ class _FileReader(Struct, frozen=True):
         reader.read(node.body)
         is_told = bool(reader.found or reader.ends)
         yields = sorted(each.lineno for each in ast.walk(node) if isinstance(each, ast.Yield)) if is_told else []
-        self.patchers.update(key.partition("[")[0].rpartition(".")[2] for key in reader.patchers)
+        self.patchers.update(map(_kept_in, reader.patchers))
         if _CLEANS_UP not in node.name.lower():
             before = [each for each in reader.ends if not yields or each.line < yields[-1]]
             self.ends[node.lineno] = {name for each in before for name in each.names}
         spans = [
-            Replacement(each.of, each.first, each.last, lasts=at >= whole and _lasts(each, yields))
+            Replacement(each.of, each.first, each.last, lasts=at >= whole and _lasts(each, last, yields))
             for at, each in enumerate(reader.found)
         ]
         return ReplacingFunction(node.lineno, spans)
 
 
-def _lasts(found: _Open, yields: Sequence[int]) -> bool:
+def _lasts(found: _Open, last: int, yields: Sequence[int] = ()) -> bool:
     """Whether something is still replaced when its function has ended, or where it is suspended."""
     if not yields:
-        return not found.is_block and not found.is_ended
+        return not found.is_block and not found.is_ended and found.last == last
     at = bisect_left(yields, found.first)
     return at < len(yields) and yields[at] <= found.last
 
@@ -251,7 +253,7 @@ class _BodyReader:
 
     def _may_end(self, node: ast.stmt | ast.ExceptHandler) -> None:
         """What a statement ends is ended after it; before it where it holds others, since it may be a loop."""
-        is_simple = not hasattr(node, "body")
+        is_simple = not hasattr(node, "body") and not isinstance(node, ast.Match)
         line, is_unknown = (node.end_lineno or node.lineno) if is_simple else node.lineno - 1, False
         for each, _ in _run([node]):
             if isinstance(each, ast.Assign):
@@ -325,3 +327,8 @@ def _method_of(node: ast.Call) -> str:
 
 def _owner_of(node: ast.Call) -> str:
     return key_of(node.func.value) if isinstance(node.func, ast.Attribute) else ""
+
+
+def _kept_in(key: str) -> str:
+    """The last name of what has a patcher."""
+    return key.partition("[")[0].rpartition(".")[2]

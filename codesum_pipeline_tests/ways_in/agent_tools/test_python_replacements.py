@@ -9,11 +9,11 @@ from codesum_pipeline.ways_in.agent_tools import python_replacements
 STARTED = "    patcher.start()\n    patcher.stop()\n"
 MANY = {
     "patchers and loops": "    patchers = ["
-    + "patch('shop.total'), " * 3000
+    + "patch('shop.total'), " * 1500
     + "]\n"
-    + "    for each in patchers: each.start()\n" * 3000,
-    "starts and stops": "    patcher = patch('shop.total')\n" + STARTED * 5000,
-    "sets": "    original = shop.total\n" + "    shop.total = 1\n    shop.total = original\n" * 5000,
+    + "    for each in patchers: each.start()\n" * 1500,
+    "starts and stops": "    patcher = patch('shop.total')\n" + STARTED * 1500,
+    "sets": "    original = shop.total\n" + "    shop.total = 1\n    shop.total = original\n" * 1500,
 }
 
 
