@@ -355,6 +355,15 @@ KEPT_AWAY = {
         def test_it():
             assert total(1)
     """,
+    "another_thing_is_stopped_by_an_inner_function": """
+        @patch("shop.orders.with_tax")
+        def test_it(mocked, loop):
+            def finish():
+                loop.stop()
+                loop.close()
+            finish()
+            assert total(1)
+    """,
     "a_stop_that_is_only_handed_over": """
         def test_it(request):
             patcher = patch("shop.orders.with_tax")

@@ -154,6 +154,17 @@ STILL_RUN = {
             finish()
             assert total(1)
     """,
+    "stopped_by_an_inner_function_of_the_test": """
+        class TestIt(TestCase):
+            def setUp(self):
+                self.patcher = patch("shop.orders.with_tax")
+                self.patcher.start()
+
+            def test_it(self):
+                finish = lambda: self.patcher.stop()
+                finish()
+                assert total(1)
+    """,
     "stopped_at_the_end_of_a_fixture": """
         class TestIt(TestCase):
             def setUp(self):

@@ -8,6 +8,7 @@ import ast
 from bisect import bisect_left
 from collections import ChainMap, defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from msgspec import Struct, field
 
@@ -29,6 +30,9 @@ _STOPS = frozenset({"stop", "__exit__", "__aexit__"})
 _CLOSES = frozenset({"close", "aclose", "doCleanups", "doClassCleanups"})
 _STOPS_ALL = frozenset({"undo", "stopall"})
 _RELOADS = "reload"
+# Parts of an inner function that are looked at each time that it is called; one with more ends all.
+_MOST_ENDS = 20
+_ENDS_ALL = ast.parse(f"{_RELOADS}()", mode="eval").body
 _ALL = frozenset({"*"})
 _CLEANS_UP = "teardown"
 
@@ -145,7 +149,7 @@ class _BodyReader:
         self._parts: dict[str, list[str]] = defaultdict(list)
         self._by_key: dict[str, list[_Open]] = defaultdict(list)
         self._by_name: dict[str, list[_Open]] = defaultdict(list)
-        self._ending: set[str] = set()
+        self._ending: dict[str, list[ast.AST]] = {}
 
     def read(self, body: Sequence[ast.stmt]) -> None:
         self._statements(body, ChainMap())
@@ -206,11 +210,12 @@ class _BodyReader:
 
     def _keep_ending(self, name: str, body: Sequence[ast.AST]) -> None:
         """An inner function that may end something, which counts once it is called."""
-        methods = {_method_of(each) for each, _ in _run(body) if isinstance(each, ast.Call)}
-        if methods & (_STOPS | _CLOSES | _STOPS_ALL | {_RELOADS, "setattr"}) or any(
-            isinstance(each, ast.Assign) and self.names.assigned_by(each)[1] for each, _ in _run(body)
-        ):
-            self._ending.add(name)
+        parts = (
+            each for each, _ in _run(body)
+            if _may_be_end(each) or (isinstance(each, ast.Assign) and self.names.assigned_by(each)[1])
+        )  # fmt: skip
+        found = [*islice(parts, _MOST_ENDS + 1)]
+        self._ending[name] = found if len(found) <= _MOST_ENDS else [_ENDS_ALL]
 
     def _keep_patchers(self, key: str, value: ast.expr) -> None:
         """The patchers that a name, or a list or dictionary under it, has."""
@@ -254,15 +259,23 @@ class _BodyReader:
     def _may_end(self, node: ast.stmt | ast.ExceptHandler) -> None:
         """What a statement ends is ended after it; before it where it holds others, since it may be a loop."""
         is_simple = not hasattr(node, "body") and not isinstance(node, ast.Match)
-        line, is_unknown = (node.end_lineno or node.lineno) if is_simple else node.lineno - 1, False
+        line, unknown = (node.end_lineno or node.lineno) if is_simple else node.lineno - 1, list[ast.AST]()
         for each, _ in _run([node]):
-            if isinstance(each, ast.Assign):
-                self._put_back(*self.names.assigned_by(each), line)
-            elif isinstance(each, ast.Call):
-                self._put_back(*self.names.set_by(each), line)
-                is_unknown |= not self._end_by(each, line)
-        if is_unknown:
-            self.ends.append(_End(line, frozenset(names_in([node]))))
+            inner = _method_of(each) if isinstance(each, ast.Call) and isinstance(each.func, ast.Name) else ""
+            for part in (each, *self._ending.get(inner, ())):
+                if not self._end_with(part, line):
+                    unknown.append(node if part is each else part)
+        if unknown:
+            self.ends.append(_End(line, frozenset(names_in({id(each): each for each in unknown}.values()))))
+
+    def _end_with(self, node: ast.AST, line: int) -> bool:
+        """End what an assignment or call ends; whether that may not be something of another function."""
+        if isinstance(node, ast.Assign):
+            self._put_back(*self.names.assigned_by(node), line)
+        elif isinstance(node, ast.Call):
+            self._put_back(*self.names.set_by(node), line)
+            return self._end_by(node, line)
+        return True
 
     def _put_back(self, replaced: Sequence[ReplacedName], names: set[str], line: int) -> None:
         for name in names.difference(each.name for each in replaced):
@@ -272,7 +285,7 @@ class _BodyReader:
     def _end_by(self, node: ast.Call, line: int) -> bool:
         """End what a call ends; whether it ends nothing of unknown functions."""
         method, owner = _method_of(node), _owner_of(node)
-        if method == _RELOADS or (isinstance(node.func, ast.Name) and method in self._ending):
+        if method == _RELOADS:
             for name in list(self._by_name):
                 _end(self._by_name.pop(name), line)
             self._by_key.clear()
@@ -296,6 +309,11 @@ class _BodyReader:
 def _end(found: Iterable[_Open], line: int) -> None:
     for each in found:
         each.last, each.is_ended = min(each.last, line), True
+
+
+def _may_be_end(node: ast.AST) -> bool:
+    method = _method_of(node) if isinstance(node, ast.Call) else ""
+    return method in _STOPS | _CLOSES | _STOPS_ALL | {_RELOADS, "setattr"}
 
 
 def _run(nodes: Sequence[ast.AST]) -> Iterator[tuple[ast.AST, bool]]:

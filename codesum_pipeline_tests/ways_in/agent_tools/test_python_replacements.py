@@ -53,3 +53,14 @@ def test_each_end_closes_its_own_patcher_only() -> None:
         ("total", 5, 7, False),
         ("pay", 6, 8, True),
     ]
+
+
+@pytest.mark.parametrize(("count", "last"), [(20, 29), (21, 28)], ids=["at the limit", "above it"])
+def test_an_inner_function_with_more_ends_than_a_limit_ends_all(count: int, last: int) -> None:
+    ends = "".join(f"        other_{at}.close()\n" for at in range(count))
+    text = f"def test_it():\n    shop.total = 1\n    def finish():\n{ends}    finish()\n"
+    pad = "    pass\n" * (28 - text.count("\n"))
+
+    assert [each.last for each in replaced(text.replace("    finish()\n", f"{pad}    finish()\n    return\n"))] == [
+        last
+    ]
