@@ -34,6 +34,16 @@ _RELOADS = "reload"
 _MOST_ENDS = 20
 _ENDS_ALL = ast.parse(f"{_RELOADS}()", mode="eval").body
 _ALL = frozenset({"*"})
+# What runs no part of it where it stands, or has none.
+_RUNS_NOTHING = (
+    ast.Lambda,
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ClassDef,
+    ast.Name,
+    ast.Constant,
+    ast.expr_context,
+)
 _CLEANS_UP = "teardown"
 
 
@@ -200,13 +210,14 @@ class _BodyReader:
                 self._keep_patchers(key_of(target), node.value)
                 if isinstance(node.value, ast.Lambda):
                     self._keep_ending(key_of(target), [node.value.body])
-        for each, is_sure in _run([node]):
+        run = [*_run([node])]
+        for each, is_sure in run:
             if is_sure and isinstance(each, ast.Call):
                 self._call(each, ends)
             elif is_sure and isinstance(each, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
                 made = each.value if isinstance(each, ast.DictComp) else each.elt
                 self._start_all(each.generators[0].iter, [made], node.lineno)
-        self._may_end(node)
+        self._may_end(node, run)
 
     def _keep_ending(self, name: str, body: Sequence[ast.AST]) -> None:
         """An inner function that may end something, which counts once it is called."""
@@ -256,11 +267,11 @@ class _BodyReader:
     def _patched(self, node: ast.expr) -> list[ReplacedName]:
         return self.names.replaced_by(node) or self.patchers.get(key_of(node), [])
 
-    def _may_end(self, node: ast.stmt | ast.ExceptHandler) -> None:
+    def _may_end(self, node: ast.stmt | ast.ExceptHandler, run: Sequence[tuple[ast.AST, bool]] = ()) -> None:
         """What a statement ends is ended after it; before it where it holds others, since it may be a loop."""
         is_simple = not hasattr(node, "body") and not isinstance(node, ast.Match)
         line, unknown = (node.end_lineno or node.lineno) if is_simple else node.lineno - 1, list[ast.AST]()
-        for each, _ in _run([node]):
+        for each, _ in run or _run([node]):
             inner = _method_of(each) if isinstance(each, ast.Call) and isinstance(each.func, ast.Name) else ""
             for part in (each, *self._ending.get(inner, ())):
                 if not self._end_with(part, line):
@@ -322,7 +333,7 @@ def _run(nodes: Sequence[ast.AST]) -> Iterator[tuple[ast.AST, bool]]:
     while waiting:
         node, is_sure = waiting.popleft()
         yield node, is_sure
-        if not isinstance(node, ast.Lambda | Functions | ast.ClassDef):
+        if not isinstance(node, _RUNS_NOTHING):
             surely = _run_surely(node)
             waiting += ((each, is_sure and surely in (None, each)) for each in ast.iter_child_nodes(node))
 
