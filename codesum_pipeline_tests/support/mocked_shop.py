@@ -311,6 +311,66 @@ KEPT_AWAY = {
         def test_it(bank, with_tax):
             assert total(1) and pay(1)
     """,
+    "stopped_when_all_is_over": """
+        class TestIt(TestCase):
+            def setUp(self):
+                self.patcher = patch("shop.orders.with_tax")
+                self.patcher.start()
+
+            def tearDown(self):
+                self.patcher.stop()
+                patch.stopall()
+
+            def test_it(self):
+                assert total(1)
+    """,
+    "fixture_that_undoes_after_the_test": """
+        @pytest.fixture
+        def no_tax():
+            patcher = patch("shop.orders.with_tax")
+            yield patcher.start()
+            patcher.stop()
+
+        def test_it(no_tax):
+            assert total(1)
+    """,
+    "another_thing_is_stopped": """
+        def test_it(server, no_tax):
+            server.stop()
+            assert total(1)
+
+        @pytest.fixture
+        def no_tax():
+            patch("shop.orders.with_tax").start()
+    """,
+    "two_modules_one_after_the_other": """
+        def test_it(monkeypatch):
+            monkeypatch.setattr(orders, "with_tax", lambda amount: 1)
+            monkeypatch.setattr(money, "with_tax", lambda amount: 1)
+            assert total(1)
+    """,
+    "set_at_the_top": """
+        orders.with_tax = lambda amount: 1
+
+        def test_it():
+            assert total(1)
+    """,
+    "another_thing_is_stopped_by_an_inner_function": """
+        @patch("shop.orders.with_tax")
+        def test_it(mocked, loop):
+            def finish():
+                loop.stop()
+                loop.close()
+            finish()
+            assert total(1)
+    """,
+    "a_stop_that_is_only_handed_over": """
+        def test_it(request):
+            patcher = patch("shop.orders.with_tax")
+            patcher.start()
+            request.addfinalizer(lambda: patcher.stop())
+            assert total(1)
+    """,
 }  # fmt: skip
 # What looks like it, and runs `round_cents` all the same.
 REACHED = {

@@ -18,16 +18,14 @@ from codesum_pipeline.foundation.data_model.ids import own_name
 from codesum_pipeline.ways_in.agent_tools.document_tree import NOTHING, JoinedDocuments
 from codesum_pipeline.ways_in.agent_tools.javascript_replacements import ENDINGS, MARK, MockedName, mocked_names
 from codesum_pipeline.ways_in.agent_tools.python_imports import Meaning, PythonModules
-from codesum_pipeline.ways_in.agent_tools.python_replacements import (
-    ReplacedName,
-    Replacement,
-    replacements_in,
-)
+from codesum_pipeline.ways_in.agent_tools.python_replacements import ReplacingFunction, replacements_in
 from codesum_pipeline.ways_in.agent_tools.reached_code import CodeReach
+from codesum_pipeline.ways_in.agent_tools.replaced_names import ReplacedName
 
 # Where a source has none of these, nothing is replaced; then the names that may be.
 _PYTHON_MARK = re.compile(r"\bpatch\b|\b(?:set|del)attr\b|\.\w{1,100} ?=(?!=)")
 _PYTHON_NAME = re.compile(r"\b(\w+)(?=['\"]| ?=(?!=))")
+_ENDING = re.compile(r"\b(?:stopall|undo|reload)\(")
 DOTTED_NAME = re.compile(r"(?<![\w.])[^\W\d]\w*(?:\.\w+)*")
 DEFINING = re.compile(r"^\s*(?:async\s+)?def\s")
 
@@ -71,6 +69,7 @@ class ReplacementReader(Struct, eq=False):
     holders: Container[int]
     _own: dict[int, list[ReplacedSpan]] = field(default_factory=lambda: defaultdict(list))
     _lasting: dict[int, list[ReplacedDefinition]] = field(default_factory=lambda: defaultdict(list))
+    _ending: list[int] = field(default_factory=list)
     _around: dict[int, dict[ReplacedDefinition, None]] = field(default_factory=lambda: defaultdict(dict))
 
     def read(self, names: frozenset[str]) -> TestReplacements:
@@ -80,11 +79,16 @@ class ReplacementReader(Struct, eq=False):
                 if MARK.search(text) and self.modules.may_parse(path):
                     stop_if_cancelled()
                     self._read_script(path, text)
-            elif _PYTHON_MARK.search(text) and not names.isdisjoint(_PYTHON_NAME.findall(text)):
+            elif _ENDING.search(text) or (
+                _PYTHON_MARK.search(text) and not names.isdisjoint(_PYTHON_NAME.findall(text))
+            ):
                 stop_if_cancelled()
                 self._read_file(path)
+        ended = {user for number in self._ending for user in self._run_with(number)}
         for number, replaced in self._lasting.items():
-            self._prepare(number, replaced)
+            for user in self._run_with(number)[1:]:
+                if user not in ended:
+                    self._around[user].update(dict.fromkeys(replaced))
         return TestReplacements(self._own, self._around)
 
     def _sources(self) -> Iterator[tuple[str, str]]:
@@ -105,10 +109,12 @@ class ReplacementReader(Struct, eq=False):
         whole = [found for each in at_top if (found := self._meant(each, path))]
         for one in functions:
             self._around[one].update(dict.fromkeys(whole))
+        innermost = dict[int, int]()
+        for one in sorted(functions, key=lambda one: lines[one]["start_line"]):
+            innermost.update(dict.fromkeys(range(lines[one]["start_line"], lines[one]["end_line"] + 1), one))
         for function in replacing:
-            around = [one for one in functions if lines[one]["start_line"] <= function.line <= lines[one]["end_line"]]
-            if around:
-                self._keep(max(around, key=lambda one: lines[one]["start_line"]), path, function.replaced)
+            if function.line in innermost:
+                self._keep(innermost[function.line], path, function)
 
     def _read_script(self, path: str, text: str) -> None:
         """Of a whole group of tests it is replaced around each, of a test in its own lines."""
@@ -143,8 +149,9 @@ class ReplacementReader(Struct, eq=False):
         is_member = "::" in mocked.name or not mocked.name
         return ReplacedDefinition(found, mocked.name, "", told, runs_in="" if is_member else path)
 
-    def _keep(self, number: int, path: str, replacements: Sequence[Replacement]) -> None:
-        for each in replacements:
+    def _keep(self, number: int, path: str, function: ReplacingFunction) -> None:
+        self._ending += [number] if function.is_ending else []
+        for each in function.replaced:
             if found := self._meant(each.of, path):
                 self._own[number].append(ReplacedSpan(found, each.first, each.last))
                 if each.lasts:
@@ -162,15 +169,15 @@ class ReplacementReader(Struct, eq=False):
         told = f"{_last_name(self.documents, owner)}.{written.name}"
         return ReplacedDefinition(found, written.name, module, told, written.is_handed)
 
-    def _prepare(self, number: int, replaced: Sequence[ReplacedDefinition]) -> None:
-        """What a fixture or a `setUp` replaces is so for the tests that it is run for."""
-        seen, waiting = {number}, [number]
+    def _run_with(self, number: int) -> list[int]:
+        """A function, and the tests and fixtures that it is run for as a fixture or a `setUp`."""
+        seen, waiting = {number: None}, [number]
         while waiting:
             for user in self.reach.tests_run_with(waiting.pop()):
                 if user not in seen:
-                    seen.add(user)
-                    self._around[user].update(dict.fromkeys(replaced))
+                    seen[user] = None
                     waiting += [] if self.reach.is_test(user) else [user]
+        return list(seen)
 
 
 def _last_name(documents: JoinedDocuments, owner: Meaning) -> str:

@@ -16,6 +16,7 @@ from codesum_pipeline.ways_in.cli.impact_markdown import impact_markdown
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.mocked_shop import HEAD, KEPT_AWAY, REACHED, SHOP
 from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.still_run_shop import STILL_RUN
 
 Ask = Callable[..., ImpactPage]
 
@@ -23,9 +24,8 @@ Ask = Callable[..., ImpactPage]
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder: Path = tmp_path_factory.mktemp("mocked")
-    tests = {
-        f"tests/test_{name}.py": f"{HEAD}\n{textwrap.dedent(code)}" for name, code in {**KEPT_AWAY, **REACHED}.items()
-    }
+    codes = {**KEPT_AWAY, **REACHED, **STILL_RUN}
+    tests = {f"tests/test_{name}.py": f"{HEAD}\n{textwrap.dedent(code)}" for name, code in codes.items()}
     repo = GitRepo.create(folder / "shop", {**SHOP, **tests})
     build(workspace_of(open_home(folder / "home"), RepositoryEntry("shop", str(repo.path))))
     return folder / "home"
@@ -162,6 +162,6 @@ def test_what_cannot_be_parsed_replaces_nothing(text: str) -> None:
     assert python_imports.parse_python(text) is None
 
 
-@pytest.mark.parametrize("name", REACHED)
+@pytest.mark.parametrize("name", [*REACHED, *STILL_RUN])
 def test_a_test_that_still_runs_it_is_named(page: ImpactPage, name: str) -> None:
     assert (name in files(page.tests), name in files(page.kept_away)) == (True, False)
