@@ -31,7 +31,7 @@ def unfollowed_calls(own: Footprint, sources: SourceReader) -> list[UnfollowedCa
         stop_if_cancelled()
         callers, unread = other_callers(sources, own.documents, name, own.documents[number].path, but=number)
         places = [each.place for each in callers if _is_new(own, each)]
-        if places or unread:
+        if places:
             shown = places if len(places) <= MOST_PLACES else []
             found.append(UnfollowedCalls(name=name, places=shown, count=len(places), unread=unread))
     return found
