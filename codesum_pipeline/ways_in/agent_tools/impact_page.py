@@ -252,8 +252,8 @@ class UnfollowedCalls(BaseModel):
 
     def text(self) -> str:
         places = ", ".join(map(one_line, self.places)) or count_noun(self.count, "place")
-        unread = f"{count_noun(self.unread, 'file')} not looked through" if self.unread else ""
-        return f"{one_line(self.name)}(: {'; '.join(filter(None, (places if self.count else '', unread)))}"
+        unread = f"; {count_noun(self.unread, 'more file')} not looked through" if self.unread else ""
+        return f"{one_line(self.name)}(: {places}{unread}"
 
 
 def explained_doubt(rows: Iterable[ChangedDefinition | ReachedPlace]) -> str:
