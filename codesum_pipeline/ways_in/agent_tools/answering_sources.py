@@ -21,6 +21,7 @@ from codesum_pipeline.search.source_lines.packed_texts import KeptTexts, PackedT
 from codesum_pipeline.source.files.content import read_file, read_files
 from codesum_pipeline.source.git.git import find_object_id
 from codesum_pipeline.source.git.locations import named_locations
+from codesum_pipeline.source.masking.secrets import mask_secrets
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue, Tell
 
 _GB = 1_000_000_000
@@ -73,11 +74,13 @@ def open_texts(catalogue: IndexCatalogue, index: PublishedIndex, *, tell: Tell) 
 
 
 class SourceReader(Struct, eq=False):
-    """Reads each file once and keeps its text as long as it lives, with a note where a file cannot be read."""
+    """Reads each file once and keeps its text as long as it lives, with a note where a file cannot be read. If it
+    `is_masked`, without secrets: their lines stay, so that numbers of lines are the same."""
 
     catalogue: IndexCatalogue
     indexes: Sequence[PublishedIndex]
     tell: Tell
+    is_masked: bool = False
     _texts: dict[tuple[str, str], str | None] = field(default_factory=dict)
     _lines: dict[tuple[str, str], list[str]] = field(default_factory=dict)
 
@@ -138,8 +141,12 @@ class SourceReader(Struct, eq=False):
         except RepositoryUnavailable as error:
             self.tell(f"the words of the query were not looked up in the sources of {index.repo}: {error}")
             return {}
-        self._texts.update(((index.repo, path), text) for path, text in texts.items())
-        return texts
+        found = {path: self._shown(text) for path, text in texts.items()}
+        self._texts.update(((index.repo, path), text) for path, text in found.items())
+        return found
+
+    def _shown(self, text: str) -> str:
+        return mask_secrets(text).text if self.is_masked else text
 
     def texts(self, index: PublishedIndex, paths: Sequence[str]) -> Mapping[str, str]:
         """The texts of some files of an index, of which only those are read that were not before."""
@@ -171,12 +178,14 @@ class SourceReader(Struct, eq=False):
             index = next((index for index in ours if index.row(path) is not None), ours[0])
             bring_mirror(self.catalogue, index, tell=self.tell)
             try:
-                text = read_file(
-                    self._mirror(index),
-                    commit=index.commit,
-                    path=path,
-                    timeout_s=self.catalogue.settings.git_timeout_s,
-                    encoding=index.version.encodings.get(path),
+                text = self._shown(
+                    read_file(
+                        self._mirror(index),
+                        commit=index.commit,
+                        path=path,
+                        timeout_s=self.catalogue.settings.git_timeout_s,
+                        encoding=index.version.encodings.get(path),
+                    )
                 )
             except (RepositoryUnavailable, SkippedFile) as error:
                 self.tell(f"no excerpt of {path} in {repo}: {error}; `codesum index {repo} --force` fetches it anew")

@@ -143,7 +143,8 @@ class ToolContext:
     work tree compared once, so that the whole answer is from one version and one state.
 
     `folder` is the caller's working folder. With `is_everywhere`, a call that names no repository is about all, also in
-    a checkout.
+    a checkout. With `is_masked`, sources are read without secrets: an answer shows parts of lines and of keys, in which
+    nobody would recognise one.
     """
 
     def __init__(
@@ -154,11 +155,13 @@ class ToolContext:
         progress: Progress = no_progress,
         on_note: Tell | None = None,
         is_everywhere: bool = False,
+        is_masked: bool = False,
     ) -> None:
         self.catalogue = catalogue
         self.folder = folder
         self.progress = progress
         self.is_everywhere = is_everywhere
+        self.is_masked = is_masked
         self.notes: list[str] = []
         self.trees = CallerTrees(catalogue, folder, self.tell)
         # Whether files differ from the commit, by repository: many questions of a batch name the same files.
@@ -287,7 +290,7 @@ class ToolContext:
         return self._indexes[key]
 
     def sources(self, indexes: Sequence[PublishedIndex]) -> SourceReader:
-        return SourceReader(self.catalogue, indexes, self.tell)
+        return SourceReader(self.catalogue, indexes, self.tell, is_masked=self.is_masked)
 
     def as_of(self, repos: Iterable[str]) -> list[AsOf]:
         """The commits of the repositories of an answer, in their order."""

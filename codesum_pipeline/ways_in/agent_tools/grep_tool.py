@@ -5,9 +5,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Annotated, Any, Literal
 
+from msgspec.structs import replace
 from pydantic import BaseModel, BeforeValidator, Field
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError, RepositoryUnavailable
+from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.patterns import LONGEST_PATTERN, MOST_PATTERNS
 from codesum_pipeline.foundation.data_model.printable import clean_text, count_noun, shorten_text
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
@@ -22,7 +24,7 @@ from codesum_pipeline.search.source_lines.line_groups import (
 )
 from codesum_pipeline.search.source_lines.line_kinds import LineKind
 from codesum_pipeline.search.source_lines.matching import LinePattern
-from codesum_pipeline.ways_in.agent_tools.answering_sources import open_texts, repositories_of
+from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader, open_texts, repositories_of
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.search_tool import filters_of
 from codesum_pipeline.ways_in.agent_tools.skipped_files import read_skipped
@@ -84,7 +86,7 @@ class GrepLine(BaseModel):
     @classmethod
     def of(cls, line: MatchingLine) -> "GrepLine":
         text, spans = _decoded(line)
-        first = max(0, spans[0][0] - _BEFORE_MATCH) if len(text) > _LONGEST_SHOWN else 0
+        first = max(0, spans[0][0] - _BEFORE_MATCH) if spans and len(text) > _LONGEST_SHOWN else 0
         last = min(len(text), first + _LONGEST_SHOWN)
         shown, marks, at = "…" if first else "", [], first
         for start, end in spans:
@@ -171,16 +173,31 @@ def grep(call: ToolContext, arguments: GrepArguments) -> GrepPage:
     filters = filters_of(call, indexes, languages=arguments.languages, paths=arguments.paths, tests=arguments.tests)
     found = lines_in(call, indexes, pattern, filters)
     holding = {group.document.repo for group in found.groups}
+    sources = call.sources(indexes) if call.is_masked else None
     part = call.part(
         _TOOL,
         arguments,
         [index for index in indexes if index.repo in holding][:_MOST_NAMED],
         found.groups,
         partial(GrepGroup.line, with_repo=True),
-        row=lambda group: GrepGroup.holding(group, most=arguments.lines),
+        row=lambda group: GrepGroup.holding(_without_secrets(group, sources), most=arguments.lines),
     )
     repos = repositories_named(part.items, indexes)
     return page_of(found, part.items, as_of=call.as_of(repos), **part.frame)
+
+
+def _without_secrets(group: LineGroup, sources: SourceReader | None) -> LineGroup:
+    """The same lines as `sources` have them; of one that reads otherwise there, the matches are not marked."""
+    if sources is None:
+        return group
+    path = group.document.id.partition(SEPARATOR)[0]
+    shown = sources.lines(group.document.repo, path)
+
+    def masked(line: MatchingLine) -> MatchingLine:
+        text = shown[line.number - 1] if line.number <= len(shown) else ""
+        return line if text == _decoded(line)[0] else replace(line, text=text.encode(), spans=())
+
+    return replace(group, lines=[masked(line) for line in group.lines])
 
 
 def repositories_named(places: Sequence[GrepGroup], indexes: Sequence[PublishedIndex]) -> list[str]:

@@ -107,7 +107,7 @@ class AskedQuestion(Struct, frozen=True):
             size = f"the question has {len(self.text):,} characters, at most {LONGEST_QUESTION:,} are taken"
             raise ConfigurationError(f"{size}: shorten it")
         check_says_something(self.text)
-        call = ToolContext(self.catalogue, self.folder)
+        call = ToolContext(self.catalogue, self.folder, is_masked=True)
         indexes = call.current(self.repos)
         for note in call.notes:
             self.tell(note)
@@ -154,7 +154,7 @@ class AskedQuestion(Struct, frozen=True):
                     earlier=fitting_exchanges(exchanges, max_prompt_chars=payer.backend.max_prompt_chars),
                     tools=tools,
                     sources=RepositoryFiles(
-                        SourceReader(self.catalogue, indexes, lambda _: None), self.catalogue.embedder
+                        SourceReader(self.catalogue, indexes, lambda _: None, is_masked=True), self.catalogue.embedder
                     ),
                     payer=payer,
                     notebook=notebook,
