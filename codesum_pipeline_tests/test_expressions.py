@@ -65,8 +65,9 @@ MADE_OF_ARGUMENTS = {
     "ways_in/agent_tools/registrar_users.py: f'{start}{re.escape(name)}(?![\\\\w$])'": (
         r"(?:\bweb\.|(?<![\w$.@]))app(?![\w$])"
     ),
-    "ways_in/agent_tools/uncounted.py: f'(?<![\\\\w$]){re.escape(name)}[ \\\\t]{{0,8}}\\\\({chained}'": (
+    "ways_in/agent_tools/uncounted.py: f'(?<![\\\\w$]){named}[ \\\\t]{{0,8}}\\\\({bare}'": (
         r"(?<![\w$])save[ \t]{0,8}\(|\.save\b"
+        r"|^save[ \t]{1,8}(?!(?:and|if|in|or|rescue|then|unless|until|while)\b)[\w:'\"@]"
     ),
     "ways_in/web/rendering.py: f'^{re.escape(title_of(row))}(: |$)'": r"^Cart\.add(: |$)",
 }

@@ -43,6 +43,8 @@ _log = logging.getLogger(__name__)
 POLL_S = 0.2
 # A lock file that nobody holds belongs to a process that was killed, unless it is about to be locked.
 DEAD_LOCK_AGE_S = 60.0
+# The run that deletes a repository.
+PURGE_RUN = "purge"
 # The names of the lock files that this process holds; what other processes hold shows in the files alone.
 _held_here: set[str] = set()
 

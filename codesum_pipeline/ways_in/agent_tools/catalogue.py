@@ -29,7 +29,7 @@ from codesum_pipeline.foundation.data_model.progress import Progress, no_progres
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry, RepositoryScope
 from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.store.layout import HomeLayout
-from codesum_pipeline.foundation.store.lease import current_holder
+from codesum_pipeline.foundation.store.lease import PURGE_RUN, current_holder
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
@@ -195,6 +195,8 @@ class IndexCatalogue(Struct, frozen=True):
             with suppress(BrokenStore):
                 holder = current_holder(self.layout.state(key))
                 if holder and not holder.is_gone():
+                    if holder.run_id == PURGE_RUN:
+                        return f"{key} is being deleted by {holder}"
                     return f"{key} is being indexed for the first time by {holder}: ask again when that is done"
         several = "KEY" if keys else "PATH|URL"
         return f"run `codesum index {keys[0] if len(keys) == 1 else several}`"

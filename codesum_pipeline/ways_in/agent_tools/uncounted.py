@@ -35,6 +35,8 @@ MOST_FILES = 50
 _PLACES_NAMED = 3
 _LANGUAGES_NAMED = 4
 _NAME = re.compile(r"[^\W\d][\w$]*[?!]?")
+# What may follow a name that begins a statement, where its arguments need no brackets: `set :tries, 3`.
+_ARGUMENT = r"[ \t]{1,8}(?!(?:and|if|in|or|rescue|then|unless|until|while)\b)[\w:'\"@]"
 _ALWAYS = "uses by reflection or by a name in a text, and code outside this repository"
 
 
@@ -140,8 +142,9 @@ def _places_in(index: PublishedIndex, file: int, text: str, name: str) -> Iterat
     Comments are left out. What has that name itself is not looked into: its own head looks like a call."""
     language = language_of_path(index.ids[file]) or ""
     comment = profile_of(language).line_comment
-    chained = rf"|\.{re.escape(name)}\b" * has_trait(language, Trait.CHAINS_CALL)
-    pattern = re.compile(rf"(?<![\w$]){re.escape(name)}[ \t]{{0,8}}\({chained}")
+    named = re.escape(name)
+    bare = rf"|\.{named}\b|^{named}{_ARGUMENT}" * has_trait(language, Trait.CHAINS_CALL)
+    pattern = re.compile(rf"(?<![\w$]){named}[ \t]{{0,8}}\({bare}")
     rows = (index.arrays["file_row"] == file).nonzero()[0]
     rows = rows[rows != file]
     first, last = index.shown.lines[rows].T

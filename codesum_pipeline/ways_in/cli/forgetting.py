@@ -4,7 +4,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from codesum_pipeline.foundation.data_model.errors import CannotWrite, LeaseHeld, UnknownRepository
-from codesum_pipeline.foundation.store.lease import hold_repository
+from codesum_pipeline.foundation.store.lease import PURGE_RUN, hold_repository
 from codesum_pipeline.foundation.store.locks import is_free
 from codesum_pipeline.ways_in.cli.render import write_note
 
@@ -42,7 +42,7 @@ def forget_repository(home: "Home", key: str, *, is_registered: bool) -> None:
     """Delete what is kept of a repository while no build of it runs. The registration goes last: what was
     interrupted can be repeated. Raises `LeaseHeld`."""
     state = home.layout.state(key)
-    with hold_repository(home.layout, key, run_id="purge"):
+    with hold_repository(home.layout, key, run_id=PURGE_RUN):
         home.purge(key)
         if home.layout.dagster_home.exists():
             from codesum_pipeline.builds.dagster.control import forget_partition

@@ -57,6 +57,29 @@ class Remote(Store):
 def empty(store: Store):
     return store.remove_all(["a"])
 '''
+# Arguments need no brackets where a statement begins with the name.
+SETTINGS = """class Settings
+  def keep_value(key, value = nil)
+    value
+  end
+end
+
+class Plugin
+  def defaults
+    keep_value :tries, 3
+  end
+
+  def looks
+    keep_value if ready
+    keep_value = 3
+    # keep_value :commented, 1
+    other_keep_value :tries, 3
+    keep_value ? 1 : 2
+  end
+end
+
+keep_value "at the top", 1
+"""
 # The folder of the package bears its name.
 PACKAGE = {
     "shop/src/shop/__init__.py": "",
@@ -97,6 +120,12 @@ def test_calls_on_what_nobody_knows_are_told(
     assert f"not followed, since nobody knows on what they are called:\n    {told}" in page.text()
     assert [each.count for each in page.unfollowed] == [3]
     assert f"are called (1)</summary>\n\n- `{told}`\n" in impact_markdown(page)
+
+
+def test_calls_without_brackets_are_told(tmp_path: Path) -> None:
+    page = impact(tmp_path, {"settings.rb": SETTINGS}, "Settings.keep_value")
+
+    assert [each.places for each in page.unfollowed] == [["settings.rb:9", "settings.rb:21"]]
 
 
 @pytest.mark.parametrize(("most", "names"), [(1, ["balance_of"]), (2, ["balance_of", "close"])])

@@ -4,6 +4,7 @@ server goes on."""
 import asyncio
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from codesum_pipeline.foundation.data_model.errors import CodesumError
 from codesum_pipeline.foundation.data_model.moments import utc_now
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.foundation.store.lease import hold_lease
+from codesum_pipeline.foundation.store.lease import PURGE_RUN, hold_lease
 from codesum_pipeline.ways_in.question_answering.session import AskedQuestion
 from codesum_pipeline_tests.support.homes import open_home, workspace_of
 from codesum_pipeline_tests.support.mcp_client import CALLS, catalogue_of, server_of, text_of, with_client
@@ -26,13 +27,25 @@ def empty(tmp_path: Path) -> Path:
     return tmp_path / "home"
 
 
-@pytest.fixture
-def being_indexed(tmp_path: Path) -> Iterator[Path]:
-    """A home of one repository that a process, this one, indexes for the first time."""
+@contextmanager
+def home_held(tmp_path: Path, run_id: str) -> Iterator[Path]:
+    """A home of one repository without an index, which a run of this process holds."""
     repository = GitRepo.create(tmp_path / "zoo", {"a.py": "A = 1\n"})
     ws = workspace_of(open_home(tmp_path / "home"), RepositoryEntry(key="zoo", location=str(repository.path)))
-    with hold_lease(ws.layout.state("zoo"), key="zoo", run_id="first"):
+    with hold_lease(ws.layout.state("zoo"), key="zoo", run_id=run_id):
         yield tmp_path / "home"
+
+
+@pytest.fixture
+def being_indexed(tmp_path: Path) -> Iterator[Path]:
+    with home_held(tmp_path, "first") as home:
+        yield home
+
+
+@pytest.fixture
+def being_deleted(tmp_path: Path) -> Iterator[Path]:
+    with home_held(tmp_path, PURGE_RUN) as home:
+        yield home
 
 
 @pytest.fixture
@@ -48,6 +61,7 @@ def damaged(zoo_home: Path, tmp_path: Path) -> Path:
 HOMES = [
     pytest.param("empty", "holds no index yet: run `codesum index PATH|URL`", id="no index"),
     pytest.param("being_indexed", "zoo is being indexed for the first time by process ", id="a first build"),
+    pytest.param("being_deleted", "zoo is being deleted by process ", id="a purge"),
     pytest.param("damaged", "can be read: run `codesum index`, or `codesum doctor`", id="a damaged index"),
 ]
 
