@@ -137,13 +137,15 @@ def _spied(script: ScriptOfTests, spies: list[CallOfTest]) -> Iterator[MockedNam
         return
     restores.sort(key=lambda each: each.line)
     setting = sum(call.around.kind is Kind.EACH for call in spies)
-    is_cheap = setting * len(restores) <= MOST_COMPARED
+    # What is set once is gone for the tests after the one behind which it is restored.
+    is_lasting = all(each.around.kind is Kind.AFTER_ALL for each in restores)
+    known = {Kind.TEST: True, Kind.EACH: setting * len(restores) <= MOST_COMPARED}
     for call in spies:
         owner, member = script.text(call.values[0]).removesuffix(".prototype"), script.string(call.values[1])
         handed = [*call.values[2:], *([call.given_after] if call.given_after is not None else [])]
         if owner in script.imports and member and not any(map(script.has_kept, handed)):
             module, inside = script.imports[owner]
-            for span in _lines_in_force(call, restores) if is_cheap or call.around.kind is not Kind.EACH else ():
+            for span in _lines_in_force(call, restores) if known.get(call.around.kind, is_lasting) else ():
                 yield MockedName(module, f"{inside}::{member}" if inside else member, *span)
 
 
@@ -159,7 +161,7 @@ def _is_stub(call: CallOfTest) -> bool:
 
 def _lines_in_force(call: CallOfTest, restores: list[Restore]) -> Iterator[tuple[int, int]]:
     """The lines in which a spy or stub is in force; none for one of a function that somebody calls, or of a branch.
-    What restores is in the order of the lines."""
+    What restores is in the order of the lines; it restores nothing that is set once for several tests."""
     around = call.around
     if around.is_doubtful:
         return
@@ -169,9 +171,7 @@ def _lines_in_force(call: CallOfTest, restores: list[Restore]) -> Iterator[tuple
         if last >= call.line:
             yield call.line, last
     elif around.kind is not Kind.EACH:
-        # Set once, it is gone for the tests after the one behind which it is restored.
-        if all(each.around.kind is Kind.AFTER_ALL for each in restores):
-            yield around.first, around.last
+        yield around.first, around.last
     else:
         yield from _without_restored(call, restores)
 

@@ -13,6 +13,7 @@ from itertools import pairwise
 from msgspec import Struct, field
 
 from codesum_pipeline.foundation.data_model.ids import own_name
+from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.constants import whole_word
@@ -77,7 +78,18 @@ def keep_away(
     modules = PythonModules(documents, sources)
     walks = _Walks(reach, starts, steps, found, ReplacedLookups(documents, modules), budget)
     walks.prepare()
-    kept = walks.kept_away(ReplacementReader(documents, reach, modules, walks.inside).read(_names(reach, found)))
+    reader = ReplacementReader(documents, reach, modules, walks.inside)
+    kept = walks.kept_away(reader.read(_names(reach, found)))
+    if reader.too_costly:
+        call.tell(
+            f"{count_noun(reader.too_costly, 'file')} of {documents.repo} would take too long to be read for what tests "
+            "replace: it is taken to replace nothing"
+        )
+    if reader.is_cut:
+        call.tell(
+            f"the tests of {documents.repo} replace more than was kept ({reader.kept:,} pairs of a function and what "
+            "it replaces): the others are named as if they replaced nothing"
+        )
     if modules.is_cut:
         call.tell(f"what tests of {documents.repo} replace was looked for in the first {MOST_PARSED:,} files")
     if walks.is_cut:

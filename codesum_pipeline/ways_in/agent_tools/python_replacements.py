@@ -17,6 +17,7 @@ from codesum_pipeline.ways_in.agent_tools.replaced_names import (
     Functions,
     ReplacedName,
     ReplacedNames,
+    entry_key,
     is_mocker,
     key_of,
     names_in,
@@ -84,7 +85,8 @@ class _End(Struct, frozen=True):
 
 
 def replacements_in(tree: ast.Module) -> tuple[list[ReplacingFunction], list[ReplacedName]]:
-    """The functions of a file that replace something or end it, and what its top replaces when it is imported."""
+    """The functions of a file that replace something or end it, and what its top replaces when it is imported. Raises
+    `TooMuchToLookAt` where the file would be read too often."""
     file = _FileReader(ReplacedNames.of_file(tree))
     last = tree.body[-1].end_lineno or 0 if tree.body else 0
     top = _BodyReader(file.names, last)
@@ -168,6 +170,7 @@ class _BodyReader:
         self, names: Sequence[ReplacedName], first: int, last: int, key: str = "", *, is_block: bool = False
     ) -> None:
         for each in names[: MOST_REPLACED - len(self.found)]:
+            self.names.looks.spend()
             made = _Open(each, first, last, is_block, key)
             self.found.append(made)
             self._by_name[each.name].append(made)
@@ -185,7 +188,7 @@ class _BodyReader:
                     self._may_end(handler)
                 self._statements([*node.orelse, *node.finalbody], ends)
             elif isinstance(node, Functions):
-                self._keep_ending(node.name, node.body)
+                self._ending[node.name] = self._ends_in(node.body)
             elif isinstance(node, ast.Expr | ast.Assign | ast.AnnAssign | ast.Return):
                 self._statement(node, ends)
             else:
@@ -208,8 +211,8 @@ class _BodyReader:
             self.open(self.names.assigned_by(node)[0], node.lineno, self.last)
             for target in node.targets:
                 self._keep_patchers(key_of(target), node.value)
-                if isinstance(node.value, ast.Lambda):
-                    self._keep_ending(key_of(target), [node.value.body])
+            if isinstance(node.value, ast.Lambda):
+                self._ending.update(dict.fromkeys(map(key_of, node.targets), self._ends_in([node.value.body])))
         run = [*_run([node])]
         for each, is_sure in run:
             if is_sure and isinstance(each, ast.Call):
@@ -219,26 +222,27 @@ class _BodyReader:
                 self._start_all(each.generators[0].iter, [made], node.lineno)
         self._may_end(node, run)
 
-    def _keep_ending(self, name: str, body: Sequence[ast.AST]) -> None:
-        """An inner function that may end something, which counts once it is called."""
+    def _ends_in(self, body: Sequence[ast.AST]) -> list[ast.AST]:
+        """What an inner function may end, which counts once it is called."""
         parts = (
             each for each, _ in _run(body)
             if _may_be_end(each) or (isinstance(each, ast.Assign) and self.names.assigned_by(each)[1])
         )  # fmt: skip
         found = [*islice(parts, _MOST_ENDS + 1)]
-        self._ending[name] = found if len(found) <= _MOST_ENDS else [_ENDS_ALL]
+        return found if len(found) <= _MOST_ENDS else [_ENDS_ALL]
 
     def _keep_patchers(self, key: str, value: ast.expr) -> None:
         """The patchers that a name, or a list or dictionary under it, has."""
+        self.names.looks.spend()
         if not key:
             return
         if isinstance(value, ast.List | ast.Tuple):
             for at, each in enumerate(value.elts):
-                self._keep_patchers(f"{key}[{at}]", each)
+                self._keep_patchers(entry_key(key, at), each)
         elif isinstance(value, ast.Dict):
             for name, each in zip(value.keys, value.values, strict=True):
                 if isinstance(name, ast.Constant):
-                    self._keep_patchers(f"{key}[{name.value!r}]", each)
+                    self._keep_patchers(entry_key(key, name.value), each)
         elif not is_mocker(value) and (patched := self.names.replaced_by(value)):
             if key not in self.patchers:
                 self._parts[key.partition("[")[0]].append(key)
@@ -251,6 +255,7 @@ class _BodyReader:
         parts = dotted_name(over.func)[:-1] if isinstance(over, ast.Call) else dotted_name(over)
         if parts and any(isinstance(each, ast.Call) and _method_of(each) == "start" for each, _ in _run(body)):
             for key in self._parts.get(".".join(parts), ())[: MOST_REPLACED - len(self.found)]:
+                self.names.looks.spend()
                 self.open(self.patchers.get(key, []), first, self.last, key)
 
     def _call(self, node: ast.Call, ends: ChainMap[str, int]) -> None:
@@ -273,11 +278,14 @@ class _BodyReader:
         line, unknown = (node.end_lineno or node.lineno) if is_simple else node.lineno - 1, list[ast.AST]()
         for each, _ in run or _run([node]):
             inner = _method_of(each) if isinstance(each, ast.Call) and isinstance(each.func, ast.Name) else ""
-            for part in (each, *self._ending.get(inner, ())):
+            ending = self._ending.get(inner, ())
+            self.names.looks.spend(len(ending))
+            for part in (each, *ending):
                 if not self._end_with(part, line):
                     unknown.append(node if part is each else part)
         if unknown:
-            self.ends.append(_End(line, frozenset(names_in({id(each): each for each in unknown}.values()))))
+            parts = {id(each): each for each in unknown}.values()
+            self.ends.append(_End(line, frozenset(names_in(parts, self.names.looks))))
 
     def _end_with(self, node: ast.AST, line: int) -> bool:
         """End what an assignment or call ends; whether that may not be something of another function."""

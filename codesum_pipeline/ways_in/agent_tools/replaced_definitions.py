@@ -20,12 +20,14 @@ from codesum_pipeline.ways_in.agent_tools.javascript_replacements import ENDINGS
 from codesum_pipeline.ways_in.agent_tools.python_imports import Meaning, PythonModules
 from codesum_pipeline.ways_in.agent_tools.python_replacements import ReplacingFunction, replacements_in
 from codesum_pipeline.ways_in.agent_tools.reached_code import CodeReach
-from codesum_pipeline.ways_in.agent_tools.replaced_names import ReplacedName
+from codesum_pipeline.ways_in.agent_tools.replaced_names import ReplacedName, TooMuchToLookAt
 
 # Where a source has none of these, nothing is replaced; then the names that may be.
 _PYTHON_MARK = re.compile(r"\bpatch\b|\b(?:set|del)attr\b|\.\w{1,100} ?=(?!=)")
 _PYTHON_NAME = re.compile(r"\b(\w+)(?=['\"]| ?=(?!=))")
 _ENDING = re.compile(r"\b(?:stopall|undo|reload)\(")
+# Pairs of a function and what is replaced in or around it: about 50 MB.
+MOST_KEPT = 500_000
 DOTTED_NAME = re.compile(r"(?<![\w.])[^\W\d]\w*(?:\.\w+)*")
 DEFINING = re.compile(r"^\s*(?:async\s+)?def\s")
 
@@ -61,12 +63,17 @@ class TestReplacements(Struct, eq=False):
 
 
 class ReplacementReader(Struct, eq=False):
-    """Reads the test code of a repository for what it replaces of some definitions: the `holders`."""
+    """Reads the test code of a repository for what it replaces of some definitions: the `holders`. So many files were
+    `too_costly`, and so many pairs of a function and what it replaces were `kept`, at most `MOST_KEPT`; with `is_cut`
+    there are more. Both are taken to replace nothing."""
 
     documents: JoinedDocuments
     reach: CodeReach
     modules: PythonModules
     holders: Container[int]
+    too_costly: int = 0
+    kept: int = 0
+    is_cut: bool = False
     _own: dict[int, list[ReplacedSpan]] = field(default_factory=lambda: defaultdict(list))
     _lasting: dict[int, list[ReplacedDefinition]] = field(default_factory=lambda: defaultdict(list))
     _ending: list[int] = field(default_factory=list)
@@ -88,7 +95,7 @@ class ReplacementReader(Struct, eq=False):
         for number, replaced in self._lasting.items():
             for user in self._run_with(number)[1:]:
                 if user not in ended:
-                    self._around[user].update(dict.fromkeys(replaced))
+                    self._keep_around(user, replaced)
         return TestReplacements(self._own, self._around)
 
     def _sources(self) -> Iterator[tuple[str, str]]:
@@ -105,10 +112,16 @@ class ReplacementReader(Struct, eq=False):
             return
         functions = [one for one in self.documents.inside_file(file) if self.documents[one].level is Level.FUNCTION]
         lines = {one: self.documents[one].shown() for one in functions}
-        replacing, at_top = replacements_in(tree)
+        try:
+            replacing, at_top = replacements_in(tree)
+        except TooMuchToLookAt:
+            # Each function may end whatever others have replaced.
+            self.too_costly += 1
+            self._ending += functions
+            return
         whole = [found for each in at_top if (found := self._meant(each, path))]
         for one in functions:
-            self._around[one].update(dict.fromkeys(whole))
+            self._keep_around(one, whole)
         innermost = dict[int, int]()
         for one in sorted(functions, key=lambda one: lines[one]["start_line"]):
             innermost.update(dict.fromkeys(range(lines[one]["start_line"], lines[one]["end_line"] + 1), one))
@@ -122,14 +135,14 @@ class ReplacementReader(Struct, eq=False):
         inside = [] if file is None else self.documents.inside_file(file)
         lines = {one: self.documents[one].shown() for one in inside if self.documents[one].level is Level.FUNCTION}
         for each in mocked_names(path, text):
-            if (found := self._mocked(each)) is None:
+            if self.is_cut or (found := self._mocked(each)) is None:
                 continue
             stop_if_cancelled()
             for one, shown in lines.items():
                 if each.first <= shown["start_line"] and shown["end_line"] <= each.last:
-                    self._around[one][found] = None
+                    self._keep_around(one, [found])
                 elif shown["start_line"] <= each.first and each.last <= shown["end_line"]:
-                    self._own[one].append(ReplacedSpan(found, each.first, each.last))
+                    self._keep_own(one, ReplacedSpan(found, each.first, each.last))
 
     def _mocked(self, mocked: MockedName) -> ReplacedDefinition | None:
         """The module's own functions call each other as before, where only names of it are replaced."""
@@ -153,9 +166,22 @@ class ReplacementReader(Struct, eq=False):
         self._ending += [number] if function.is_ending else []
         for each in function.replaced:
             if found := self._meant(each.of, path):
-                self._own[number].append(ReplacedSpan(found, each.first, each.last))
+                self._keep_own(number, ReplacedSpan(found, each.first, each.last))
                 if each.lasts:
                     self._lasting[number].append(found)
+
+    def _keep_own(self, number: int, span: ReplacedSpan) -> None:
+        if self._has_room(1):
+            self._own[number].append(span)
+
+    def _keep_around(self, number: int, replaced: Collection[ReplacedDefinition]) -> None:
+        if replaced and self._has_room(len(replaced)):
+            self._around[number].update(dict.fromkeys(replaced))
+
+    def _has_room(self, count: int) -> bool:
+        self.is_cut = self.is_cut or self.kept + count > MOST_KEPT
+        self.kept += 0 if self.is_cut else count
+        return not self.is_cut
 
     def _meant(self, written: ReplacedName, path: str) -> ReplacedDefinition | None:
         """The definition that a name of a file's code means; None for one of another repository, or of an object."""

@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.ways_in.agent_tools import footprints, kept_away, python_imports
+from codesum_pipeline.ways_in.agent_tools import (
+    footprints,
+    kept_away,
+    python_imports,
+    replaced_definitions,
+    replaced_names,
+)
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.agent_tools.impact_page import ImpactPage, KeptAwayTests
@@ -148,6 +154,32 @@ def test_of_more_files_than_a_limit_the_tests_are_named(
 
     assert any("was looked for in the first 3 files" in note for note in found.notes) == is_told
     assert (len(found.kept_away) < len(page.kept_away)) == is_told
+
+
+@pytest.mark.parametrize(
+    ("where", "limit", "most", "told"),
+    [
+        (replaced_names, "MOST_LOOKS", 4, ""),
+        (replaced_names, "MOST_LOOKS", 0, "would take too long to be read for what tests replace"),
+        (replaced_definitions, "MOST_KEPT", 500, ""),
+        (
+            replaced_definitions,
+            "MOST_KEPT",
+            5,
+            "replace more than was kept (5 pairs of a function and what it replaces)",
+        ),
+    ],
+    ids=["usual files", "costly files", "usual pairs", "few pairs"],
+)
+def test_what_would_cost_too_much_is_told_and_its_tests_are_named(
+    home: Path, page: ImpactPage, monkeypatch: pytest.MonkeyPatch, where: object, limit: str, most: int, told: str
+) -> None:
+    monkeypatch.setattr(where, limit, most)
+    found = asked(home)
+
+    assert ([note for note in found.notes if told in note] != page.notes) == bool(told)
+    assert (len(found.kept_away) < len(page.kept_away)) == bool(told)
+    assert len(found.tests) + len(found.kept_away) == len(page.tests) + len(page.kept_away)
 
 
 @pytest.mark.parametrize(("longest", "is_read"), [(19, True), (18, False)], ids=["at the limit", "above it"])

@@ -444,6 +444,10 @@ def test_of_more_pairs_than_a_limit_nothing_is_replaced(
             + "})",
             id="hooks and tests that restore",
         ),
+        pytest.param(
+            "o.stub(o, 'f');" * 10_000 + "afterAll(() => {" + "o.restore();" * 10_000 + "})",
+            id="what is restored at last",
+        ),
         pytest.param("".join(f"const a{at + 1} = a{at}\n" for at in range(10_000)), id="names that keep names"),
     ],
 )

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from codesum_pipeline.ways_in.agent_tools import python_replacements
+from codesum_pipeline.ways_in.agent_tools import python_replacements, replaced_names
 
 STARTED = "    patcher.start()\n    patcher.stop()\n"
 MANY = {
@@ -64,3 +64,60 @@ def test_an_inner_function_with_more_ends_than_a_limit_ends_all(count: int, last
     assert [each.last for each in replaced(text.replace("    finish()\n", f"{pad}    finish()\n    return\n"))] == [
         last
     ]
+
+
+def test_a_lambda_with_many_names_is_read_once() -> None:
+    names = [f"finish_{at}" for at in range(5_000)]
+    text = f"def test_it():\n    shop.total = 1\n    {' = '.join(names)} = lambda: [undo(), [{'a, ' * 5_000}]]\n"
+
+    assert [[each.last for each in replaced(text + end)] for end in ("    finish_9()\n", "    pass\n    pass\n")] == [
+        [4],
+        [5],
+    ]
+
+
+@pytest.mark.parametrize(
+    "key", [pytest.param(f"0x{'f' * 10_000}", id="a number"), pytest.param(f"'{'f' * 10_000}'", id="a text")]
+)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "shop.p[{key}] = [patch('shop.total')]\n    shop.p[{key}].stop()",
+        "p = {{{key}: patch('a.b')}}",
+        "setattr(m, {key}, a)",
+    ],
+)
+def test_a_long_key_is_none(text: str, key: str) -> None:
+    """Python writes no number of many digits, and a long key of a list would be kept for each of its entries."""
+    assert len(replaced(f"def test_it():\n    shop.total = 1\n    {text.format(key=key)}\n")) == 1
+
+
+LONG = "[" + "a, " * 2_000 + "]"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(f"def f():\n        setattr(m, 'b', {LONG})\n" + "    f()\n" * 2_000, id="an inner function"),
+        pytest.param(
+            f"patch.multiple(f'{'{a}' * 5_000}', {', '.join(f'a{at}=1' for at in range(5_000))}).start()", id="texts"
+        ),
+        pytest.param("setattr(m, 'b', " * 90 + LONG + ")" * 90, id="values in values"),
+        pytest.param("mock.configure_mock(a=" * 90 + LONG + ")" * 90, id="mocks in mocks"),
+        pytest.param(
+            "pass\n\n\n" + "@patch('shop.total')\n" * 1_000 + "class Test:\n" + "    def test_it(self): pass\n" * 2_000,
+            id="marks of a class",
+        ),
+    ],
+)
+def test_an_expression_is_not_read_for_each_of_many_others(text: str) -> None:
+    """Each took seconds to minutes."""
+    with pytest.raises(replaced_names.TooMuchToLookAt):
+        replaced(f"def test_it():\n    {text}\n")
+
+
+@pytest.mark.parametrize("targets", [10, 9_000])
+def test_targets_of_one_value_cost_no_more(targets: int) -> None:
+    assert len(replaced(f"def test_it():\n    {'m.f = ' * targets}made({LONG})\n")) == min(
+        targets, python_replacements.MOST_REPLACED
+    )
