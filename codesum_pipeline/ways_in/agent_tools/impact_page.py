@@ -243,17 +243,19 @@ class KeptAwayTests(BaseModel):
 
 class UnfollowedCalls(BaseModel):
     """How many places call something of a name on an object that is not known, and where, if they are few; so many
-    files that have the name are `unread`."""
+    others are `in_tests`, counted where no test is known, and so many files that have the name are `unread`."""
 
     name: str
     places: list[str]
     count: int
+    in_tests: int = 0
     unread: int = 0
 
     def text(self) -> str:
-        places = ", ".join(map(one_line, self.places)) or count_noun(self.count, "place")
-        unread = f"; {count_noun(self.unread, 'more file')} not looked through" if self.unread else ""
-        return f"{one_line(self.name)}(: {places}{unread}"
+        places = ", ".join(map(one_line, self.places)) or (count_noun(self.count, "place") if self.count else "")
+        tests = f"{count_noun(self.in_tests, 'place')} in tests" if self.in_tests else ""
+        unread = f"{count_noun(self.unread, 'more file')} not looked through" if self.unread else ""
+        return f"{one_line(self.name)}(: {'; '.join(filter(None, (places, tests, unread)))}"
 
 
 def explained_doubt(rows: Iterable[ChangedDefinition | ReachedPlace]) -> str:

@@ -118,7 +118,8 @@ def report_of(
     rows = [(name, make) for name, make in rows if name in lists.names]
     names = [name for name, _ in rows]
     totals = {name: names.count(name) for name in SECTIONS if name in names}
-    unfollowed = unfollowed_calls(prints[0], prints[0].reach.constants.sources) if "reached" in lists.names else []
+    sources, has_tests = prints[0].reach.constants.sources, any(each.tests or each.kept_away for each in prints)
+    unfollowed = unfollowed_calls(prints[0], sources, in_code="reached" in lists.names, in_tests=not has_tests)
     riskiest = [change for change in changes if change.risk and not change.is_test][: len(page.risks)]
     told = {"unfollowed": unfollowed, "totals": totals, "riskiest": riskiest}
     page = page.model_copy(update={**_counts(prints), **told})

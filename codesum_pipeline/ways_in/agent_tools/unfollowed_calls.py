@@ -13,7 +13,7 @@ from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
 from codesum_pipeline.ways_in.agent_tools.footprints import Footprint
 from codesum_pipeline.ways_in.agent_tools.graph_role import is_test_document
 from codesum_pipeline.ways_in.agent_tools.impact_page import UnfollowedCalls
-from codesum_pipeline.ways_in.agent_tools.uncounted import MOST_FILES, OtherCaller, files_with, other_callers
+from codesum_pipeline.ways_in.agent_tools.uncounted import MOST_FILES, files_with, other_callers
 
 # Names that are looked for in the sources of other files, nearest first: each costs some milliseconds.
 MOST_NAMES = 50
@@ -21,19 +21,27 @@ MOST_NAMES = 50
 MOST_PLACES = 8
 
 
-def unfollowed_calls(own: Footprint, sources: SourceReader) -> list[UnfollowedCalls]:
-    """For the name of each function that surely is reached, the places outside of tests that call something of that
-    name and are neither reached nor known to call something else."""
+def unfollowed_calls(
+    own: Footprint, sources: SourceReader, *, in_code: bool = True, in_tests: bool = False
+) -> list[UnfollowedCalls]:
+    """For the name of each function that surely is reached, the places that call something of that name and are neither
+    reached nor known to call something else: those outside of tests, and how many there are in tests."""
+    if not in_code and not in_tests:
+        return []
     names = [*islice(_names(own), MOST_NAMES)]
     _read_files(own.documents, sources, names)
     found: list[UnfollowedCalls] = []
     for number, name in names:
         stop_if_cancelled()
         callers, unread = other_callers(sources, own.documents, name, own.documents[number].path, but=number)
-        places = [each.place for each in callers if _is_new(own, each)]
-        if places:
+        new = [each for each in callers if own.found.keys().isdisjoint(each.numbers)]
+        are_tests = [any(is_test_document(own.documents, one) for one in each.numbers) for each in new]
+        places = [each.place for each, is_test in zip(new, are_tests, strict=True) if in_code and not is_test]
+        count = sum(are_tests) if in_tests else 0
+        if places or count:
             shown = places if len(places) <= MOST_PLACES else []
-            found.append(UnfollowedCalls(name=name, places=shown, count=len(places), unread=unread))
+            told = UnfollowedCalls(name=name, places=shown, count=len(places), in_tests=count, unread=unread)
+            found.append(told)
     return found
 
 
@@ -61,9 +69,3 @@ def _names(own: Footprint) -> Iterator[tuple[int, str]]:
         if is_function and own.found[number].is_sure and name not in seen and not name.startswith("__"):
             seen.add(name)
             yield number, name
-
-
-def _is_new(own: Footprint, caller: OtherCaller) -> bool:
-    return own.found.keys().isdisjoint(caller.numbers) and not any(
-        is_test_document(own.documents, one) for one in caller.numbers
-    )

@@ -139,7 +139,42 @@ def test_so_many_names_are_looked_for(
     assert [each.name for each in page.unfollowed] == names
 
 
-def test_a_list_of_tests_alone_says_nothing_of_it(tmp_path: Path) -> None:
+ASKING_TESTS = "\n\n\n".join(f"def test_{at}(it):\n    assert it.balance_of()" for at in range(2)) + "\n"
+KNOWN_TEST = "from ledgers import close\n\n\ndef test_close():\n    assert close(None)\n"
+KEPT_AWAY = """from unittest import mock
+
+import ledgers
+
+
+def test_close():
+    with mock.patch("ledgers.Ledger.balance_of"):
+        ledgers.close(ledgers.Ledger())
+"""
+
+
+@pytest.mark.parametrize(
+    ("tests", "only", "told"),
+    [
+        pytest.param({}, "all", "balance_of(: 3 places; 2 places in tests", id="all"),
+        pytest.param({}, "reached", "balance_of(: 3 places; 2 places in tests", id="all but the tests"),
+        pytest.param({}, "tests", "balance_of(: 2 places in tests", id="tests alone"),
+        pytest.param({"tests/test_known.py": KNOWN_TEST}, "all", "balance_of(: 3 places", id="a test reaches it"),
+        pytest.param({"tests/test_known.py": KEPT_AWAY}, "all", "balance_of(: 3 places", id="a test is kept away"),
+        pytest.param({"tests/test_known.py": KNOWN_TEST}, "tests", "", id="tests alone, where one reaches it"),
+    ],
+)
+def test_calls_in_tests_are_counted_where_no_test_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tests: dict[str, str], only: str, told: str
+) -> None:
+    monkeypatch.setattr(unfollowed_calls, "MOST_PLACES", 2)
+    files = {"ledgers.py": LEDGERS, "askers.py": ASKERS, "tests/test_asking.py": ASKING_TESTS, **tests}
+    page = impact(tmp_path, files, "Ledger.balance_of", only=only)
+
+    assert [each.text() for each in page.unfollowed] == ([told] if told else [])
+    assert (f"are called (1)</summary>\n\n- `{told}`\n" in impact_markdown(page)) == bool(told)
+
+
+def test_a_list_of_tests_alone_says_nothing_of_other_code(tmp_path: Path) -> None:
     page = impact(tmp_path, {"ledgers.py": LEDGERS, "askers.py": ASKERS}, "Ledger.balance_of", only="tests")
 
     assert not page.unfollowed
