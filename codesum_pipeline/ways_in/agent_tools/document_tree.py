@@ -5,6 +5,7 @@ published or settled index is one part. References from one part to the other go
 """
 
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import accumulate
@@ -105,6 +106,15 @@ class JoinedDocuments(Struct, eq=False, dict=True):
     def _visible(self, are_wanted: npt.NDArray[np.bool_]) -> list[int]:
         found = ((number, self[number]) for number in np.flatnonzero(are_wanted).tolist())
         return [number for number, each in found if each.index.shows(each.row)]
+
+    def grouped(self, column: Array) -> dict[int, list[int]]:
+        """The visible documents by their value in a column of all documents."""
+        found: dict[int, list[int]] = defaultdict(list)
+        for start, index in zip(self.starts, self.parts, strict=False):
+            rows = np.flatnonzero(_shown(index)) + start
+            for number, value in zip(rows.tolist(), column[rows].tolist(), strict=True):
+                found[value].append(number)
+        return found
 
     @cached_property
     def parents(self) -> Array:

@@ -13,7 +13,6 @@ from functools import cached_property
 from io import IOBase
 from itertools import chain, product
 
-import numpy as np
 from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
@@ -31,7 +30,7 @@ from codesum_pipeline.ways_in.agent_tools.pytest_fixtures import PytestFixtures
 from codesum_pipeline.ways_in.agent_tools.reached_documents import ReachedDocument, with_doubts
 from codesum_pipeline.ways_in.agent_tools.registered_functions import RegisteredFunctions
 from codesum_pipeline.ways_in.agent_tools.registrar_users import RegistrarUsers
-from codesum_pipeline.ways_in.agent_tools.relations import Relation, callers_of, related_documents
+from codesum_pipeline.ways_in.agent_tools.relations import Relation, callers_of, related_documents, relatives_of
 
 # Definitions that are reached from one change; the rest is said to be left out.
 MOST_REACHED = 20_000
@@ -178,7 +177,8 @@ class CodeReach(Struct, eq=False, dict=True):
         mentions = [each for each in self.names.mentioning(name) if each.is_called or self.names.is_property(number)]
         if not mentions:
             return
-        known, using, family = self._users_of_name(name), self._users_of_classes(owner), {owner, *self._family(owner)}
+        known, using = self._users_of_name(name), self._users_of_classes(owner)
+        family = {owner, *relatives_of(self.documents, owner)}
         others = (each for each in mentions if not each.is_of_own or int(self.documents.parents[each.number]) in family)
         found = [one for one in dict.fromkeys(each.number for each in others) if one not in known]
         yield from (one for one in found if one in using and is_test_document(self.documents, one))
@@ -220,13 +220,6 @@ class CodeReach(Struct, eq=False, dict=True):
             self._class_users[class_] = frozenset(found)
         return self._class_users[class_]
 
-    def _family(self, class_: int) -> list[int]:
-        """The bases and the subclasses of a class."""
-        related = (
-            related_documents(self.documents, class_, way, depth=6) for way in (Relation.BASES, Relation.SUBCLASSES)
-        )
-        return [each.number for found in related for each in found]
-
     @cached_property
     def _known_users(self) -> dict[str, frozenset[int]]:
         return {}
@@ -234,9 +227,6 @@ class CodeReach(Struct, eq=False, dict=True):
     @cached_property
     def _class_users(self) -> dict[int, frozenset[int]]:
         return {}
-
-    def _owner(self, number: int) -> int:
-        return int(self.documents.parents[number])
 
     def _is_function(self, number: int) -> bool:
         return self.documents[number].level is Level.FUNCTION
@@ -328,7 +318,7 @@ class CodeReach(Struct, eq=False, dict=True):
         if own_name(self.documents[number].id).replace("_", "").lower().startswith(_RUN_AROUND_TESTS):
             yield from self.tests_in(owner)
             if self.documents[owner].level is Level.CLASS:
-                for relative in self._family(owner):
+                for relative in relatives_of(self.documents, owner):
                     yield from self.tests_in(relative)
         yield from self.fixtures.users_of(number)
 
@@ -352,7 +342,7 @@ class CodeReach(Struct, eq=False, dict=True):
         """Whoever reads what a class or file keeps under some names."""
         if self.documents[holder].level is Level.FILE:
             return [*self.held.users_of_file(holder, names)]
-        family = {holder, *self._family(holder)}
+        family = {holder, *relatives_of(self.documents, holder)}
         mentions = (each for name in names for each in self.names.mentioning(name))
         return [each.number for each in mentions if int(self.documents.parents[each.number]) in family]
 
@@ -387,17 +377,8 @@ class CodeReach(Struct, eq=False, dict=True):
 
     @cached_property
     def _children(self) -> dict[int, list[int]]:
-        return self._grouped(self.documents.parents.tolist())
+        return self.documents.grouped(self.documents.parents)
 
     @cached_property
     def _in_files(self) -> dict[int, list[int]]:
-        return self._grouped(self.documents.files.tolist())
-
-    def _grouped(self, column: Sequence[int]) -> dict[int, list[int]]:
-        """The visible documents by their number in a column."""
-        found: dict[int, list[int]] = defaultdict(list)
-        for start, index in zip(self.documents.starts, self.documents.parts, strict=False):
-            visible = np.arange(len(index)) if index.visible is None else np.flatnonzero(index.visible)
-            for row in visible.tolist():
-                found[column[start + row]].append(start + row)
-        return found
+        return self.documents.grouped(self.documents.files)

@@ -22,6 +22,7 @@ from codesum_pipeline.ways_in.agent_tools.document_tree import NOTHING, JoinedDo
 # A chain of users is followed no further.
 _MOST_FOLLOWED = 5000
 _MOST_SIMILAR = 50
+_MOST_GENERATIONS = 6
 
 
 class Relation(StrEnum):
@@ -69,6 +70,15 @@ def related_documents(
         return [RelatedNumber(other) for other in documents.similar(number, most=_MOST_SIMILAR)]
     # Who is handed a function need not call it: whatever uses the user in turn may have nothing to do with it.
     return _followed(documents, number, relation, 1 if relation in _OF_ONE_STEP else depth)
+
+
+def relatives_of(documents: JoinedDocuments, class_: int) -> list[int]:
+    """The bases and the subclasses of a class, over a few steps."""
+    related = (
+        related_documents(documents, class_, way, depth=_MOST_GENERATIONS)
+        for way in (Relation.BASES, Relation.SUBCLASSES)
+    )
+    return [each.number for found in related for each in found]
 
 
 def callers_of(documents: JoinedDocuments, uses: Uses, number: int) -> list[int]:

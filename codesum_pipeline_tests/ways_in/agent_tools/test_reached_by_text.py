@@ -1,16 +1,10 @@
 """Which tests run a function that is chosen by a text, run by a sign, or made where a class is: by small examples."""
 
-from pathlib import Path
-
 import pytest
 
-from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.ways_in.agent_tools.call import ToolContext
-from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.agent_tools.operator_signs import sign_of_operator
 from codesum_pipeline.ways_in.agent_tools.reached_code import CodeReach
-from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
-from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.reaching import reach_in
 
 FILES = {
     "app/__init__.py": "",
@@ -204,13 +198,7 @@ VIEWS = {"test_pay", "test_owe", "test_billed"}
 
 @pytest.fixture(scope="module")
 def reach(tmp_path_factory: pytest.TempPathFactory) -> CodeReach:
-    folder: Path = tmp_path_factory.mktemp("reach")
-    repo = GitRepo.create(folder / "app", FILES)
-    home = open_home(folder / "home")
-    build(workspace_of(home, RepositoryEntry("app", str(repo.path))))
-    call = ToolContext(IndexCatalogue.of(home.settings), Path("/"))
-    documents = call.documents("app")
-    return CodeReach.of(documents, call.sources(documents.parts))
+    return reach_in(tmp_path_factory.mktemp("reach"), FILES)
 
 
 @pytest.mark.parametrize(

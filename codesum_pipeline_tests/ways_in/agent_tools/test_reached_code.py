@@ -5,14 +5,10 @@ from time import process_time
 
 import pytest
 
-from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.ways_in.agent_tools import mentioned_names, reached_code
-from codesum_pipeline.ways_in.agent_tools.call import ToolContext
-from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.agent_tools.reached_code import CodeReach
 from codesum_pipeline.ways_in.agent_tools.reached_documents import way_to
-from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
-from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.reaching import reach_in
 
 FILES = {
     "app/__init__.py": "",
@@ -214,27 +210,16 @@ TEST_OF_TABLE = "from a import use\n\n\ndef test_use():\n    assert use()\n"
 
 @pytest.fixture(scope="module")
 def reach(tmp_path_factory: pytest.TempPathFactory) -> CodeReach:
-    folder: Path = tmp_path_factory.mktemp("reach")
-    repo = GitRepo.create(folder / "app", FILES)
-    home = open_home(folder / "home")
-    build(workspace_of(home, RepositoryEntry("app", str(repo.path))))
-    call = ToolContext(IndexCatalogue.of(home.settings), Path("/"))
-    documents = call.documents("app")
-    return CodeReach.of(documents, call.sources(documents.parts))
+    return reach_in(tmp_path_factory.mktemp("reach"), FILES)
 
 
 def test_a_file_is_read_once_for_all_that_it_keeps(tmp_path: Path) -> None:
     """A table of fifteen thousand lines took half a minute where each line was looked for among all before it."""
     functions = "".join(f"def f{at}():\n    return {at}\n\n\nkept{at} = [f{at}]\n\n\n" for at in range(500))
     table = "table = [\n" + "    f0,\n" * 15_000 + "]\n\n\ndef use():\n    return table[0]()\n"
-    repo = GitRepo.create(tmp_path / "app", {"a.py": functions + table, "test_a.py": TEST_OF_TABLE})
-    home = open_home(tmp_path / "home")
-    build(workspace_of(home, RepositoryEntry("app", str(repo.path))))
-    call = ToolContext(IndexCatalogue.of(home.settings), Path("/"))
-    documents = call.documents("app")
-    made = CodeReach.of(documents, call.sources(documents.parts))
+    made = reach_in(tmp_path, {"a.py": functions + table, "test_a.py": TEST_OF_TABLE})
     begin = process_time()
-    numbers = [documents.number(f"a.py::f{at}") for at in range(500)]
+    numbers = [made.documents.number(f"a.py::f{at}") for at in range(500)]
     users = [made.users(number) for number in numbers if number is not None]
 
     assert process_time() - begin < 4

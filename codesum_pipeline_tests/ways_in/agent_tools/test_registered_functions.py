@@ -1,15 +1,9 @@
 """Which tests run a function that a decorator registers with an object whose name is in lower case."""
 
-from pathlib import Path
-
 import pytest
 
-from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.ways_in.agent_tools.call import ToolContext
-from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.agent_tools.reached_code import CodeReach
-from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
-from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.reaching import reach_in
 
 WEB = """from outside import Flask
 
@@ -133,13 +127,7 @@ def test_with_a_name():
 
 @pytest.fixture(scope="module")
 def reach(tmp_path_factory: pytest.TempPathFactory) -> CodeReach:
-    folder: Path = tmp_path_factory.mktemp("registered")
-    repo = GitRepo.create(folder / "shop", FILES)
-    home = open_home(folder / "home")
-    build(workspace_of(home, RepositoryEntry("shop", str(repo.path))))
-    call = ToolContext(IndexCatalogue.of(home.settings), Path("/"))
-    documents = call.documents("shop")
-    return CodeReach.of(documents, call.sources(documents.parts))
+    return reach_in(tmp_path_factory.mktemp("reach"), FILES)
 
 
 @pytest.mark.parametrize(
