@@ -82,8 +82,8 @@ def keep_away(
     kept = walks.kept_away(reader.read(_names(reach, found)))
     if reader.too_costly:
         call.tell(
-            f"what tests of {documents.repo} replace was not read in {count_noun(reader.too_costly, 'file')} that would "
-            "take too long: their tests are named as if they replaced nothing"
+            f"what tests of {documents.repo} replace was not read in {count_noun(reader.too_costly, 'file')} that "
+            "would take too long: their tests are named as if they replaced nothing"
         )
     if reader.is_cut:
         call.tell(
