@@ -10,19 +10,27 @@
 Sampled are first those of the same module, then those outside tests, then the
 most used, then by id. Only documents are neighbours; dependencies also name
 what lies outside the repository.
+
+Every name, of a document or from outside, is a number, in the order of the names: documents and their neighbours are
+columns of numbers until the table is made.
 """
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Sequence
+from typing import Self
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from codesum_pipeline.foundation.data_model.edge import Context, Edge, EdgeKind
-from codesum_pipeline.foundation.data_model.hashing import graph_hash
+from codesum_pipeline.foundation.data_model.edge import Context, EdgeKind
+from codesum_pipeline.foundation.data_model.hashing import hash_of_neighbours
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, module_path_of, parent_modules
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.foundation.settings.stage_settings import ContextSettings
+from codesum_pipeline.foundation.store.rows import schema_of
+from codesum_pipeline.graph.importance import Mask, Numbers, numbers_in, sorted_names, sum_by_pair
 from codesum_pipeline.graph.resolvers.file_edges import folder_of
 from codesum_pipeline.symbols.parsing.testing import is_among_tests
 
@@ -37,9 +45,10 @@ class SymbolPlace(Struct, frozen=True):
 
 
 class ContextSubjects(Struct, frozen=True):
-    """The documents that get a context: symbols, indexed files, and every folder from theirs up to `root`."""
+    """The documents that get a context: symbols, which are rows of `SymbolPlace`, indexed files, and every folder from
+    theirs up to `root`."""
 
-    symbols: Sequence[SymbolPlace]
+    symbols: pa.Table
     files: Collection[str]
     tests: Collection[str]
     root: str
@@ -49,122 +58,212 @@ class ContextSubjects(Struct, frozen=True):
         return sorted({folder for path in self.files for folder in parent_modules(path, root=self.root)})
 
 
-class _Uses(Struct):
-    """Which documents use one document and which it uses, each with a count; and what it depends on."""
-
-    users: dict[str, int] = field(default_factory=dict)
-    used: dict[str, int] = field(default_factory=dict)
-    dependencies: set[str] = field(default_factory=set)
-
-
-def find_contexts(documents: ContextSubjects, edges: Sequence[Edge], settings: ContextSettings) -> list[Context]:
-    """The context of every document, sorted by id."""
-    uses: defaultdict[str, _Uses] = defaultdict(_Uses)
-    _gather_calls(uses, documents.symbols, _of_holders(uses, documents.symbols, edges))
-    _gather_imports(uses, edges)
-    ids = sorted({*(symbol.id for symbol in documents.symbols), *documents.files, *documents.modules()})
-    sampler = _Sampler(documents)
-    contexts = []
-    for document_id in ids:
-        found = uses.get(document_id) or _Uses()
-        called_by = sampler.sample(document_id, found.users, settings.top_k_callers)
-        calls = sampler.sample(document_id, found.used, settings.top_k_callees)
-        dependencies = tuple(sorted(found.dependencies))
-        contexts.append(Context(document_id, called_by, calls, graph_hash(called_by, calls), dependencies))
-    return contexts
+def find_contexts(documents: ContextSubjects, edges: pa.Table, settings: ContextSettings) -> pa.Table:
+    """The context of every document, sorted by id: rows of `Context` from rows of `Edge`."""
+    names = _Names.of(documents, edges)
+    uses = _Uses(len(names.strings))
+    between = _use_by_holders(uses, names, _NumberedEdges.of(edges, names.strings))
+    _add_calls(uses, names, between.where(~between.is_import))
+    _add_imports(uses, names.strings, between.where(between.is_import))
+    sampler = _Sampler(documents, names.strings)
+    called_by = sampler.sample(uses.users, settings.top_k_callers)
+    calls = sampler.sample(uses.used, settings.top_k_callees)
+    neighbours = (pc.binary_join(lists, "|").to_pylist() for lists in (called_by, calls))
+    hashes = pa.array([hash_of_neighbours(*both) for both in zip(*neighbours, strict=True)], pa.string())
+    dependencies = sampler.lists_of(*uses.dependencies.summed()[:2])
+    ids = names.strings.take(pa.array(sampler.documents))
+    return pa.Table.from_arrays([ids, called_by, calls, hashes, dependencies], schema=schema_of(Context))
 
 
-def _of_holders(uses: defaultdict[str, _Uses], symbols: Sequence[SymbolPlace], edges: Sequence[Edge]) -> Sequence[Edge]:
+class _NumberedEdges(Struct, frozen=True):
+    """Edges as columns: the numbers of the names at both ends, and what else decides."""
+
+    sources: Numbers
+    targets: Numbers
+    counts: Numbers
+    is_external: Mask
+    is_import: Mask
+    is_inherit: Mask
+
+    @classmethod
+    def of(cls, edges: pa.Table, strings: pa.StringArray) -> Self:
+        return cls(
+            sources=numbers_in(edges["src_id"], strings),
+            targets=numbers_in(edges["dst"], strings),
+            counts=edges["count"].to_numpy(),
+            is_external=edges["is_external"].to_numpy(),
+            is_import=pc.equal(edges["kind"], str(EdgeKind.IMPORT)).to_numpy(),
+            is_inherit=pc.equal(edges["kind"], str(EdgeKind.INHERIT)).to_numpy(),
+        )
+
+    def where(self, mask: Mask) -> "_NumberedEdges":
+        return _NumberedEdges(*(getattr(self, name)[mask] for name in self.__struct_fields__))
+
+
+class _Names(Struct, frozen=True):
+    """All names in order, and of each that is a symbol: its kind, the symbol around it, and the document that holds it
+    if it has no name of its own; -1 for none."""
+
+    strings: pa.StringArray
+    is_function: Mask
+    is_class: Mask
+    around: Numbers
+    holders: Numbers
+
+    @classmethod
+    def of(cls, documents: ContextSubjects, edges: pa.Table) -> Self:
+        ids, parents = documents.symbols["id"], documents.symbols["parent_id"]
+        unnamed = documents.symbols.filter(documents.symbols["is_unnamed"])
+        pairs = zip(unnamed["id"].to_pylist(), unnamed["parent_id"].to_pylist(), strict=True)
+        holders = pa.array([parent or id_.partition(SEPARATOR)[0] for id_, parent in pairs], pa.string())
+        imports = edges.filter(pc.equal(edges["kind"], str(EdgeKind.IMPORT)))
+        folders = {module_path_of(path) for name in ("src_id", "dst") for path in pc.unique(imports[name]).to_pylist()}
+        others = pa.array([*documents.files, *documents.modules(), *folders], pa.string())
+        strings = sorted_names(edges["src_id"], edges["dst"], ids, others, holders)
+        numbers = numbers_in(ids, strings)
+        found = cls(
+            strings,
+            is_function=np.zeros(len(strings), np.bool_),
+            is_class=np.zeros(len(strings), np.bool_),
+            around=np.full(len(strings), -1),
+            holders=np.full(len(strings), -1),
+        )
+        for kind, flags in ((SymbolType.FUNCTION, found.is_function), (SymbolType.CLASS, found.is_class)):
+            flags[numbers] = pc.equal(documents.symbols["type"], str(kind)).to_numpy()
+        is_symbol = np.append(found.is_function | found.is_class, False)
+        above = numbers_in(parents, strings)
+        found.around[numbers] = np.where(is_symbol[above], above, -1)
+        found.holders[numbers_in(unnamed["id"], strings)] = numbers_in(holders, strings)
+        return found
+
+    def classes_around(self, symbols: Numbers) -> tuple[Numbers, Numbers]:
+        """The classes around each symbol, and the symbol itself if it is a class: its place and theirs, pair by
+        pair."""
+        places, found = np.arange(len(symbols)), [(symbols[:0], symbols[:0])]
+        while len(places):
+            is_class = self.is_class[symbols]
+            found.append((places[is_class], symbols[is_class]))
+            symbols = self.around[symbols]
+            places, symbols = places[symbols >= 0], symbols[symbols >= 0]
+        of_places, classes = zip(*found, strict=True)
+        return np.concatenate(of_places), np.concatenate(classes)
+
+
+class _Pairs(Struct):
+    """Documents, each with another name and a count, in parts."""
+
+    size: int
+    parts: list[tuple[Numbers, Numbers, Numbers]] = field(default_factory=list)
+
+    def add(self, documents: Numbers, others: Numbers, counts: Numbers | None = None) -> None:
+        self.parts.append((documents, others, np.ones_like(documents) if counts is None else counts))
+
+    def summed(self) -> tuple[Numbers, Numbers, Numbers]:
+        """The distinct pairs in order, each with the sum of its counts."""
+        documents, others, counts = (np.concatenate(part) for part in zip(*self.parts, strict=True))
+        return sum_by_pair(documents, others, counts, self.size)
+
+
+class _Uses:
+    """Which documents use one document and which it uses; and what it depends on."""
+
+    def __init__(self, size: int) -> None:
+        self.users, self.used, self.dependencies = _Pairs(size), _Pairs(size), _Pairs(size)
+
+
+def _use_by_holders(uses: _Uses, names: _Names, edges: _NumberedEdges) -> _NumberedEdges:
     """The edges as if what functions without a name use were used by the documents that hold them: neighbours have
     names. Such a function's own neighbours are those that it uses."""
-    places = {symbol.id: symbol for symbol in symbols if symbol.is_unnamed}
-    if not places:
-        return edges
-    found = []
-    for edge in edges:
-        holder = places.get(edge.src_id)
-        if holder is not None:
-            uses[edge.src_id].dependencies.add(edge.dst)
-            if not edge.is_external:
-                _count(uses[edge.src_id].used, edge.dst, edge.count, besides=edge.src_id)
-            edge = replace(edge, src_id=holder.parent_id or holder.id.partition(SEPARATOR)[0])
-        found.append(edge)
-    return found
+    holders = names.holders[edges.sources]
+    held = edges.where(holders >= 0)
+    uses.dependencies.add(held.sources, held.targets)
+    inside = held.where(~held.is_external & (held.sources != held.targets))
+    uses.used.add(inside.sources, inside.targets, inside.counts)
+    return replace(edges, sources=np.where(holders >= 0, holders, edges.sources))
+
+
+def _add_calls(uses: _Uses, names: _Names, edges: _NumberedEdges) -> None:
+    edges = edges.where(edges.sources != edges.targets)
+    by_function = names.is_function[edges.sources]
+    depending = edges.where(by_function | edges.is_inherit)
+    uses.dependencies.add(depending.sources, depending.targets)
+    # A method that overrides another one does not call it.
+    edges = edges.where(~edges.is_external & ~(edges.is_inherit & by_function))
+    ends = ((edges.sources, edges.targets, uses.used), (edges.targets, edges.sources, uses.users))
+    around = [names.classes_around(documents) for documents, _, _ in ends]
+    keys = [places * len(names.strings) + classes for places, classes in around]
+    for own, theirs, (places, classes), (documents, others, pairs) in zip(keys, keys[::-1], around, ends, strict=True):
+        is_function = names.is_function[documents]
+        pairs.add(documents[is_function], others[is_function], edges.counts[is_function])
+        is_outside = ~np.isin(own, theirs)
+        at = places[is_outside]
+        pairs.add(classes[is_outside], others[at], edges.counts[at])
+
+
+def _add_imports(uses: _Uses, strings: pa.StringArray, edges: _NumberedEdges) -> None:
+    importers, imported = (_folders(strings, ends) for ends in (edges.sources, edges.targets))
+    uses.dependencies.add(edges.sources, edges.targets)
+    uses.dependencies.add(importers[edges.is_external], edges.targets[edges.is_external])
+    inside = edges.where(~edges.is_external)
+    uses.used.add(inside.sources, inside.targets, inside.counts)
+    uses.users.add(inside.targets, inside.sources, inside.counts)
+    is_other = ~edges.is_external & (importers != imported)
+    uses.dependencies.add(importers[is_other], imported[is_other])
+    uses.used.add(importers[is_other], imported[is_other], edges.counts[is_other])
+    uses.users.add(imported[is_other], importers[is_other], edges.counts[is_other])
+
+
+def _folders(strings: pa.StringArray, files: Numbers) -> Numbers:
+    """The number of each file's folder."""
+    distinct, places = np.unique(files, return_inverse=True)
+    folders = [module_path_of(path) for path in strings.take(pa.array(distinct)).to_pylist()]
+    return numbers_in(pa.array(folders, pa.string()), strings)[places]
 
 
 class _Sampler:
-    def __init__(self, documents: ContextSubjects) -> None:
+    """Makes a list for each document, in the order of the documents."""
+
+    def __init__(self, documents: ContextSubjects, strings: pa.StringArray) -> None:
+        modules = documents.modules()
         others = {module_path_of(path) for path in documents.files if path not in documents.tests}
-        test_modules = {module for module in documents.modules() if module not in others}
-        self._modules = frozenset(documents.modules())
-        self._tests = frozenset({*documents.tests, *test_modules})
+        self._modules = frozenset(modules)
+        self._tests = frozenset({*documents.tests, *(module for module in modules if module not in others)})
+        self._strings = strings
+        every = pa.chunked_array([*documents.symbols["id"].chunks, pa.array([*documents.files, *modules], pa.string())])
+        self.documents = np.unique(numbers_in(every, strings))
 
-    def sample(self, document_id: str, neighbours: Mapping[str, int], limit: int) -> tuple[str, ...]:
-        """At most `limit` neighbours, sorted by id."""
-        if len(neighbours) <= limit:
-            return tuple(sorted(neighbours))
-        module = self._module_of(document_id)
+    def sample(self, pairs: _Pairs, limit: int) -> pa.ListArray:
+        """At most `limit` neighbours of each document, sorted by id."""
+        documents, neighbours, counts = pairs.summed()
+        is_crowded = np.bincount(documents, minlength=len(self._strings))[documents] > limit
+        crowded = np.flatnonzero(is_crowded)
+        ones, others = documents[crowded], neighbours[crowded]
+        own, theirs = np.split(self._modules_of(np.concatenate((ones, others))), 2)
+        order = np.lexsort((others, -counts[crowded], self._are_tests(others), own != theirs, ones))
+        # The numbers of each document's neighbours among its own, in that order.
+        ranks = np.arange(len(order)) - np.searchsorted(ones, ones)
+        is_kept = ~is_crowded
+        is_kept[crowded[order[ranks < limit]]] = True
+        return self.lists_of(documents[is_kept], neighbours[is_kept])
 
-        def rank(neighbour: str) -> tuple[bool, bool, int, str]:
-            is_test = is_among_tests(self._tests, neighbour)
-            return self._module_of(neighbour) != module, is_test, -neighbours[neighbour], neighbour
+    def lists_of(self, documents: Numbers, others: Numbers) -> pa.ListArray:
+        """For each document the other names of its pairs, which are in order."""
+        is_one = np.isin(documents, self.documents)
+        bounds = np.searchsorted(documents[is_one], self.documents)
+        offsets = pa.array(np.append(bounds, is_one.sum()), pa.int32())
+        return pa.ListArray.from_arrays(offsets, self._strings.take(pa.array(others[is_one])))
 
-        return tuple(sorted(sorted(neighbours, key=rank)[:limit]))
+    def _modules_of(self, numbers: Numbers) -> Numbers:
+        """A number for the module that each name is in, or is."""
+        known: dict[str, int] = {}
+        ids, places = self._distinct(numbers)
+        own = [id_ if id_ in self._modules else folder_of(id_) for id_ in ids]
+        return np.array([known.setdefault(module, len(known)) for module in own], np.int64)[places]
 
-    def _module_of(self, document_id: str) -> str:
-        return document_id if document_id in self._modules else folder_of(document_id)
+    def _are_tests(self, numbers: Numbers) -> Mask:
+        ids, places = self._distinct(numbers)
+        return np.array([is_among_tests(self._tests, id_) for id_ in ids], np.bool_)[places]
 
-
-def _gather_calls(uses: defaultdict[str, _Uses], symbols: Sequence[SymbolPlace], edges: Iterable[Edge]) -> None:
-    classes = _enclosing_classes(symbols)
-    functions = {symbol.id for symbol in symbols if symbol.type is SymbolType.FUNCTION}
-    for edge in edges:
-        if edge.kind is EdgeKind.IMPORT:
-            continue
-        if edge.kind is EdgeKind.INHERIT or edge.src_id in functions:
-            uses[edge.src_id].dependencies.update({edge.dst} - {edge.src_id})
-        # A method that overrides another one does not call it.
-        if edge.is_external or (edge.kind is EdgeKind.INHERIT and edge.src_id in functions):
-            continue
-        users, used = classes.get(edge.src_id, ()), classes.get(edge.dst, ())
-        for document_id in (*({edge.src_id} & functions), *(c for c in users if c not in used)):
-            _count(uses[document_id].used, edge.dst, edge.count, besides=edge.src_id)
-        for document_id in (*({edge.dst} & functions), *(c for c in used if c not in users)):
-            _count(uses[document_id].users, edge.src_id, edge.count, besides=edge.dst)
-
-
-def _count(counts: dict[str, int], neighbour: str, count: int, *, besides: str) -> None:
-    if neighbour != besides:
-        counts[neighbour] = counts.get(neighbour, 0) + count
-
-
-def _enclosing_classes(symbols: Sequence[SymbolPlace]) -> dict[str, tuple[str, ...]]:
-    """For each symbol, the classes around it, and the symbol itself if it is a class."""
-    by_id = {symbol.id: symbol for symbol in symbols}
-    found: dict[str, tuple[str, ...]] = {}
-    for symbol in symbols:
-        classes = []
-        current: SymbolPlace | None = symbol
-        while current is not None:
-            if current.type is SymbolType.CLASS:
-                classes.append(current.id)
-            current = by_id.get(current.parent_id) if current.parent_id is not None else None
-        found[symbol.id] = tuple(classes)
-    return found
-
-
-def _gather_imports(uses: defaultdict[str, _Uses], edges: Iterable[Edge]) -> None:
-    for edge in edges:
-        if edge.kind is not EdgeKind.IMPORT:
-            continue
-        importer, imported = module_path_of(edge.src_id), module_path_of(edge.dst)
-        uses[edge.src_id].dependencies.add(edge.dst)
-        if edge.is_external:
-            uses[importer].dependencies.add(edge.dst)
-            continue
-        uses[edge.src_id].used[edge.dst] = edge.count
-        uses[edge.dst].users[edge.src_id] = edge.count
-        if importer != imported:
-            uses[importer].dependencies.add(imported)
-            _count(uses[importer].used, imported, edge.count, besides=importer)
-            _count(uses[imported].users, importer, edge.count, besides=imported)
+    def _distinct(self, numbers: Numbers) -> tuple[Sequence[str], Numbers]:
+        distinct, places = np.unique(numbers, return_inverse=True)
+        return self._strings.take(pa.array(distinct)).to_pylist(), places

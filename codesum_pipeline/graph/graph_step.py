@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from codesum_pipeline.foundation.data_model.edge import Alias, AliasKind, CallRow, Context, Edge, EdgeKind, GraphStats
+from codesum_pipeline.foundation.data_model.edge import Alias, AliasKind, CallRow, Edge, EdgeKind
 from codesum_pipeline.foundation.data_model.expression import chain_of, type_of
 from codesum_pipeline.foundation.data_model.file import FilePlace, SourceFile
 from codesum_pipeline.foundation.data_model.guard import Failure, FailureGuard
@@ -23,7 +23,6 @@ from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.possible_values import Reason
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
-from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.foundation.settings.stage_settings import ContextSettings
 from codesum_pipeline.foundation.store.atomic import write_text_atomically
 from codesum_pipeline.foundation.store.memory import release_memory
@@ -44,7 +43,7 @@ GRAPH_VERSION = "12"
 Row = TypeVar("Row", bound=Struct)
 
 _FACTS = ["file_path", "language", "exports", "references", "reexports"]
-_PLACES = ["id", "type", "parent_id", "is_unnamed"]
+_PLACES = column_names(SymbolPlace)
 # Rows that are values at one time, on their way into a table: bounds the memory.
 _ROWS_AT_ONCE = 1 << 13
 # Where fewer files were resolved, what is left of them is not worth looking through all objects for.
@@ -216,38 +215,34 @@ def _documents_hash(ws: Workspace) -> str:
 def _ranked_and_sampled(
     ws: Workspace, places: Sequence[FilePlace], symbols: pa.Table, edges: pa.Table, progress: Progress
 ) -> dict[str, pa.Table]:
-    rows = [
-        SymbolPlace(row["id"], SymbolType(row["type"]), row["parent_id"], row["is_unnamed"])
-        for row in symbols.to_pylist()
-    ]
     stats, contexts = rank_and_sample(
         places,
-        rows,
-        from_table(edges, Edge),
+        symbols,
+        edges,
         root=ws.entry.root_module,
         settings=ws.settings,
         tests=read_tests_in_code(ws.tables, ws.key),
         progress=progress,
     )
-    return {"graph_stats": to_table(stats, GraphStats), "contexts": to_table(contexts, Context)}
+    return {"graph_stats": stats, "contexts": contexts}
 
 
 def rank_and_sample(
     files: Sequence[SourceFile | FilePlace],
-    symbols: Sequence[SymbolPlace],
-    edges: Sequence[Edge],
+    symbols: pa.Table,
+    edges: pa.Table,
     *,
     root: str,
     settings: ContextSettings,
     tests: Collection[str] = (),
     progress: Progress = no_progress,
-) -> tuple[list[GraphStats], list[Context]]:
-    """The statistics of every symbol and file, and the context of every document; `tests` are paths and ids of what the
-    code says is a test. References count for neither."""
+) -> tuple[pa.Table, pa.Table]:
+    """The statistics of every symbol and file, and the context of every document, from rows of `SymbolPlace` and
+    `Edge`; `tests` are paths and ids of what the code says is a test. References count for neither."""
     indexed = indexed_paths(files)
-    edges = [edge for edge in edges if edge.kind is not EdgeKind.REFERENCE]
+    edges = edges.filter(pc.field("kind") != str(EdgeKind.REFERENCE))
     progress("ranking", 0, 2)
-    stats = graph_stats({*(symbol.id for symbol in symbols), *indexed}, edges)
+    stats = graph_stats([*symbols["id"].to_pylist(), *indexed], edges)
     progress("sampling contexts", 1, 2)
     flagged = {*(file.path for file in files if file.is_test), *tests}
     contexts = find_contexts(ContextSubjects(symbols, indexed, flagged, root), edges, settings)

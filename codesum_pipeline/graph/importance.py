@@ -10,14 +10,17 @@ numbers, since two neighbours that move together may only change places. A node 
 again. All sums are of whole numbers, so no order of additions can change a result, and ties go to the lowest community.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Self
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from codesum_pipeline.foundation.data_model.edge import Edge, GraphStats
+from codesum_pipeline.foundation.data_model.edge import GraphStats
+from codesum_pipeline.foundation.store.rows import schema_of
 
 DAMPING = 0.85
 TOLERANCE = 1e-10
@@ -37,30 +40,42 @@ Numbers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
-def graph_stats(ids: Iterable[str], edges: Sequence[Edge]) -> list[GraphStats]:
-    """Degrees, PageRank, component and community of every id, sorted by id; edges to anything else are left out."""
-    ordered = sorted(ids)
+def graph_stats(ids: Iterable[str], edges: pa.Table) -> pa.Table:
+    """Degrees, PageRank, component and community of every id, sorted by id: rows of `GraphStats` from rows of `Edge`;
+    edges to anything else are left out."""
+    ordered = sorted_names(pa.array(ids, pa.string()))
     pairs = find_connections(ordered, edges)
     size = len(ordered)
     columns = (
-        np.bincount(pairs[:, 1], minlength=size).tolist(),
-        np.bincount(pairs[:, 0], minlength=size).tolist(),
+        np.bincount(pairs[:, 1], minlength=size),
+        np.bincount(pairs[:, 0], minlength=size),
         [round(rank, DECIMALS) for rank in compute_pagerank(size, pairs).tolist()],
         find_components(size, pairs),
         find_communities(size, pairs),
     )
-    return [GraphStats(*row) for row in zip(ordered, *columns, strict=True)]
+    return pa.Table.from_arrays([ordered, *map(pa.array, columns)], schema=schema_of(GraphStats))
 
 
-def find_connections(ordered: Sequence[str], edges: Iterable[Edge]) -> Numbers:
+def sorted_names(*columns: pa.Array | pa.ChunkedArray) -> pa.StringArray:
+    """The distinct strings of some columns in order; their places are their numbers."""
+    chunks = [chunk for column in columns for chunk in getattr(column, "chunks", [column])]
+    names = pa.chunked_array(chunks, pa.string()).unique().drop_null()
+    return names.take(pc.sort_indices(names))
+
+
+def numbers_in(strings: pa.Array | pa.ChunkedArray, names: pa.StringArray) -> Numbers:
+    """The place of each string among names, -1 for another one."""
+    found: Numbers = pc.fill_null(pc.index_in(strings, value_set=names), -1).to_numpy().astype(np.int64)
+    return found
+
+
+def find_connections(ordered: pa.StringArray, edges: pa.Table) -> Numbers:
     """Distinct (source, target) numbers of the edges between the given ids, sorted, without loops."""
-    number = {node_id: position for position, node_id in enumerate(ordered)}
-    pairs = {
-        (number[edge.src_id], number[edge.dst])
-        for edge in edges
-        if not edge.is_external and edge.src_id != edge.dst and edge.src_id in number and edge.dst in number
-    }
-    return np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
+    sources, targets = (numbers_in(edges[name], ordered) for name in ("src_id", "dst"))
+    is_external = edges["is_external"].to_numpy()
+    is_one = ~is_external & (sources != targets) & (sources >= 0) & (targets >= 0)
+    keys = np.unique(sources[is_one] * len(ordered) + targets[is_one])
+    return np.stack(np.divmod(keys, max(len(ordered), 1)), axis=1)
 
 
 def compute_pagerank(size: int, pairs: Numbers) -> NDArray[np.float64]:
@@ -83,21 +98,18 @@ def compute_pagerank(size: int, pairs: Numbers) -> NDArray[np.float64]:
     return normed
 
 
-def find_components(size: int, pairs: Numbers) -> list[int]:
+def find_components(size: int, pairs: Numbers) -> Numbers:
     """Each node's weakly connected component, numbered by its first node."""
-    above = list(range(size))
-
-    def first_of(node: int) -> int:
-        while above[node] != node:
-            above[node] = above[above[node]]
-            node = above[node]
-        return node
-
-    for source, target in pairs.tolist():
-        one, other = first_of(source), first_of(target)
-        above[max(one, other)] = min(one, other)
-    numbers: dict[int, int] = {}
-    return [numbers.setdefault(first_of(node), len(numbers)) for node in range(size)]
+    above = np.arange(size)
+    while True:
+        ones, others = above[pairs[:, 0]], above[pairs[:, 1]]
+        apart = ones != others
+        if not apart.any():
+            return _in_order(above)
+        # Of two roots that are linked, the later one is put below the first: then all nodes below their roots.
+        np.minimum.at(above, np.maximum(ones, others)[apart], np.minimum(ones, others)[apart])
+        while (above[above] != above).any():
+            above = above[above]
 
 
 class _Links(Struct, frozen=True):
@@ -112,7 +124,7 @@ class _Links(Struct, frozen=True):
     def of(cls, size: int, pairs: Numbers) -> Self:
         one, other = pairs[:, 0], pairs[:, 1]
         sources, targets = np.concatenate((one, other)), np.concatenate((other, one))
-        return cls(*_summed(sources, targets, np.ones_like(sources), size), np.zeros(size, np.int64))
+        return cls(*sum_by_pair(sources, targets, np.ones_like(sources), size), np.zeros(size, np.int64))
 
     @property
     def size(self) -> int:
@@ -121,16 +133,16 @@ class _Links(Struct, frozen=True):
     def merged(self, community: Numbers) -> "_Links":
         """The graph whose nodes are the communities."""
         size = int(community.max()) + 1
-        sources, targets, weights = _summed(community[self.sources], community[self.targets], self.weights, size)
+        sources, targets, weights = sum_by_pair(community[self.sources], community[self.targets], self.weights, size)
         loops = _total_by(community, self.loops, size)
         inside = sources == targets
         loops[sources[inside]] += weights[inside] // 2
         return _Links(sources[~inside], targets[~inside], weights[~inside], loops)
 
 
-def find_communities(size: int, pairs: Sequence[tuple[int, int]] | Numbers) -> list[int]:
+def find_communities(size: int, pairs: Numbers) -> Numbers:
     """Each node's community, numbered by its first node. Direction does not count."""
-    links = _Links.of(size, np.asarray(pairs, np.int64).reshape(-1, 2))
+    links = _Links.of(size, pairs)
     member_of = np.arange(size)
     for _ in range(_MAX_LEVELS):
         moved = _Level(links).moved()
@@ -138,8 +150,7 @@ def find_communities(size: int, pairs: Sequence[tuple[int, int]] | Numbers) -> l
             break
         member_of = moved[member_of]
         links = links.merged(moved)
-    numbered: list[int] = _in_order(member_of).tolist()
-    return numbered
+    return _in_order(member_of)
 
 
 class _Level:
@@ -173,7 +184,7 @@ class _Level:
         """Move the nodes of `turn` that gain by it; returns the nodes that are linked to one that moved."""
         links, degrees = self._links, self._degrees
         seen = turn[links.sources]
-        nodes, groups, towards = _summed(
+        nodes, groups, towards = sum_by_pair(
             links.sources[seen], self._community[links.targets[seen]], links.weights[seen], links.size
         )
         is_own = self._community[nodes] == groups
@@ -207,7 +218,7 @@ def _half(size: int, number: int) -> Mask:
     return mixed >= np.uint64(1 << 63)
 
 
-def _summed(ones: Numbers, others: Numbers, weights: Numbers, size: int) -> tuple[Numbers, Numbers, Numbers]:
+def sum_by_pair(ones: Numbers, others: Numbers, weights: Numbers, size: int) -> tuple[Numbers, Numbers, Numbers]:
     """The distinct pairs in order, each with the sum of its weights."""
     keys = ones * size + others
     order = np.argsort(keys)

@@ -10,7 +10,7 @@ from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.data_model.symbol import FileFacts
 from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
 from codesum_pipeline.foundation.settings.stage_settings import ContextSettings
-from codesum_pipeline.foundation.store.rows import to_table
+from codesum_pipeline.foundation.store.rows import from_table, to_table
 from codesum_pipeline.graph.contexts import SymbolPlace
 from codesum_pipeline.graph.graph_step import rank_and_sample
 from codesum_pipeline.graph.resolution import Coverage, resolve_files
@@ -48,7 +48,14 @@ def make_graph(
         (edge for table in tables.values() for edge in table.edges()),
         key=lambda edge: (edge.src_id, edge.dst, edge.is_external, edge.kind),
     )
-    stats, contexts = rank_and_sample(files, symbols, edges, root=root, settings=settings or ContextSettings())
+    found = rank_and_sample(
+        files,
+        to_table(symbols, SymbolPlace),
+        to_table(edges, Edge),
+        root=root,
+        settings=settings or ContextSettings(),
+    )
+    stats, contexts = from_table(found[0], GraphStats), from_table(found[1], Context)
     aliases = tuple(alias for table in tables.values() for alias in table.aliases)
     coverage = Coverage.of(resolution.files)
     return Graph(tuple(edges), tuple(stats), tuple(contexts), coverage, loaded.guard.failures, aliases)

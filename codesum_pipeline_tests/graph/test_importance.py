@@ -5,9 +5,11 @@ from collections.abc import Iterable
 
 import networkx
 import numpy as np
+import pyarrow as pa
 import pytest
 
-from codesum_pipeline.foundation.data_model.edge import Edge, EdgeKind
+from codesum_pipeline.foundation.data_model.edge import Edge, EdgeKind, GraphStats
+from codesum_pipeline.foundation.store.rows import from_table, to_table
 from codesum_pipeline.graph.importance import (
     compute_pagerank,
     find_communities,
@@ -62,7 +64,7 @@ def test_pagerank_is_that_of_networkx(size: int, count: int) -> None:
 
 
 def test_components_ignore_direction_and_are_numbered_by_their_first_node() -> None:
-    assert find_components(6, np.array([(4, 1), (1, 3), (5, 2)])) == [0, 1, 2, 1, 1, 2]
+    assert find_components(6, np.array([(4, 1), (1, 3), (5, 2)])).tolist() == [0, 1, 2, 1, 1, 2]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -73,15 +75,17 @@ def test_communities_are_as_modular_as_those_of_networkx(seed: int) -> None:
     graph.add_edges_from(pairs)
 
     theirs = networkx.community.louvain_communities(graph, weight=None, seed=0)
-    ours = groups_of(find_communities(200, pairs))
+    ours = groups_of(find_communities(200, np.array(pairs)).tolist())
 
     modularity = networkx.community.modularity
     assert modularity(graph, ours) >= modularity(graph, theirs) - 0.02
 
 
 def test_a_graph_without_edges_has_as_many_communities_as_nodes() -> None:
-    assert find_communities(3, []) == [0, 1, 2]
-    assert find_communities(0, []) == []
+    nothing = np.zeros((0, 2), np.int64)
+
+    assert find_communities(3, nothing).tolist() == [0, 1, 2]
+    assert find_communities(0, nothing).tolist() == []
 
 
 def test_equal_edges_in_any_order_give_equal_statistics() -> None:
@@ -89,7 +93,7 @@ def test_equal_edges_in_any_order_give_equal_statistics() -> None:
     edges = [edge(names[one], names[other]) for one, other in random_pairs(200, 600, seed=9)]
     shuffled = random.Random(1).sample(edges, len(edges))
 
-    assert graph_stats(names, edges) == graph_stats(reversed(names), shuffled)
+    assert graph_stats(names, to_table(edges, Edge)) == graph_stats(names[::-1], to_table(shuffled, Edge))
 
 
 def test_recursion_repetition_and_what_lies_outside_do_not_count() -> None:
@@ -101,8 +105,11 @@ def test_recursion_repetition_and_what_lies_outside_do_not_count() -> None:
         edge("a", "gone"),
     ]
 
-    assert find_connections(["a", "b"], edges).tolist() == [[0, 1]]
-    assert [(row.id, row.in_degree, row.out_degree) for row in graph_stats(["b", "a"], edges)] == [
+    table = to_table(edges, Edge)
+
+    assert find_connections(pa.array(["a", "b"]), table).tolist() == [[0, 1]]
+    stats = from_table(graph_stats(["b", "a"], table), GraphStats)
+    assert [(row.id, row.in_degree, row.out_degree) for row in stats] == [
         ("a", 0, 1),
         ("b", 1, 0),
     ]

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 
 import pytest
 
-from codesum_pipeline.foundation.data_model.edge import EdgeKind
+from codesum_pipeline.foundation.data_model.edge import Context, Edge, EdgeKind, GraphStats
 from codesum_pipeline.foundation.data_model.file import FileStatus, SourceFile
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
 from codesum_pipeline.foundation.settings.stage_settings import ContextSettings
+from codesum_pipeline.foundation.store.rows import from_table, to_table
 from codesum_pipeline.graph.contexts import SymbolPlace
 from codesum_pipeline.graph.graph_step import rank_and_sample
 from codesum_pipeline.symbols.parsing.parsers import parse_file
@@ -36,7 +37,11 @@ def test_statistics_and_contexts_are_those_of_the_graph_without_references(name:
         parsed = parse_file(path, language, source.encode(), blob="", hash_policy=HashPolicy.CANONICAL)
         symbols += [SymbolPlace(symbol.id, symbol.type, symbol.parent_id) for symbol in parsed.symbols]
 
-    stats, contexts = rank_and_sample(files, symbols, counted, root=".", settings=ContextSettings())
+    tables = to_table(symbols, SymbolPlace), to_table(counted, Edge)
+    stats, contexts = rank_and_sample(files, *tables, root=".", settings=ContextSettings())
 
     assert len(counted) < len(graph.edges)
-    assert (graph.stats, graph.contexts) == (tuple(stats), tuple(contexts))
+    assert (graph.stats, graph.contexts) == (
+        tuple(from_table(stats, GraphStats)),
+        tuple(from_table(contexts, Context)),
+    )

@@ -55,7 +55,12 @@ def hash_of(value: Any) -> str:
 
 def graph_hash(called_by: Iterable[str], calls: Iterable[str]) -> str:
     """sha1 over the sampled context, de-duplicated and sorted."""
-    return sha1_hex(f"called_by={'|'.join(sorted(set(called_by)))}\ncalls={'|'.join(sorted(set(calls)))}")
+    return hash_of_neighbours("|".join(sorted(set(called_by))), "|".join(sorted(set(calls))))
+
+
+def hash_of_neighbours(called_by: str, calls: str) -> str:
+    """As `graph_hash`, of sorted and distinct names, joined by `|`."""
+    return sha1_hex(f"called_by={called_by}\ncalls={calls}")
 
 
 def summary_hash(writer: str, shown: str) -> str:
