@@ -87,9 +87,9 @@ class Changes:
     def __init__(self, repo: GitRepo, home: Path) -> None:
         self._repo = repo
         self._places = Places(repo, home)
-        self._number = 0
+        # Beyond the numbers of changes that were made before in the same copy.
+        self._number = int(repo.git("rev-list", "--count", "HEAD"))
         self.kinds: Mapping[str, Callable[[], Mapping[str, str]]] = {
-            UNCHANGED: dict,
             "edited body": lambda: self._places.take(self._edit_body),
             "changed signature": lambda: self._places.take(self._add_parameter),
             "new function": lambda: {path: text + self._function() for path, text in self._any_file().items()},
@@ -99,7 +99,9 @@ class Changes:
         }
 
     def make(self, kind: str) -> None:
-        """Commit one change of a kind."""
+        """Commit one change of a kind; none to stay unchanged."""
+        if kind == UNCHANGED:
+            return
         self._number += 1
         self._repo.commit(self.kinds[kind](), f"{kind} {self._number}")
 
@@ -109,7 +111,7 @@ class Changes:
     def _edit_body(self, lines: list[str], _: str) -> list[str] | None:
         for place, line in enumerate(lines[2:], 2):
             if _NUMBER.search(line) and '"' not in line and "'" not in line:
-                return [*lines[:place], _NUMBER.sub(str(1000 + self._number), line, count=1), *lines[place + 1 :]]
+                return [*lines[:place], _NUMBER.sub(str(self._number), line, count=1), *lines[place + 1 :]]
         return None
 
     def _add_parameter(self, lines: list[str], name: str) -> list[str] | None:
@@ -227,7 +229,7 @@ def main() -> None:
         changes = Changes(GitRepo(copy), home)
         whole: dict[str, list[float]] = {}
         steps: dict[str, dict[str, float]] = {}
-        for kind in arguments.kinds or changes.kinds:
+        for kind in arguments.kinds or (UNCHANGED, *changes.kinds):
             for _ in range(arguments.changes):
                 changes.make(kind)
                 whole.setdefault(kind, []).append(index(arguments.tree, home))

@@ -3,6 +3,9 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from msgspec.structs import replace
 
 from codesum_pipeline.builds.reports.build_values import (
@@ -37,8 +40,9 @@ DOCUMENT_COUNTS = {
 VECTOR_COUNTS = {
     "vectors": "SELECT count(*) FROM vectors",
     "documents": "SELECT count(*) FROM documents WHERE NOT is_placeholder",
-    "vectors_of_zeros": "SELECT count(*) FROM vectors WHERE list_dot_product(vector, vector) = 0",
+    "vectors_of_zeros": "SELECT count(*) FROM measures WHERE square = 0",
 }
+_MEASURES = pa.schema([("id", pa.string()), ("length", pa.int32()), ("square", pa.float64())])
 LOOKED_AT = ("documents", "symbols", "vectors")
 
 # The fields of a document that are filled and have to be cited.
@@ -96,24 +100,27 @@ DOCUMENT_FAULTS = {
 }
 
 # Documents of which a text has, in what may be a name of code, the last word of the name of a neighbour of something
-# that lies in them: only these are looked at one by one.
+# that lies in them: only these are looked at one by one. Names are many edges', so that words are read off each once.
 LEAK_SUSPECTS = r"""
-    WITH called AS (SELECT src_id, dst, is_external FROM edges WHERE kind = 'call'),
-    neighbours AS (
-        SELECT src_id AS inside, dst AS name FROM called
-        UNION ALL SELECT dst, src_id FROM called WHERE NOT is_external),
-    ends AS (
-        SELECT DISTINCT inside, CASE WHEN contains(name, '/') AND NOT contains(name, '::')
-            THEN regexp_extract(name, '([^/.]*)[^/]*$', 1)
-            ELSE regexp_extract(regexp_replace(name, $suffix, '\1'), '([\pL\pN_]+)[^\pL\pN_]*$', 1) END AS word
-        FROM neighbours),
-    texts AS (SELECT id, concat_ws(chr(10), summary, business_intent) AS text FROM documents WHERE NOT is_placeholder),
+    WITH texts AS (
+        SELECT id, concat_ws(chr(10), summary, business_intent) AS text FROM documents WHERE NOT is_placeholder),
     tokens AS (
         SELECT id, text, unnest(regexp_extract_all(
             text, '[\pL_][\pL\pN_]*(?:(?:\.|::)[\pL_][\pL\pN_]*)*(?:\(\))?')) AS token FROM texts),
     names AS (
         SELECT DISTINCT id, text, unnest(string_split_regex(token, '\.|::|\(\)')) AS word FROM tokens
-        WHERE regexp_matches(token, '[._(]|::|[\p{Ll}\pN]\p{Lu}|\p{Lu}{2}\p{Ll}|\pN'))
+        WHERE regexp_matches(token, '[._(]|::|[\p{Ll}\pN]\p{Lu}|\p{Lu}{2}\p{Ll}|\pN')),
+    called AS (SELECT src_id, dst, is_external FROM edges WHERE kind = 'call'),
+    neighbours AS (
+        SELECT src_id AS inside, dst AS name FROM called
+        UNION ALL SELECT dst, src_id FROM called WHERE NOT is_external),
+    words AS (
+        SELECT name, CASE WHEN contains(name, '/') AND NOT contains(name, '::')
+            THEN regexp_extract(name, '([^/.]*)[^/]*$', 1)
+            ELSE regexp_extract(regexp_replace(name, $suffix, '\1'), '([\pL\pN_]+)[^\pL\pN_]*$', 1) END AS word
+        FROM (SELECT DISTINCT name FROM neighbours)),
+    ends AS (
+        SELECT DISTINCT inside, word FROM neighbours JOIN words USING (name) WHERE word IN (SELECT word FROM names))
     SELECT DISTINCT n.id, n.text FROM names n JOIN ends e ON n.word = e.word AND (
         n.id = '.' OR e.inside = n.id OR starts_with(e.inside, n.id || '::') OR starts_with(e.inside, n.id || '/'))"""
 LEAK_FAULT = "a text names a caller or callee"
@@ -126,11 +133,10 @@ VECTOR_FAULTS = {
     "a vector belongs to no document": "SELECT id FROM vectors WHERE id NOT IN (SELECT id FROM documents)",
     "a placeholder has a vector": "SELECT v.id FROM vectors v JOIN documents d USING (id) WHERE d.is_placeholder",
     "a vector of another model": "SELECT id FROM vectors WHERE model <> $model",
-    "a vector of another length": "SELECT id FROM vectors WHERE len(vector) <> $dimensions",
-    "a number that is not finite": "SELECT id FROM vectors WHERE NOT isfinite(list_sum(vector))",
+    "a vector of another length": "SELECT id FROM measures WHERE length <> $dimensions",
+    "a number that is not finite": "SELECT id FROM measures WHERE NOT isfinite(square)",
     "a vector that is not of length one, nor of zeros": """
-        SELECT id FROM (SELECT id, list_dot_product(vector, vector) AS square FROM vectors)
-        WHERE isfinite(square) AND square <> 0 AND abs(square - 1) > $tolerance""",
+        SELECT id FROM measures WHERE isfinite(square) AND square <> 0 AND abs(square - 1) > $tolerance""",
 }
 
 
@@ -154,6 +160,7 @@ def find_vector_faults(ws: Workspace) -> list[CheckFinding]:
     """One vector of the model's length per lane and document that is no placeholder, finite and normalised."""
     embedder = embedder_of(ws.settings)
     with ws.connect("vectors", "documents") as connection:
+        connection.register("measures", measure_vectors(ws))
         counts = _numbers(connection, VECTOR_COUNTS)
         faults = find_faults(
             connection,
@@ -164,6 +171,22 @@ def find_vector_faults(ws: Workspace) -> list[CheckFinding]:
             tolerance=NORM_TOLERANCE,
         )
     return [_finding("vectors_are_whole", faults, looked_for=VECTOR_FAULTS, counts=counts)]
+
+
+def measure_vectors(ws: Workspace) -> pa.Table:
+    """The id of each vector, how many numbers it has, and the sum of their squares."""
+    parts = [_MEASURES.empty_table()]
+    for part in ws.tables.read_parts("vectors", ws.key, columns=["id", "vector"]):
+        lists = part["vector"].combine_chunks()
+        lengths = pc.list_value_length(lists).to_numpy()
+        numbers = lists.flatten().to_numpy().astype(np.float64)
+        squares = np.zeros(len(lengths))
+        is_filled = lengths > 0
+        if is_filled.any():
+            starts = (np.cumsum(lengths) - lengths)[is_filled]
+            squares[is_filled] = np.add.reduceat(np.square(numbers, out=numbers), starts)
+        parts.append(pa.table({"id": part["id"], "length": lengths, "square": squares}))
+    return pa.concat_tables(parts)
 
 
 # Each may have several findings.

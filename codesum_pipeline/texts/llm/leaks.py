@@ -140,4 +140,4 @@ def _forms(name: str) -> list[str]:
 def _stands_in(name: str, text: str) -> bool:
     """Whether a text has the name as a whole; one that could be a word only as a call."""
     end = r"(?!\w)" if looks_like_code(name) else r"\(\)"
-    return bool(re.search(rf"(?<!\w){re.escape(name)}{end}", text))
+    return name in text and bool(re.search(rf"(?<!\w){re.escape(name)}{end}", text))

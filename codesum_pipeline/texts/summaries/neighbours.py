@@ -6,6 +6,8 @@ holds, as far as they are outside of it.
 
 from collections.abc import Collection, Iterator, Mapping
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct, field
@@ -101,12 +103,26 @@ def _add_neighbours(workspace: Workspace, names_by_id: Mapping[str, NeighbourNam
     edges = workspace.tables.read("edges", workspace.key, columns=["src_id", "dst", "is_external", "kind"])
     calls = edges.filter(pc.equal(edges.column("kind"), EdgeKind.CALL.value))
     holders = _Holders(names_by_id)
-    for src, dst, is_external in zip(*(calls.column(n).to_pylist() for n in calls.column_names[:3]), strict=True):
-        callers, callees = holders.of(src), frozenset() if is_external else holders.of(dst)
-        for id_ in callers - callees:
+    # A name is at the ends of many edges, and most edges end in none of the documents.
+    callers, callees = (_holders_of_each(calls.column(name), holders) for name in ("src_id", "dst"))
+    inside = np.flatnonzero(callers.astype(np.bool_) | callees.astype(np.bool_))
+    some = calls.take(pa.array(inside))
+    columns = (some.column(name).to_pylist() for name in some.column_names[:3])
+    for src, dst, is_external, around_src, around_dst in zip(*columns, callers[inside], callees[inside], strict=True):
+        around_dst = frozenset() if is_external else around_dst
+        for id_ in around_src - around_dst:
             names_by_id[id_].neighbours.add(dst)
-        for id_ in callees - callers:
+        for id_ in around_dst - around_src:
             names_by_id[id_].neighbours.add(src)
+
+
+def _holders_of_each(ids: pa.ChunkedArray, holders: _Holders) -> npt.NDArray[np.object_]:
+    """What each of some symbols and files lies in, one set for all places of the same id."""
+    distinct = ids.combine_chunks().dictionary_encode()
+    found = np.empty(len(distinct.dictionary), dtype=np.object_)
+    found[:] = [holders.of(id_) for id_ in distinct.dictionary.to_pylist()]
+    each: npt.NDArray[np.object_] = found[distinct.indices.to_numpy()]
+    return each
 
 
 def _add_parts(workspace: Workspace, names_by_id: Mapping[str, NeighbourNames]) -> None:

@@ -15,6 +15,7 @@ from codesum_pipeline.builds.checks.fault_checks import (
     find_document_faults,
     find_faults,
     find_leaks,
+    measure_vectors,
 )
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.companion import index_repositories
@@ -44,6 +45,7 @@ def faults(home: Home) -> dict[str, list[str]]:
     queries = {name: query for kind in (*DOCUMENT_FAULTS.values(), VECTOR_FAULTS) for name, query in kind.items()}
     workspace = home.workspace("shop", run_id="test")
     with workspace.connect() as connection:
+        connection.register("measures", measure_vectors(workspace))
         found = {**find_faults(connection, queries, **values), **find_leaks(workspace, connection)}
     return {fault: list(ids) for fault, ids in found.items()}
 
