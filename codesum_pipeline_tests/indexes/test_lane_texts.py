@@ -10,6 +10,7 @@ from codesum_pipeline.indexes.lanes.lane_texts import (
     DENSE_VERSION,
     dense_texts,
     lane_sources,
+    read_heads,
     term_texts,
     with_name,
 )
@@ -18,7 +19,8 @@ from codesum_pipeline_tests.support.synthetic_indexes import SHOP, Definition, F
 
 
 def sources_of(home: Path, files: Files = SHOP) -> dict[str, pa.Table]:
-    sources = pa.concat_tables(lane_sources(make_index_workspace(home, files)))
+    workspace = make_index_workspace(home, files)
+    sources = pa.concat_tables(lane_sources(workspace, read_heads(workspace)))
     return {id_: sources.slice(row, 1) for row, id_ in enumerate(sources["id"].to_pylist())}
 
 
