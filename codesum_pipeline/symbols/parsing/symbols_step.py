@@ -22,6 +22,7 @@ from codesum_pipeline.foundation.data_model.guard import Failure
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
+from codesum_pipeline.foundation.store.made_from import MadeFrom
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.foundation.worker_processes.limits import work_limits
@@ -197,6 +198,17 @@ def _known_files(ws: Workspace) -> set[tuple[str | None, ...]]:
     documents = dict(zip(*(column.to_pylist() for column in compiled.columns), strict=True))
     files = zip(*(keys[column].to_pylist() for column in CARRY_KEY), strict=True)
     return {(*file, documents.get(file[0], "")) for file in files}
+
+
+def file_origins(ws: Workspace) -> MadeFrom:
+    """What the rows of each indexed file in the three tables were read from. No step depends on it: files that were
+    read from the same have the same rows, and others may."""
+    tables = ws.tables.without_base()
+    keys = tables.read_or_empty("file_facts", ws.key, columns=list(CARRY_KEY))
+    compiled = tables.read_or_empty("compiler_files", ws.key, columns=["file_path", "documents"])
+    places = pc.index_in(keys["file_path"], value_set=compiled["file_path"])
+    columns = [*(keys[name] for name in CARRY_KEY), compiled["documents"].combine_chunks().take(places)]
+    return MadeFrom.of_columns(keys["file_path"], *(pc.fill_null(column, "") for column in columns))
 
 
 def _old_rows(ws: Workspace, paths: Collection[str]) -> ParsedRows:

@@ -8,14 +8,18 @@ from collections.abc import Collection, Iterator, Mapping
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
-from codesum_pipeline.foundation.data_model.document import WrittenBy
+from codesum_pipeline.foundation.data_model.document import Level, WrittenBy
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
+from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.foundation.settings.stage_settings import FilterSettings
+from codesum_pipeline.foundation.store.made_from import MadeFrom
 from codesum_pipeline.foundation.store.rows import column_names, from_table
-from codesum_pipeline.foundation.store.schemas import TABLES
+from codesum_pipeline.foundation.store.schemas import TABLES, texts_table
 from codesum_pipeline.foundation.store.workspace import Workspace
+from codesum_pipeline.symbols.parsing.symbols_step import file_origins
 from codesum_pipeline.texts.summaries.by_model.prompting import function_source
 from codesum_pipeline.texts.summaries.decide import RequiredDocument, kind_of_writer
 from codesum_pipeline.texts.summaries.holders import Holders
@@ -27,17 +31,55 @@ from codesum_pipeline.texts.summaries.wanted_texts import EXTRACTIVE, PLACEHOLDE
 FUNCTIONS_AT_ONCE = 1 << 12
 
 
-def choose_writers(workspace: Workspace) -> dict[str, str]:
-    """The writer of each function and method, nested ones too."""
+class KeptFunctions(Struct, frozen=True):
+    """The functions that need the text that they have, since their files are what they were when it was written; and
+    the ids of all others, None if those are all."""
+
+    kept: list[RequiredDocument]
+    others: Collection[str] | None
+
+    @classmethod
+    def of(cls, workspace: Workspace) -> "KeptFunctions":
+        """All are others where a model writes: what it may write also follows from its gates."""
+        table = texts_table(Level.FUNCTION)
+        last = MadeFrom.of_last_build(workspace, table)
+        if workspace.settings.llm.enabled or not len(last.rows):
+            return cls([], None)
+        now = file_origins(workspace)
+        same = now.rows["id"].filter(now.is_same_in(last)).combine_chunks()
+        names = ["id", "writer", "own_hash", "summary_hash"]
+        texts = workspace.tables.read(table, workspace.key, columns=names)
+        texts = texts.filter(pc.is_in(_paths_of(texts.column("id")), value_set=same))
+        symbols = workspace.tables.read("symbols", workspace.key, columns=["id", "type", "file_path"])
+        is_other = pc.invert(pc.is_in(symbols.column("file_path"), value_set=same))
+        is_function = pc.equal(symbols.column("type"), SymbolType.FUNCTION.value)
+        others = symbols.column("id").filter(pc.and_(is_other, is_function)).to_pylist()
+        # The hash of a text covers what its writer was shown, so that its parts are not looked at.
+        rows = zip(*(texts.column(name).to_pylist() for name in names), strict=True)
+        return cls([RequiredDocument(id_, writer, own, (), shown) for id_, writer, own, shown in rows], others)
+
+    @staticmethod
+    def note(workspace: Workspace) -> None:
+        """Say, once all texts are in place, from which files they were written."""
+        if not workspace.settings.llm.enabled:
+            file_origins(workspace).keep(workspace, texts_table(Level.FUNCTION))
+
+
+def _paths_of(ids: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pc.list_element(pc.split_pattern(ids, SEPARATOR, max_splits=1), 0)
+
+
+def choose_writers(workspace: Workspace, ids: Collection[str] | None = None) -> dict[str, str]:
+    """The writer of each function and method, nested ones too; or of some."""
     writers: dict[str, str] = {}
     names = ["id", "name", "line_count", "complexity", "facts", "is_unnamed", "is_test"]
-    for table in _every_function(workspace, names):
+    for table in _functions(workspace, names, ids):
         trivial = trivial_functions(table, workspace.settings.filter)
         # The title of a test without a name is its text.
         is_titled = pc.and_(table.column("is_unnamed"), pc.fill_null(table.column("is_test"), False))
         trivial.update(table.column("id").filter(is_titled).to_pylist())
-        ids: list[str] = table.column("id").to_pylist()
-        writers |= {id_: PLACEHOLDER if id_ in trivial else EXTRACTIVE for id_ in ids}
+        found: list[str] = table.column("id").to_pylist()
+        writers |= {id_: PLACEHOLDER if id_ in trivial else EXTRACTIVE for id_ in found}
     return writers
 
 
@@ -52,8 +94,7 @@ def want_functions(
     wanted: dict[str, RequiredDocument] = {}
     broken: dict[str, Holder | None] = {}
     holders = Holders.of(workspace)
-    parts = _every_function(workspace, names) if ids is None else parts_of_functions(workspace, ids, names)
-    for table in parts:
+    for table in _functions(workspace, names, ids):
         columns = (table.column(name).to_pylist() for name in names)
         for id_, *shown, comment, parent_id, path, is_broken in zip(*columns, strict=True):
             writer = writers.get(id_, EXTRACTIVE)
@@ -107,6 +148,12 @@ def parts_of_functions(workspace: Workspace, ids: Collection[str], columns: list
 def _some_functions(workspace: Workspace, ids: Collection[str], columns: list[str]) -> pa.Table:
     parts = list(parts_of_functions(workspace, ids, columns))
     return pa.concat_tables(parts) if parts else TABLES["symbols"].schema.empty_table().select(columns)
+
+
+def _functions(workspace: Workspace, columns: list[str], ids: Collection[str] | None) -> Iterator[pa.Table]:
+    """All functions, or some. A step depends on all: which of them it looks at follows from what they were before."""
+    workspace.tables.hash_read("symbols", workspace.key, columns=columns)
+    return _every_function(workspace, columns) if ids is None else parts_of_functions(workspace, ids, columns)
 
 
 def _every_function(workspace: Workspace, columns: list[str]) -> Iterator[pa.Table]:

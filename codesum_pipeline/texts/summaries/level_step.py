@@ -19,7 +19,7 @@ from codesum_pipeline.foundation.worker_processes.limits import work_limits
 from codesum_pipeline.foundation.worker_processes.pool import Pool, worker_count
 from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup
 from codesum_pipeline.texts.summaries.decide import RequiredDocument, Rewrite
-from codesum_pipeline.texts.summaries.function_texts import want_functions
+from codesum_pipeline.texts.summaries.function_texts import KeptFunctions, want_functions
 from codesum_pipeline.texts.summaries.inputs import UpperInput
 from codesum_pipeline.texts.summaries.level_build import LevelBuild, LevelReport
 from codesum_pipeline.texts.summaries.outline import DocumentTree, Texts, head_layers, read_outline, with_children
@@ -60,7 +60,8 @@ def _write_functions(workspace: Workspace, progress: Progress) -> LevelReport:
     is_removed = pc.equal(plan.column("action"), PlanAction.REMOVE.value)
     planned = plan.filter(pc.and_not(pc.equal(plan.column("level"), Level.FUNCTION.value), is_removed))
     writers = dict(zip(*(planned.column(name).to_pylist() for name in ("id", "writer")), strict=True))
-    _must_match(workspace, want_functions(workspace, writers), planned)
+    functions = KeptFunctions.of(workspace)
+    _must_match(workspace, [*functions.kept, *want_functions(workspace, writers, functions.others)], planned)
     is_written = pc.equal(planned.column("action"), PlanAction.WRITE.value)
     rewrites = from_table(planned.filter(pc.and_(is_written, pc.is_valid(planned.column("cause")))), Rewrite)
     build, model = _open(workspace, Level.FUNCTION, progress)
@@ -74,7 +75,10 @@ def _write_functions(workspace: Workspace, progress: Progress) -> LevelReport:
     count = worker_count() if written >= LEAST_FUNCTIONS else 0
     with Pool(count, keep=model is None, limits=work_limits(workspace.settings)) as pool:
         build.write_functions(pool, writers, rewrites)
-    return _finish(build, model)
+    report = _finish(build, model)
+    if not report.failed:
+        KeptFunctions.note(workspace)
+    return report
 
 
 def _open(

@@ -255,10 +255,17 @@ def _words_in(texts: pa.Table) -> dict[str, tuple[str, tuple[str, ...]]]:
     return dict(zip(texts.column("id").to_pylist(), zip(summaries, map(tuple, keywords), strict=True), strict=True))
 
 
+_OF_CLASSES = ["id", "qualified_name", "name", "language", "signature", "docstring", "bases", "modifiers"]
+# The plan and the step that carries it out read the same ones.
+_LAST_CLASSES = LastReading[list[ClassInput]]()
+
+
 def read_classes(workspace: Workspace) -> list[ClassInput]:
     """The classes of the repository, without their methods and nested classes."""
-    names = ["id", "qualified_name", "name", "language", "signature", "docstring", "bases", "modifiers"]
-    tables, key = workspace.tables, workspace.key
+    tables, key, names = workspace.tables, workspace.key, _OF_CLASSES
+    made_from = (tables.hash_read("symbols", key, columns=["type", *names, "facts", "canonical_source"]),)
+    if known := _LAST_CLASSES.find(made_from):
+        return known
     kinds = tables.read("symbols", key, columns=["type"]).column("type")
     rows = np.flatnonzero(pc.equal(kinds, SymbolType.CLASS.value).to_numpy())
     classes = tables.read_at("symbols", key, rows, columns=[*names, "facts", "canonical_source"])
@@ -267,7 +274,9 @@ def read_classes(workspace: Workspace) -> list[ClassInput]:
     columns = [classes.column(name).to_pylist() for name in names[:-2]]
     lists = [map(tuple, column.to_pylist()) for column in (*map(classes.column, names[-2:]), fields)]
     classes_read = (ClassInput(*row) for row in zip(*columns, *lists, strict=True))
-    return [replace(one, own_source=source) for one, source in zip(classes_read, sources, strict=True)]
+    found = [replace(one, own_source=source) for one, source in zip(classes_read, sources, strict=True)]
+    _LAST_CLASSES.keep(made_from, found if len(kinds) < _MOST_KEPT else None)
+    return found
 
 
 def read_files(workspace: Workspace) -> list[FileInput | TextFileInput]:

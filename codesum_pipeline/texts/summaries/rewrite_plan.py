@@ -36,7 +36,12 @@ from codesum_pipeline.texts.summaries.by_model.plan_prices import (
 )
 from codesum_pipeline.texts.summaries.by_model.prompting import model_metadata
 from codesum_pipeline.texts.summaries.decide import LastTexts, RequiredDocument, Rewrite, kind_of_writer
-from codesum_pipeline.texts.summaries.function_texts import choose_writers, shown_functions, want_functions
+from codesum_pipeline.texts.summaries.function_texts import (
+    KeptFunctions,
+    choose_writers,
+    shown_functions,
+    want_functions,
+)
 from codesum_pipeline.texts.summaries.inputs import (
     ChildText,
     ClassInput,
@@ -206,7 +211,9 @@ class _Planner:
         return sum(len(last.ids) for last in self._last.values())
 
     def _functions(self) -> None:
-        wanted = want_functions(self._workspace, choose_writers(self._workspace))
+        functions = KeptFunctions.of(self._workspace)
+        writers = choose_writers(self._workspace, functions.others)
+        wanted = [*functions.kept, *want_functions(self._workspace, writers, functions.others)]
         decisions: Mapping[str, Decision] = {}
         if self._model:
             candidates = {document.id for document in wanted if document.writer != PLACEHOLDER}
