@@ -92,6 +92,16 @@ def lists_of_field(column: pa.ChunkedArray, name: str) -> pa.ListArray:
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pc.struct_field(pc.list_flatten(lists), name))
 
 
+def join_by_row(rows: pa.ChunkedArray, strings: pa.ChunkedArray, count: int, separator: str) -> pa.LargeStringArray:
+    """For each of `count` rows the strings that `rows` gives it, in their order, joined; those of null are left out."""
+    numbers = pc.fill_null(rows, -1).to_numpy().astype(np.int64)
+    order = np.argsort(numbers, kind="stable")
+    bounds = np.searchsorted(numbers[order], np.arange(count + 1))
+    own = strings.cast(pa.large_string()).combine_chunks().take(pa.array(order[bounds[0] :]))
+    lists = pa.LargeListArray.from_arrays(pa.array(bounds - bounds[0]), own)
+    return pc.binary_join(lists, pa.scalar(separator, pa.large_string()))
+
+
 @cache
 def _struct_shape(row_type: Any, *, is_optional: bool) -> _Shape:
     hints = get_type_hints(row_type)

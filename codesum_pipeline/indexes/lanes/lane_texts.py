@@ -25,7 +25,7 @@ from codesum_pipeline.foundation.data_model.guard import FailureGuard, guard_ite
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.store.made_from import MadeFrom
-from codesum_pipeline.foundation.store.rows import from_table
+from codesum_pipeline.foundation.store.rows import from_table, join_by_row
 from codesum_pipeline.foundation.store.tables import rows_to_read
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.file_formats.arrow_bytes import utf8_parts
@@ -164,8 +164,8 @@ def read_heads(ws: Workspace) -> pa.Table:
         pc.replace_substring_regex(names, _UP_TO_SLASH, ""),
     )
     parents = pc.index_in(documents.column("parent_id"), value_set=ids.combine_chunks())
-    defined = _joined_below(
-        pc.if_else(pc.match_substring(ids, SEPARATOR), parents, pa.scalar(None, pa.int32())), short, " "
+    defined = join_by_row(
+        pc.if_else(pc.match_substring(ids, SEPARATOR), parents, pa.scalar(None, pa.int32())), short, len(ids), " "
     )
     lines = pc.if_else(pc.equal(defined, ""), short, _joined(short, defined, separator=" "))
     none, is_function, is_module = (
@@ -184,22 +184,11 @@ def read_heads(ws: Workspace) -> pa.Table:
         "summary": _wide(documents.column("summary")),
         "business_intent": _wide(documents.column("business_intent")),
         "signature": pc.fill_null(_wide(documents.column("signature")), scalar_of("")),
-        "child_names": pc.if_else(is_function, none, _joined_below(parents, short, ", ")),
-        "own_body": pc.if_else(is_module, _joined_below(parents, lines, "\n"), none),
+        "child_names": pc.if_else(is_function, none, join_by_row(parents, short, len(ids), ", ")),
+        "own_body": pc.if_else(is_module, join_by_row(parents, lines, len(ids), "\n"), none),
         "other_names": _other_names(ws, ids),
     }
     return pa.table(heads).combine_chunks()
-
-
-def _joined_below(parents: pa.ChunkedArray, strings: pa.ChunkedArray, separator: str) -> pa.LargeStringArray:
-    """For each document the strings of those whose parent it is, in their order, joined; `parents` are row numbers."""
-    rows = pc.fill_null(parents, -1).to_numpy().astype(np.int64)
-    order = np.argsort(rows, kind="stable")
-    bounds = np.searchsorted(rows[order], np.arange(len(rows) + 1))
-    of_each = pa.LargeListArray.from_arrays(
-        pa.array(bounds - bounds[0]), strings.combine_chunks().take(pa.array(order[bounds[0] :]))
-    )
-    return pc.binary_join(of_each, scalar_of(separator))
 
 
 def made_from(ws: Workspace, heads: pa.Table) -> MadeFrom:

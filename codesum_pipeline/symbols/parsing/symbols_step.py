@@ -22,7 +22,6 @@ from codesum_pipeline.foundation.data_model.guard import Failure
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
-from codesum_pipeline.foundation.store.made_from import MadeFrom
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.foundation.worker_processes.limits import work_limits
@@ -200,15 +199,15 @@ def _known_files(ws: Workspace) -> set[tuple[str | None, ...]]:
     return {(*file, documents.get(file[0], "")) for file in files}
 
 
-def file_origins(ws: Workspace) -> MadeFrom:
-    """What the rows of each indexed file in the three tables were read from. No step depends on it: files that were
-    read from the same have the same rows, and others may."""
+def read_origins(ws: Workspace) -> pa.Table:
+    """What the rows of each indexed file in the three tables were read from, as strings. No step depends on it: files
+    that were read from the same have the same rows, and others may."""
     tables = ws.tables.without_base()
     keys = tables.read_or_empty("file_facts", ws.key, columns=list(CARRY_KEY))
-    compiled = tables.read_or_empty("compiler_files", ws.key, columns=["file_path", "documents"])
-    places = pc.index_in(keys["file_path"], value_set=compiled["file_path"])
-    columns = [*(keys[name] for name in CARRY_KEY), compiled["documents"].combine_chunks().take(places)]
-    return MadeFrom.of_columns(keys["file_path"], *(pc.fill_null(column, "") for column in columns))
+    compiled = tables.read_or_empty("compiler_files", ws.key, columns=["file_path", "documents"]).combine_chunks()
+    places = pc.index_in(keys["file_path"], value_set=compiled["file_path"].combine_chunks())
+    keys = keys.append_column("documents", compiled["documents"].take(places))
+    return pa.table({name: pc.fill_null(keys[name], "") for name in keys.column_names})
 
 
 def _old_rows(ws: Workspace, paths: Collection[str]) -> ParsedRows:

@@ -12,19 +12,17 @@ from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.document import Level, WrittenBy
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
-from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.foundation.settings.stage_settings import FilterSettings
-from codesum_pipeline.foundation.store.made_from import MadeFrom
 from codesum_pipeline.foundation.store.rows import column_names, from_table
 from codesum_pipeline.foundation.store.schemas import TABLES, texts_table
 from codesum_pipeline.foundation.store.workspace import Workspace
-from codesum_pipeline.symbols.parsing.symbols_step import file_origins
 from codesum_pipeline.texts.summaries.by_model.prompting import function_source
 from codesum_pipeline.texts.summaries.decide import RequiredDocument, kind_of_writer
 from codesum_pipeline.texts.summaries.holders import Holders
 from codesum_pipeline.texts.summaries.inputs import FunctionInput, Holder
 from codesum_pipeline.texts.summaries.placeholders import is_outward, is_short
+from codesum_pipeline.texts.summaries.unchanged_files import is_in_files, unchanged_files
 from codesum_pipeline.texts.summaries.wanted_texts import EXTRACTIVE, PLACEHOLDER, shown_source, want_function
 
 # Rows of functions read at one time: bounds the memory.
@@ -32,24 +30,20 @@ FUNCTIONS_AT_ONCE = 1 << 12
 
 
 class KeptFunctions(Struct, frozen=True):
-    """The functions that need the text that they have, since their files are what they were when it was written; and
-    the ids of all others, None if those are all."""
+    """The functions that need the text that they have, and the ids of all others, None if those are all."""
 
     kept: list[RequiredDocument]
     others: Collection[str] | None
 
     @classmethod
     def of(cls, workspace: Workspace) -> "KeptFunctions":
-        """All are others where a model writes: what it may write also follows from its gates."""
-        table = texts_table(Level.FUNCTION)
-        last = MadeFrom.of_last_build(workspace, table)
-        if workspace.settings.llm.enabled or not len(last.rows):
+        """Those of unchanged files are kept."""
+        same = unchanged_files(workspace, Level.FUNCTION)
+        if not len(same):
             return cls([], None)
-        now = file_origins(workspace)
-        same = now.rows["id"].filter(now.is_same_in(last)).combine_chunks()
         names = ["id", "writer", "own_hash", "summary_hash"]
-        texts = workspace.tables.read(table, workspace.key, columns=names)
-        texts = texts.filter(pc.is_in(_paths_of(texts.column("id")), value_set=same))
+        texts = workspace.tables.read(texts_table(Level.FUNCTION), workspace.key, columns=names)
+        texts = texts.filter(is_in_files(texts.column("id"), same))
         symbols = workspace.tables.read("symbols", workspace.key, columns=["id", "type", "file_path"])
         is_other = pc.invert(pc.is_in(symbols.column("file_path"), value_set=same))
         is_function = pc.equal(symbols.column("type"), SymbolType.FUNCTION.value)
@@ -57,16 +51,6 @@ class KeptFunctions(Struct, frozen=True):
         # The hash of a text covers what its writer was shown, so that its parts are not looked at.
         rows = zip(*(texts.column(name).to_pylist() for name in names), strict=True)
         return cls([RequiredDocument(id_, writer, own, (), shown) for id_, writer, own, shown in rows], others)
-
-    @staticmethod
-    def note(workspace: Workspace) -> None:
-        """Say, once all texts are in place, from which files they were written."""
-        if not workspace.settings.llm.enabled:
-            file_origins(workspace).keep(workspace, texts_table(Level.FUNCTION))
-
-
-def _paths_of(ids: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pc.list_element(pc.split_pattern(ids, SEPARATOR, max_splits=1), 0)
 
 
 def choose_writers(workspace: Workspace, ids: Collection[str] | None = None) -> dict[str, str]:

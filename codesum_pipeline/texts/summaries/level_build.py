@@ -21,6 +21,7 @@ from codesum_pipeline.texts.summaries.function_texts import parts_of_functions
 from codesum_pipeline.texts.summaries.holders import Holders
 from codesum_pipeline.texts.summaries.inputs import FunctionInput, UpperInput
 from codesum_pipeline.texts.summaries.text_rows import Stamp
+from codesum_pipeline.texts.summaries.unchanged_files import is_in_files
 from codesum_pipeline.texts.summaries.writers import WriteFunctions, WriteUpper, function_batches, upper_batches
 
 
@@ -67,6 +68,11 @@ class LevelBuild(Struct):
         previous = workspace.tables.read_or_empty(texts_table(level), workspace.key)
         last, stamp = LastTexts(workspace, level, previous), Stamp.of(workspace, level)
         return cls(workspace, level, progress, last, previous, stamp, has_model)
+
+    def keep_texts_of(self, files: pa.StringArray) -> None:
+        """Keep the texts of some files' documents, which need not be looked at."""
+        ids = self.previous.column("id")
+        self.kept.extend(ids.filter(is_in_files(ids, files)).to_pylist())
 
     def write_functions(self, pool: Pool, writers: Mapping[str, str], rewrites: Sequence[Rewrite]) -> None:
         """Write the texts that `rewrites` names, and keep those of the other functions that have a writer."""

@@ -22,7 +22,15 @@ from codesum_pipeline.texts.summaries.decide import RequiredDocument, Rewrite
 from codesum_pipeline.texts.summaries.function_texts import KeptFunctions, want_functions
 from codesum_pipeline.texts.summaries.inputs import UpperInput
 from codesum_pipeline.texts.summaries.level_build import LevelBuild, LevelReport
-from codesum_pipeline.texts.summaries.outline import DocumentTree, Texts, head_layers, read_outline, with_children
+from codesum_pipeline.texts.summaries.outline import (
+    NO_FILES,
+    DocumentTree,
+    Texts,
+    head_layers,
+    read_outline,
+    with_children,
+)
+from codesum_pipeline.texts.summaries.unchanged_files import note_files, unchanged_files
 from codesum_pipeline.texts.summaries.wanted_texts import PLACEHOLDER, want_unless_it_fails
 
 # The writing by a model is imported where a model writes: it needs asyncio and the callers of providers, which take
@@ -49,8 +57,10 @@ def write_level(workspace: Workspace, level: Level, *, progress: Progress = no_p
         return _write_functions(workspace, progress)
     outline = read_outline(workspace)
     build, model = _open(workspace, level, progress, outline)
+    same = NO_FILES if level is Level.MODULE else unchanged_files(workspace, level)
+    build.keep_texts_of(same)
     texts = Texts(workspace, *_BELOW[level], previous=build.previous)
-    for layer in head_layers(workspace, level, outline):
+    for layer in head_layers(workspace, level, outline, besides=same):
         _write_layer(build, model, layer, outline, texts)
     return _finish(build, model)
 
@@ -75,10 +85,7 @@ def _write_functions(workspace: Workspace, progress: Progress) -> LevelReport:
     count = worker_count() if written >= LEAST_FUNCTIONS else 0
     with Pool(count, keep=model is None, limits=work_limits(workspace.settings)) as pool:
         build.write_functions(pool, writers, rewrites)
-    report = _finish(build, model)
-    if not report.failed:
-        KeptFunctions.note(workspace)
-    return report
+    return _finish(build, model)
 
 
 def _open(
@@ -96,7 +103,10 @@ def _open(
 
 def _finish(build: LevelBuild, model: "ModelLevel | None") -> LevelReport:
     texts = build.collect_texts()
-    return build.finish(texts, model.finish(texts) if model else None)
+    report = build.finish(texts, model.finish(texts) if model else None)
+    if not report.failed:
+        note_files(build.workspace, build.level)
+    return report
 
 
 def _write_layer(

@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.document import Level, TextRow, WrittenBy
 from codesum_pipeline.foundation.data_model.file import FileStatus
+from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.data_model.ids import (
     ROOT_MODULE,
     SEPARATOR,
@@ -255,19 +256,25 @@ def _words_in(texts: pa.Table) -> dict[str, tuple[str, tuple[str, ...]]]:
     return dict(zip(texts.column("id").to_pylist(), zip(summaries, map(tuple, keywords), strict=True), strict=True))
 
 
+NO_FILES = pa.array([], pa.string())
 _OF_CLASSES = ["id", "qualified_name", "name", "language", "signature", "docstring", "bases", "modifiers"]
 # The plan and the step that carries it out read the same ones.
 _LAST_CLASSES = LastReading[list[ClassInput]]()
 
 
-def read_classes(workspace: Workspace) -> list[ClassInput]:
-    """The classes of the repository, without their methods and nested classes."""
+def read_classes(workspace: Workspace, *, besides: pa.StringArray = NO_FILES) -> list[ClassInput]:
+    """The classes of the repository, but for those of some files, without their methods and nested classes."""
     tables, key, names = workspace.tables, workspace.key, _OF_CLASSES
-    made_from = (tables.hash_read("symbols", key, columns=["type", *names, "facts", "canonical_source"]),)
+    # A step depends on all: which of them it looks at follows from what they were before.
+    read = tables.hash_read("symbols", key, columns=["type", "file_path", *names, "facts", "canonical_source"])
+    made_from = (read, hash_of(besides.to_pylist()))
     if known := _LAST_CLASSES.find(made_from):
         return known
-    kinds = tables.read("symbols", key, columns=["type"]).column("type")
-    rows = np.flatnonzero(pc.equal(kinds, SymbolType.CLASS.value).to_numpy())
+    kinds = tables.read("symbols", key, columns=["type", "file_path"])
+    is_wanted = pc.and_not(
+        pc.equal(kinds["type"], SymbolType.CLASS.value), pc.is_in(kinds["file_path"], value_set=besides)
+    )
+    rows = np.flatnonzero(is_wanted.to_numpy())
     classes = tables.read_at("symbols", key, rows, columns=[*names, "facts", "canonical_source"])
     sources = map(own_source, classes.column("canonical_source").to_pylist())
     fields = lists_of_field(pc.struct_field(classes.column("facts"), "fields"), "text")
@@ -279,11 +286,13 @@ def read_classes(workspace: Workspace) -> list[ClassInput]:
     return found
 
 
-def read_files(workspace: Workspace) -> list[FileInput | TextFileInput]:
-    """The files of the repository, children left out; the text only of those that no parser reads."""
+def read_files(workspace: Workspace, *, besides: pa.StringArray = NO_FILES) -> list[FileInput | TextFileInput]:
+    """The files of the repository but for some, children left out; the text only of those that no parser reads."""
     tables, key = workspace.tables, workspace.key
     names = ["file_path", "language", "docstring", "imports", "globals", "exports", "reexports", "literals"]
+    tables.hash_read("file_facts", key, columns=["source"])
     facts = tables.read("file_facts", key, columns=names)
+    facts = facts.filter(pc.invert(pc.is_in(facts.column("file_path"), value_set=besides)))
     is_parsed = pc.is_in(facts.column("language"), value_set=pa.array(sorted(PARSERS), pa.string()))
     parsed = facts.filter(is_parsed)
     found: list[FileInput | TextFileInput] = [
@@ -309,6 +318,13 @@ def read_files(workspace: Workspace) -> list[FileInput | TextFileInput]:
     return sorted(found, key=lambda shown: shown.id)
 
 
+def text_files(workspace: Workspace) -> set[str]:
+    """The files that no parser reads."""
+    facts = workspace.tables.read("file_facts", workspace.key, columns=["file_path", "language"])
+    is_parsed = pc.is_in(facts.column("language"), value_set=pa.array(sorted(PARSERS), pa.string()))
+    return set(facts.column("file_path").filter(pc.invert(is_parsed)).to_pylist())
+
+
 def _read_sources(workspace: Workspace, paths: Collection[str]) -> dict[str, str]:
     """The text of some files, by path."""
     if not paths:
@@ -318,17 +334,20 @@ def _read_sources(workspace: Workspace, paths: Collection[str]) -> dict[str, str
     return dict(zip(wanted.column("file_path").to_pylist(), wanted.column("source").to_pylist(), strict=True))
 
 
-def head_layers(workspace: Workspace, level: Level, outline: DocumentTree) -> list[list[UpperInput]]:
-    """Classes, files or folders without their children, in layers: what one holds is in an earlier layer."""
+def head_layers(
+    workspace: Workspace, level: Level, outline: DocumentTree, *, besides: pa.StringArray = NO_FILES
+) -> list[list[UpperInput]]:
+    """Classes, files or folders without their children, in layers: what one holds is in an earlier layer. Files
+    `besides` are left out with their classes."""
     if level is Level.CLASS:
         holders = Holders.of(workspace)
         classes = [
             replace(one, holder=holders.of_symbol(outline.parents.get(one.id), one.id.partition(SEPARATOR)[0]))
-            for one in read_classes(workspace)
+            for one in read_classes(workspace, besides=besides)
         ]
         return _class_layers(classes, outline)
     if level is Level.FILE:
-        return [[*read_files(workspace)]]
+        return [[*read_files(workspace, besides=besides)]]
     readmes = _read_readmes(workspace, outline)
     names = {workspace.entry.root_module: workspace.key}
     return [
