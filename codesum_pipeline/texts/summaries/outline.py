@@ -329,8 +329,10 @@ def _read_sources(workspace: Workspace, paths: Collection[str]) -> dict[str, str
     """The text of some files, by path."""
     if not paths:
         return {}
-    facts = workspace.tables.read("file_facts", workspace.key, columns=["file_path", "source"])
-    wanted = facts.filter(pc.is_in(facts.column("file_path"), value_set=pa.array(sorted(paths), pa.string())))
+    tables, key = workspace.tables, workspace.key
+    known = tables.read("file_facts", key, columns=["file_path"]).column("file_path")
+    is_wanted = pc.is_in(known, value_set=pa.array(sorted(paths), pa.string()))
+    wanted = tables.read_at("file_facts", key, np.flatnonzero(is_wanted.to_numpy()), columns=["file_path", "source"])
     return dict(zip(wanted.column("file_path").to_pylist(), wanted.column("source").to_pylist(), strict=True))
 
 
