@@ -188,14 +188,17 @@ def read_heads(ws: Workspace) -> pa.Table:
         "own_body": pc.if_else(is_module, join_by_row(parents, lines, len(ids), "\n"), none),
         "other_names": _other_names(ws, ids),
     }
+    own_files = pc.index_in(documents.column("file_path"), value_set=ids.combine_chunks())
+    heads["file_hash"] = pc.fill_null(documents.column("content_hash").take(own_files), "")
     return pa.table(heads).combine_chunks()
 
 
 def made_from(ws: Workspace, heads: pa.Table) -> MadeFrom:
     """What the texts of each document are made from in all lanes; unknown where that is not all in hashes. With another
     policy than the canonical one, the same hash may be of another canonical source; and beside a model's text there
-    are the author's words."""
-    texts = ("type", "file_path", "name", "signature", "content_hash", "text_hash")
+    are the author's words. Hashes are of code with its secrets, and what is masked in a document follows from all of
+    its file: so the file counts, too."""
+    texts = ("type", "file_path", "name", "signature", "content_hash", "file_hash", "text_hash")
     may_lack = [pc.fill_null(heads[name], scalar_of("")) for name in ("child_names", "own_body", "other_names")]
     found = MadeFrom.of_columns(
         heads["id"], *(heads[name] for name in texts), heads["is_placeholder"].cast(pa.string()), *may_lack
