@@ -47,6 +47,7 @@ LOW: Mapping[str, int] = {
     "source.files.snapshot:_PROGRESS_EVERY": 1,
     "foundation.store.memory:MANY_DOCUMENTS": 0,
     "foundation.store.memory:_LITTLE_KB": 0,
+    "foundation.store.made_from:_AT_ONCE": 1,
     "foundation.store.rows:_LEAST_RUN": 1,
     "foundation.store.tables:_GROUP_LONG_ROWS": 1,
     "foundation.store.tables:_GROUP_ROWS": 1,

@@ -19,6 +19,8 @@ from codesum_pipeline.foundation.store.workspace import Workspace
 
 _SCHEMA = pa.schema([("id", pa.string()), ("hash", pa.binary(20))])
 _STATE = b"codesum.state"
+# Strings that are Python objects at one time: bounds the memory.
+_AT_ONCE = 1 << 12
 
 
 class MadeFrom(Struct, frozen=True):
@@ -33,7 +35,8 @@ class MadeFrom(Struct, frozen=True):
         lengths = [pc.binary_length(column).cast(pa.string()) for column in columns]
         wide = [column.cast(pa.large_string()) for column in (*lengths, *columns)]
         joined = pc.binary_join_element_wise(*wide, pa.scalar(" ", pa.large_string()))
-        hashes = [hashlib.sha1(text.encode(), usedforsecurity=False).digest() for text in joined.to_pylist()]
+        parts = (joined.slice(start, _AT_ONCE).to_pylist() for start in range(0, len(joined), _AT_ONCE))
+        hashes = [hashlib.sha1(text.encode(), usedforsecurity=False).digest() for part in parts for text in part]
         return cls(pa.table([ids, pa.array(hashes, pa.binary(20))], schema=_SCHEMA))
 
     @classmethod
