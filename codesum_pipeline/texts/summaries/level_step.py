@@ -25,11 +25,11 @@ from codesum_pipeline.texts.summaries.level_build import LevelBuild, LevelReport
 from codesum_pipeline.texts.summaries.outline import (
     NO_FILES,
     DocumentTree,
-    Texts,
     head_layers,
     read_outline,
     with_children,
 )
+from codesum_pipeline.texts.summaries.texts_below import Texts
 from codesum_pipeline.texts.summaries.unchanged_files import note_files, unchanged_files
 from codesum_pipeline.texts.summaries.wanted_texts import PLACEHOLDER, want_unless_it_fails
 
