@@ -39,9 +39,15 @@ PROJECT = Path(__file__).parent.parent
 KEY = "edited"
 UNCHANGED = "unchanged"
 # By language: a parameter more, and a function more.
-PARAMETERS = {"python": "extra_{0}=None", "typescript": "extra{0}?: number", "go": "extra{0} int"}
+PARAMETERS = {
+    "python": "extra_{0}=None",
+    "javascript": "extra{0}",
+    "typescript": "extra{0}?: number",
+    "go": "extra{0} int",
+}
 FUNCTIONS = {
     "python": '\n\ndef measured_change_{0}(value):\n    """Add the number of the change."""\n    return value + {0}\n',
+    "javascript": "\nfunction measuredChange{0}(value) {{\n\treturn value + {0};\n}}\n",
     "typescript": "\nexport function measuredChange{0}(value: number): number {{\n  return value + {0};\n}}\n",
     "go": "\n// MeasuredChange{0} adds the number of the change.\nfunc MeasuredChange{0}(value int) int {{\n"
     "\treturn value + {0}\n}}\n",

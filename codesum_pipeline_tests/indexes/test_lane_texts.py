@@ -2,23 +2,36 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from msgspec.structs import replace
 
-from codesum_pipeline.foundation.data_model.hashing import sha1_hex
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy, sha1_hex
+from codesum_pipeline.foundation.store.made_from import MadeFrom
 from codesum_pipeline.indexes.file_formats.version_folder import DENSE_LANES, Lane
+from codesum_pipeline.indexes.lanes.dense import embed_documents
 from codesum_pipeline.indexes.lanes.lane_texts import (
     BODY_CHARACTERS,
     DENSE_VERSION,
     dense_texts,
     lane_sources,
+    made_from,
+    read_heads,
     term_texts,
     with_name,
 )
+from codesum_pipeline.indexes.lanes.sparse import index_terms
 from codesum_pipeline.indexes.lanes.tokens import tokenize
-from codesum_pipeline_tests.support.synthetic_indexes import SHOP, Definition, Files, make_index_workspace
+from codesum_pipeline_tests.support.synthetic_indexes import (
+    SHOP,
+    Definition,
+    Files,
+    make_index_workspace,
+    write_tables,
+)
 
 
 def sources_of(home: Path, files: Files = SHOP) -> dict[str, pa.Table]:
-    sources = pa.concat_tables(lane_sources(make_index_workspace(home, files)))
+    workspace = make_index_workspace(home, files)
+    sources = pa.concat_tables(lane_sources(workspace, read_heads(workspace)))
     return {id_: sources.slice(row, 1) for row, id_ in enumerate(sources["id"].to_pylist())}
 
 
@@ -145,3 +158,32 @@ def test_a_text_is_known_by_the_hash_of_version_setting_and_text(tmp_path: Path)
     assert code.hash_all().to_pylist() == [sha1_hex(f"{DENSE_VERSION} \n{code_text}")]
     assert summary.hash_all().to_pylist() == [sha1_hex(f"{DENSE_VERSION} 77\n{summary_text}")]
     assert summary_text[: summary.keep_characters[0].as_py()] == "add_item\nServes add_item.\n"
+
+
+@pytest.mark.parametrize("table", ["terms", "vectors"])
+def test_an_edit_makes_as_many_texts_however_many_documents_there_are(tmp_path: Path, table: str) -> None:
+    counts = []
+    for others in (3, 60):
+        files = {**SHOP, **{f"others/{n}.py": (Definition(f"f{n}", "Does it.", "def f(): 1"),) for n in range(others)}}
+        workspace = make_index_workspace(tmp_path / str(others), files)
+        (index_terms if table == "terms" else embed_documents)(workspace)
+        write_tables(workspace, {**files, "shop/cart.py": (Definition("add_item", "Adds.", "def add_item(): 1"),)})
+        now = made_from(workspace, read_heads(workspace))
+        counts.append(now.is_same_in(MadeFrom.of_last_build(workspace, table)).to_pylist().count(False))
+
+    # The function, its file and its folder; vectors are those of documents that are no placeholders.
+    assert counts[0] == counts[1] > 0
+
+
+def test_a_models_text_and_another_policy_of_hashes_are_not_told_by_hashes(tmp_path: Path) -> None:
+    workspace = make_index_workspace(tmp_path)
+    heads = read_heads(workspace)
+    by_model = pa.array(["llm"] * heads.num_rows)
+    of_raw = replace(workspace, settings=workspace.settings.model_copy(update={"hash_policy": HashPolicy.RAW}))
+
+    assert made_from(workspace, heads).rows["hash"].null_count == 0
+    for found in (
+        made_from(workspace, heads.set_column(heads.column_names.index("written_by"), "written_by", by_model)),
+        made_from(of_raw, heads),
+    ):
+        assert found.rows["hash"].null_count == heads.num_rows

@@ -158,7 +158,13 @@ def publish(workspace: Workspace) -> PublishReport:
 def documents_of(files: Files) -> list[SummaryDocument]:
     """The documents of all levels in id order."""
     found = [document_of(path, definition) for path, definitions in files.items() for definition in definitions]
-    found += [_plain_document(path, Level.FILE, parent=module_path_of(path)) for path in files]
+    found += [
+        replace(
+            _plain_document(path, Level.FILE, parent=module_path_of(path)),
+            content_hash=facts_of(path, definitions).content_hash,
+        )
+        for path, definitions in files.items()
+    ]
     for folder in sorted({folder for path in files for folder in parent_modules(path)}):
         parent = None if folder == "." else module_path_of(folder)
         found.append(replace(_plain_document(folder, Level.MODULE, parent=parent), module_path=folder))
@@ -181,6 +187,7 @@ def document_of(path: str, definition: Definition) -> SummaryDocument:
         end_line=1 + definition.source.count("\n"),
         signature=f"def {parts[-1]}(...)",
         signature_summary=f"def {parts[-1]}(...)",
+        content_hash=sha1_hex(definition.source),
         text_hash=sha1_hex(definition.summary),
     )
 

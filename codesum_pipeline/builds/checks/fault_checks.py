@@ -179,12 +179,12 @@ def measure_vectors(ws: Workspace) -> pa.Table:
     for part in ws.tables.read_parts("vectors", ws.key, columns=["id", "vector"]):
         lists = part["vector"].combine_chunks()
         lengths = pc.list_value_length(lists).to_numpy()
-        numbers = lists.flatten().to_numpy().astype(np.float64)
+        numbers = lists.flatten().to_numpy()
         squares = np.zeros(len(lengths))
         is_filled = lengths > 0
         if is_filled.any():
             starts = (np.cumsum(lengths) - lengths)[is_filled]
-            squares[is_filled] = np.add.reduceat(np.square(numbers, out=numbers), starts)
+            squares[is_filled] = np.add.reduceat(np.square(numbers), starts, dtype=np.float64)
         parts.append(pa.table({"id": part["id"], "length": lengths, "square": squares}))
     return pa.concat_tables(parts)
 

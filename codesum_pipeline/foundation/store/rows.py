@@ -92,6 +92,16 @@ def lists_of_field(column: pa.ChunkedArray, name: str) -> pa.ListArray:
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pc.struct_field(pc.list_flatten(lists), name))
 
 
+def join_by_row(rows: pa.ChunkedArray, strings: pa.ChunkedArray, count: int, separator: str) -> pa.LargeStringArray:
+    """For each of `count` rows the strings that `rows` gives it, in their order, joined; those of null are left out."""
+    numbers = pc.fill_null(rows, -1).to_numpy().astype(np.int64)
+    order = np.argsort(numbers, kind="stable")
+    bounds = np.searchsorted(numbers[order], np.arange(count + 1))
+    own = strings.cast(pa.large_string()).combine_chunks().take(pa.array(order[bounds[0] :]))
+    lists = pa.LargeListArray.from_arrays(pa.array(bounds - bounds[0]), own)
+    return pc.binary_join(lists, pa.scalar(separator, pa.large_string()))
+
+
 @cache
 def _struct_shape(row_type: Any, *, is_optional: bool) -> _Shape:
     hints = get_type_hints(row_type)
@@ -175,6 +185,11 @@ def make_nulls(count: int, type_: pa.DataType) -> pa.Array:
     return pa.array([None] * count, type_)
 
 
+# Rows in a run on average, from which on runs are put in order rather than rows: with shorter ones, chunks are so many
+# that to go through them takes longer than to take rows.
+_LEAST_RUN = 64
+
+
 class OrderedRows(Struct, frozen=True):
     """`rows` in the order of reading: row k is `rows[order[k]]`, or `rows[k]` if they were sorted already."""
 
@@ -184,10 +199,16 @@ class OrderedRows(Struct, frozen=True):
 
     @classmethod
     def by(cls, rows: pa.Table, key: Sequence[str]) -> "OrderedRows":
-        """Sorted by the columns of the key; equal rows keep their order."""
+        """Sorted by the columns of the key; equal rows keep their order. Where long runs of rows are in order already,
+        as those that were carried over, they are put one behind the other without a copy."""
         order = pc.sort_indices(rows, sort_keys=[(column, "ascending") for column in key])
-        is_ordered = bool((np.diff(order.to_numpy().astype(np.int64)) == 1).all())
-        return cls(rows, order, is_ordered)
+        breaks = np.flatnonzero(np.diff(order.to_numpy().astype(np.int64)) != 1) + 1
+        if 0 < len(breaks) * _LEAST_RUN <= len(order):
+            starts = [0, *breaks.tolist()]
+            runs = zip(starts, np.diff([*starts, len(order)]).tolist(), strict=True)
+            rows = pa.concat_tables(rows.slice(order[start].as_py(), length) for start, length in runs)
+            order, breaks = pa.array(np.arange(len(order), dtype=np.uint64)), breaks[:0]
+        return cls(rows, order, is_ordered=not len(breaks))
 
     def column(self, name: str) -> pa.Array:
         """One column as one array, without items that memory may hold below null lists."""
@@ -209,7 +230,8 @@ class OrderedRows(Struct, frozen=True):
             (start, min(start + length, span.stop)) for span in spans for start in range(span.start, span.stop, length)
         ]
         if self.is_ordered:
-            yield from (self.rows.slice(start, stop - start) for start, stop in cuts)
+            # One chunk each: the same rows then give the same bytes.
+            yield from (self.rows.slice(start, stop - start).combine_chunks() for start, stop in cuts)
             return
         # Taking rows from several chunks at once would put all chunks together each time.
         batches = self.rows.to_batches()

@@ -31,7 +31,8 @@ class TableSpec(Struct, frozen=True):
     """One table: a row's columns, and the columns that order and identify it.
 
     Of a table that is `in_parts` the rows with one value of the first of these are a part, whose groups of rows and
-    hashes are its own. Of one that `is_long` a row is large, and often only a few are read.
+    hashes are its own. Of one that `is_long` a row is large, and often only a few are read; of one that `has_sources`
+    a row has all of a file.
     """
 
     name: str
@@ -39,6 +40,7 @@ class TableSpec(Struct, frozen=True):
     sort_by: tuple[str, ...]
     in_parts: bool = False
     is_long: bool = False
+    has_sources: bool = False
 
 
 def _columns(*, optional: tuple[str, ...] = (), **types: pa.DataType) -> pa.Schema:
@@ -88,7 +90,7 @@ TABLES: dict[str, TableSpec] = {
         TableSpec("files", schema_of(SourceFile), ("path",)),
         TableSpec("submodules", schema_of(Submodule), ("path",)),
         TableSpec("symbols", schema_of(Symbol), ("file_path", "start_line", "end_line", "id"), is_long=True),
-        TableSpec("file_facts", schema_of(FileFacts), ("file_path",)),
+        TableSpec("file_facts", schema_of(FileFacts), ("file_path",), has_sources=True),
         TableSpec("scip_indexes", schema_of(IndexFile), ("position",)),
         TableSpec("compiler_files", schema_of(CompilerFile), ("file_path",), is_long=True),
         TableSpec("call_sites", schema_of(CallRow), ("file_path", "number")),

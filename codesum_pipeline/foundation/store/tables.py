@@ -48,6 +48,7 @@ _VECTOR = pa.list_(pa.float32())
 _GROUP_ROWS = 1 << 15
 _GROUP_LONG_ROWS = 1 << 12
 _GROUP_VECTORS = 1 << 13
+_GROUP_SOURCES = 1 << 8
 # With fewer rows, handing columns to threads takes longer than reading them.
 _ROWS_FOR_THREADS = 1 << 13
 
@@ -156,7 +157,8 @@ class TableStore:
         footer |= {_PARTS_KEY: json.dumps(of_parts)} if spec.in_parts else {}
         footer |= {_NOTE_KEY: note} if note else {}
         schema = spec.schema.with_metadata({key: value.encode() for key, value in footer.items()})
-        length = _GROUP_VECTORS if _VECTOR in spec.schema.types else _GROUP_LONG_ROWS if spec.is_long else _GROUP_ROWS
+        length = _GROUP_LONG_ROWS if spec.is_long else _GROUP_SOURCES if spec.has_sources else _GROUP_ROWS
+        length = _GROUP_VECTORS if _VECTOR in spec.schema.types else length
         with (
             replace_durably(self.path(table, repo)) as file,
             pq.ParquetWriter(file, schema, **_encoding(spec.schema)) as writer,

@@ -18,6 +18,7 @@ from codesum_pipeline.foundation.data_model.document import PlanAction, PlanRow
 from codesum_pipeline.foundation.data_model.errors import UnusableVectors
 from codesum_pipeline.foundation.data_model.guard import Failure, FailureGuard
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
+from codesum_pipeline.foundation.store.made_from import MadeFrom
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
@@ -32,6 +33,8 @@ from codesum_pipeline.indexes.lanes.lane_texts import (
     hashes_unless,
     in_parts,
     lane_sources,
+    made_from,
+    read_heads,
 )
 
 Rows = npt.NDArray[np.int64]
@@ -66,15 +69,19 @@ def embed_documents(ws: Workspace, *, progress: Progress = no_progress) -> Dense
     billed_before = embedder.billed_tokens
     max_tokens = min(ws.settings.summary_embed_max_tokens, embedder.max_tokens)
     lanes = dense_lanes(ws.settings.extra_lanes)
-    sources = _sources(ws)
-    ids, hashes = _ids_and_hashes(sources, max_tokens, lanes)
+    heads = read_heads(ws)
+    heads = heads.filter(pc.invert(heads.column("is_placeholder"))).combine_chunks()
+    ids, origins = heads.column("id").combine_chunks(), made_from(ws, heads)
+    hashes, changed = _known_texts(ws, ids, origins.is_same_in(MadeFrom.of_last_build(ws, "vectors")), lanes)
+    sources = _sources(ws, heads.take(pa.array(changed)))
+    hashes = _with_hashes(hashes, changed, sources, max_tokens, lanes)
     wanted, resumed, guard = np.empty(0, dtype=np.int64), 0, FailureGuard()
     if _stand(ws, embedder, _rows_of(ids, lanes), hashes):
         written, dimensions = ws.tables.keep("vectors", ws.key), vector_length(ws, embedder)
     else:
         known = _known_hashes(ws, embedder)
         wanted = _wanted(hashes, known, len(lanes))
-        texts = _texts(sources, hashes, wanted, max_tokens, lanes)
+        texts = _texts(sources, changed, hashes, wanted, max_tokens, lanes)
         fresh, resumed = embed_texts(
             ws, embedder, texts, len(wanted), max_tokens=max_tokens, guard=guard, progress=progress
         )
@@ -91,6 +98,8 @@ def embed_documents(ws: Workspace, *, progress: Progress = no_progress) -> Dense
         ]
         table = pa.Table.from_arrays(columns, schema=TABLES["vectors"].schema)
         written = ws.tables.write("vectors", ws.key, table)
+    if not guard.failed:
+        origins.keep(ws, "vectors")
     discard_kept_vectors(ws.layout.finished_vectors(ws.key))
     billed = embedder.billed_tokens - billed_before
     failures = _failures(ids, hashes, guard)
@@ -128,18 +137,39 @@ def _length_of(vectors: pa.Table) -> int:
     return len(vectors.column("vector")[0])
 
 
-def _sources(ws: Workspace) -> pa.Table:
-    parts = lane_sources(ws, body_characters=BODY_CHARACTERS)
-    return pa.concat_tables(part.filter(pc.invert(part.column("is_placeholder"))) for part in parts).combine_chunks()
+def _known_texts(ws: Workspace, ids: pa.Array, is_same: pa.Array, lanes: Sequence[Lane]) -> tuple[list[pa.Array], Rows]:
+    """For each lane the hash of each document's text as the last build had it, and the rows of the documents whose
+    texts must be made to know it."""
+    if not pc.any(is_same).as_py():
+        return [pa.nulls(len(ids), pa.string()) for _ in lanes], np.arange(len(ids))
+    last = ws.tables.read("vectors", ws.key, columns=["id", "lane", "text_hash"])
+    hashes = []
+    for lane in lanes:
+        of_lane = last.filter(pc.equal(last.column("lane"), str(lane))).combine_chunks()
+        found = of_lane.column("text_hash").take(pc.index_in(ids, value_set=of_lane.column("id").combine_chunks()))
+        hashes.append(pc.if_else(is_same, found.combine_chunks(), pa.scalar(None, pa.string())))
+    is_missing = [lane.is_null().to_numpy(zero_copy_only=False) for lane in hashes]
+    return hashes, np.flatnonzero(np.logical_or.reduce(is_missing))
 
 
-def _ids_and_hashes(sources: pa.Table, max_tokens: int, lanes: Sequence[Lane]) -> tuple[pa.Array, pa.Array]:
+def _sources(ws: Workspace, heads: pa.Table) -> pa.Table:
+    return pa.concat_tables(lane_sources(ws, heads, body_characters=BODY_CHARACTERS)).combine_chunks()
+
+
+def _with_hashes(
+    known: Sequence[pa.Array], rows: Rows, sources: pa.Table, max_tokens: int, lanes: Sequence[Lane]
+) -> pa.Array:
+    """The hashes of all texts, lane after lane: the known ones with those of some `rows`, made from `sources`."""
     parts = [
         [texts.hash_all() for texts in dense_texts(some, max_tokens=max_tokens, lanes=lanes)]
         for some in in_parts(sources)
     ]
-    hashes = pa.concat_arrays([found for lane in zip(*parts, strict=True) for found in lane])
-    return sources.column("id").combine_chunks(), hashes
+    is_made = np.zeros(len(known[0]), dtype=np.bool_)
+    is_made[rows] = True
+    return pa.concat_arrays(
+        pc.replace_with_mask(hashes, pa.array(is_made), pa.concat_arrays(made))
+        for hashes, made in zip(known, zip(*parts, strict=True), strict=True)
+    )
 
 
 def _rows_of(ids: pa.Array, lanes: Sequence[Lane]) -> tuple[pa.Array, pa.Array]:
@@ -177,11 +207,12 @@ def _wanted(hashes: pa.Array, known: pa.Array, lanes: int) -> Rows:
 
 
 def _texts(
-    sources: pa.Table, hashes: pa.Array, wanted: Rows, max_tokens: int, lanes: Sequence[Lane]
+    sources: pa.Table, rows_of_sources: Rows, hashes: pa.Array, wanted: Rows, max_tokens: int, lanes: Sequence[Lane]
 ) -> Iterator[LaneText]:
     if not len(wanted):
         return
-    numbers, documents = np.divmod(wanted, sources.num_rows)
+    numbers, documents = np.divmod(wanted, len(hashes) // len(lanes))
+    documents = np.searchsorted(rows_of_sources, documents)
     some = np.unique(documents)
     places = np.searchsorted(some, documents)
     names = hashes.take(pa.array(wanted))

@@ -9,7 +9,7 @@ its passages in one string, and so have its tokens.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from importlib import metadata
 from itertools import chain
 
@@ -17,12 +17,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.document import Level, WrittenBy
 from codesum_pipeline.foundation.data_model.edge import Alias, AliasKind
 from codesum_pipeline.foundation.data_model.guard import FailureGuard, guard_item
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
-from codesum_pipeline.foundation.store.rows import from_table
+from codesum_pipeline.foundation.store.made_from import MadeFrom
+from codesum_pipeline.foundation.store.rows import from_table, join_by_row
 from codesum_pipeline.foundation.store.tables import rows_to_read
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.file_formats.arrow_bytes import utf8_parts
@@ -101,13 +104,14 @@ _BODIES_AT_ONCE = 1 << 15
 
 _COLUMNS = [
     "id", "type", "file_path", "qualified_name", "summary", "business_intent", "keywords", "signature",
-    "is_placeholder", "parent_id", "written_by",
+    "is_placeholder", "parent_id", "written_by", "content_hash", "text_hash",
 ]  # fmt: skip
 # The tables of bodies: name, column of ids, column of texts.
 _BODIES = (("symbols", "id", "canonical_source"), ("file_facts", "file_path", "source"))
 # What has more names is called by none of them.
 _MOST_NAMES = 20
 _NULL = pa.scalar(None, pa.large_string())
+_UP_TO_DOT, _UP_TO_SLASH = r"(?s)^.*\.", "(?s)^.*/"
 
 
 class LaneText(Struct, frozen=True):
@@ -142,12 +146,73 @@ class LaneTexts(Struct, frozen=True):
         return pa.array(hashes, pa.string())
 
 
-def lane_sources(ws: Workspace, *, body_characters: int | None = None) -> Iterator[pa.Table]:
-    """What the lanes need of every document, in id order, some at a time; of its body the first `body_characters` or
-    all. There is at least one part. `name` is the qualified name, or above classes the path. `body` is the canonical
-    source of a symbol, the source of a file, and of a module the names of its files and folders with the names defined
-    in them; of a function, `child_names` is null."""
-    heads, module_bodies = _heads(ws)
+def read_heads(ws: Workspace) -> pa.Table:
+    """What the lanes need of every document besides its body, in id order. `name` is the qualified name, or above
+    classes the path; of a function, `child_names` is null. `own_body` is that of a module, null for others: the names
+    of its files and folders with the names defined in them."""
+    documents = ws.tables.read("documents", ws.key, columns=_COLUMNS).combine_chunks()
+    ids, paths = documents.column("id"), _wide(documents.column("file_path"))
+    names = pc.if_else(
+        pc.equal(pc.fill_null(documents.column("qualified_name"), ""), ""),
+        paths,
+        _wide(documents.column("qualified_name")),
+    )
+    is_symbol = pc.is_in(documents.column("type"), value_set=pa.array([str(Level.FUNCTION), str(Level.CLASS)]))
+    short = pc.if_else(
+        is_symbol,
+        pc.replace_substring_regex(names, _UP_TO_DOT, ""),
+        pc.replace_substring_regex(names, _UP_TO_SLASH, ""),
+    )
+    parents = pc.index_in(documents.column("parent_id"), value_set=ids.combine_chunks())
+    defined = join_by_row(
+        pc.if_else(pc.match_substring(ids, SEPARATOR), parents, pa.scalar(None, pa.int32())), short, len(ids), " "
+    )
+    lines = pc.if_else(pc.equal(defined, ""), short, _joined(short, defined, separator=" "))
+    none, is_function, is_module = (
+        _NULL,
+        pc.equal(documents.column("type"), str(Level.FUNCTION)),
+        pc.equal(documents.column("type"), str(Level.MODULE)),
+    )
+    heads = {
+        **{
+            name: documents.column(name)
+            for name in ("id", "type", "keywords", "is_placeholder", "written_by", "content_hash", "text_hash")
+        },
+        "file_path": paths,
+        "name": names,
+        "short_name": short,
+        "summary": _wide(documents.column("summary")),
+        "business_intent": _wide(documents.column("business_intent")),
+        "signature": pc.fill_null(_wide(documents.column("signature")), scalar_of("")),
+        "child_names": pc.if_else(is_function, none, join_by_row(parents, short, len(ids), ", ")),
+        "own_body": pc.if_else(is_module, join_by_row(parents, lines, len(ids), "\n"), none),
+        "other_names": _other_names(ws, ids),
+    }
+    own_files = pc.index_in(documents.column("file_path"), value_set=ids.combine_chunks())
+    heads["file_hash"] = pc.fill_null(documents.column("content_hash").take(own_files), "")
+    return pa.table(heads).combine_chunks()
+
+
+def made_from(ws: Workspace, heads: pa.Table) -> MadeFrom:
+    """What the texts of each document are made from in all lanes; unknown where that is not all in hashes. With another
+    policy than the canonical one, the same hash may be of another canonical source; and beside a model's text there
+    are the author's words. Hashes are of code with its secrets, and what is masked in a document follows from all of
+    its file: so the file counts, too."""
+    texts = ("type", "file_path", "name", "signature", "content_hash", "file_hash", "text_hash")
+    may_lack = [pc.fill_null(heads[name], scalar_of("")) for name in ("child_names", "own_body", "other_names")]
+    found = MadeFrom.of_columns(
+        heads["id"], *(heads[name] for name in texts), heads["is_placeholder"].cast(pa.string()), *may_lack
+    )
+    is_known = pc.and_(
+        pc.not_equal(heads["written_by"], WrittenBy.LLM.value), ws.settings.hash_policy is HashPolicy.CANONICAL
+    )
+    return replace(found, rows=found.rows.set_column(1, "hash", pc.if_else(is_known, found.rows["hash"], None)))
+
+
+def lane_sources(ws: Workspace, heads: pa.Table, *, body_characters: int | None = None) -> Iterator[pa.Table]:
+    """All that the lanes need of documents (rows of `read_heads`), some at a time; of a body the first
+    `body_characters` or all. There is at least one part. `body` is the canonical source of a symbol, the source of a
+    file, and of a module its own."""
     rows = {}
     for table, id_, body in _BODIES:
         known = ws.tables.read(table, ws.key, columns=[id_]).column(id_).combine_chunks()
@@ -157,9 +222,10 @@ def lane_sources(ws: Workspace, *, body_characters: int | None = None) -> Iterat
     def cut(texts: pa.LargeStringArray) -> pa.LargeStringArray:
         return texts if body_characters is None else pc.utf8_slice_codeunits(texts, 0, body_characters)
 
+    heads = heads.set_column(heads.column_names.index("summary"), "summary", _summaries(ws, heads))
     for start in range(0, max(heads.num_rows, 1), _BODIES_AT_ONCE):
         some = heads.slice(start, _BODIES_AT_ONCE)
-        bodies = [cut(module_bodies.slice(start, some.num_rows))]
+        bodies = [cut(some.column("own_body"))]
         for (table, body), every in rows.items():
             wanted, places = rows_to_read(every[start : start + some.num_rows])
             texts = ws.tables.read_at(table, ws.key, wanted, columns=[body]).column(body)
@@ -167,52 +233,15 @@ def lane_sources(ws: Workspace, *, body_characters: int | None = None) -> Iterat
         yield some.append_column("body", pc.coalesce(*bodies, scalar_of("")))
 
 
-def _heads(ws: Workspace) -> tuple[pa.Table, pa.LargeStringArray]:
-    """All columns but the bodies, and the bodies of modules, null for others; the rest is freed before bodies are
-    read."""
-    documents = ws.tables.read("documents", ws.key, columns=_COLUMNS)
-    ids, levels, paths, qualified_names, parents = (
-        documents.column(name).to_pylist() for name in ("id", "type", "file_path", "qualified_name", "parent_id")
-    )
-    names = dict(zip(ids, map(_short_name, levels, paths, qualified_names), strict=True))
-    children = _children(ids, parents)
-    child_names = [
-        None if level == Level.FUNCTION else ", ".join(names[child] for child in children.get(id_, ()))
-        for id_, level in zip(ids, levels, strict=True)
-    ]
-    module_bodies = [
-        "\n".join(
-            " ".join((names[child], *(names[symbol] for symbol in children.get(child, ()) if SEPARATOR in symbol)))
-            for child in children.get(id_, ())
-        )
-        if level == Level.MODULE
-        else None
-        for id_, level in zip(ids, levels, strict=True)
-    ]
-    heads = {
-        "id": documents.column("id"),
-        "type": documents.column("type"),
-        "file_path": _wide(documents.column("file_path")),
-        "name": pa.array([name or path for name, path in zip(qualified_names, paths, strict=True)], pa.large_string()),
-        "summary": _summaries(ws, documents, [names[id_] for id_ in ids]),
-        "business_intent": _wide(documents.column("business_intent")),
-        "keywords": documents.column("keywords"),
-        "signature": pc.fill_null(_wide(documents.column("signature")), scalar_of("")),
-        "child_names": pa.array(child_names, pa.large_string()),
-        "is_placeholder": documents.column("is_placeholder"),
-        "other_names": _other_names(ws, ids),
-    }
-    return pa.table(heads).combine_chunks(), pa.array(module_bodies, pa.large_string())
-
-
-def _other_names(ws: Workspace, ids: Sequence[str]) -> pa.LargeStringArray:
+def _other_names(ws: Workspace, ids: pa.ChunkedArray) -> pa.LargeStringArray:
     """What the file of each document calls it besides its name: routes, commands, keys of tables."""
     found: dict[str, dict[str, None]] = {}
     aliases = ws.tables.read_or_empty("aliases", ws.key)
     for alias in from_table(aliases.filter(pc.not_equal(aliases["kind"], str(AliasKind.EXPORT))), Alias):
         if alias.target.startswith(f"{alias.file_path}{SEPARATOR}"):
             found.setdefault(alias.target, {})[f"{alias.kind} {alias.name}"] = None
-    return pa.array([" ".join([*found.get(id_, ())][:_MOST_NAMES]) or None for id_ in ids], pa.large_string())
+    names = pa.array([" ".join([*each][:_MOST_NAMES]) for each in found.values()], pa.large_string())
+    return names.take(pc.index_in(ids, value_set=pa.array([*found], pa.string())).combine_chunks())
 
 
 def with_name(name: str, summary: str) -> str:
@@ -221,16 +250,18 @@ def with_name(name: str, summary: str) -> str:
     return summary if words.lower() in summary.lower() else f"{words}. {summary}"
 
 
-def _summaries(ws: Workspace, documents: pa.Table, names: Sequence[str]) -> pa.ChunkedArray:
+def _summaries(ws: Workspace, heads: pa.Table) -> pa.ChunkedArray:
     """The summaries: a model's is followed by the author's words, the others contain the words of the name."""
-    is_by_model = pc.equal(documents.column("written_by"), WrittenBy.LLM.value)
-    each = zip(names, documents.column("summary").to_pylist(), is_by_model.to_pylist(), strict=True)
+    is_by_model = pc.equal(heads.column("written_by"), WrittenBy.LLM.value)
+    each = zip(
+        *(heads.column(name).to_pylist() for name in ("short_name", "summary")), is_by_model.to_pylist(), strict=True
+    )
     own = [summary if by_model else with_name(name, summary) for name, summary, by_model in each]
     summaries = pa.chunked_array([pa.array(own, pa.large_string())])
-    words = author_words(ws, documents.select(["id", "type"]).filter(is_by_model))
+    words = author_words(ws, heads.select(["id", "type"]).filter(is_by_model))
     if not words:
         return summaries
-    ids = documents.column("id").to_pylist()
+    ids = heads.column("id").to_pylist()
     openings = pa.chunked_array([pa.array([words.get(id_) for id_ in ids], pa.large_string())])
     return pc.binary_join_element_wise(summaries, openings, scalar_of("\n"), null_handling="skip")
 
@@ -312,18 +343,6 @@ def _joined(*parts: pa.ChunkedArray | pa.Scalar, separator: str = "") -> pa.Chun
 def _wide(strings: pa.ChunkedArray) -> pa.ChunkedArray:
     """The strings with 64-bit offsets: all texts of a large repository together are longer than 2 GB."""
     return strings.cast(pa.large_string())
-
-
-def _children(ids: Iterable[str], parents: Iterable[str | None]) -> dict[str, list[str]]:
-    children: dict[str, list[str]] = {}
-    for id_, parent in zip(ids, parents, strict=True):
-        if parent is not None:
-            children.setdefault(parent, []).append(id_)
-    return children
-
-
-def _short_name(level: str, path: str, qualified_name: str | None) -> str:
-    return (qualified_name or path).rpartition("." if level in (Level.FUNCTION, Level.CLASS) else "/")[2]
 
 
 # Part of the versions of builds in which a model writes: a change makes their lanes anew.

@@ -20,6 +20,7 @@ from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.guard import Failure, FailureGuard
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
+from codesum_pipeline.foundation.store.made_from import MadeFrom
 from codesum_pipeline.foundation.store.rows import RowReader
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.tables import rows_to_read
@@ -28,7 +29,7 @@ from codesum_pipeline.indexes.file_formats.arrow_bytes import Integers, byte_kin
 from codesum_pipeline.indexes.file_formats.arrow_texts import scalar_of
 from codesum_pipeline.indexes.file_formats.bm25 import TokenCounts
 from codesum_pipeline.indexes.file_formats.stored_zip import Array
-from codesum_pipeline.indexes.file_formats.version_folder import TERM_LANES, Lane
+from codesum_pipeline.indexes.file_formats.version_folder import TERM_LANES
 from codesum_pipeline.indexes.lanes.lane_texts import (
     TEXT_BREAK,
     TOKEN_BREAK,
@@ -36,6 +37,8 @@ from codesum_pipeline.indexes.lanes.lane_texts import (
     hashes_unless,
     in_parts,
     lane_sources,
+    made_from,
+    read_heads,
     term_texts,
 )
 from codesum_pipeline.indexes.lanes.tokens import joined_tokens, tokens_of_word
@@ -123,16 +126,19 @@ class SparseReport(Struct, frozen=True):
 
 def index_terms(ws: Workspace, *, progress: Progress = no_progress) -> SparseReport:
     """Write the table `terms`: one row per BM25 lane of each document, placeholders included."""
-    lanes: dict[Lane, list[pa.Table]] = {lane: [] for lane in TERM_LANES}
     guard = FailureGuard()
-    documents = ws.tables.read("documents", ws.key, columns=["id"]).num_rows
+    heads = read_heads(ws)
+    origins = made_from(ws, heads)
+    is_same = origins.is_same_in(MadeFrom.of_last_build(ws, "terms"))
+    parts = [_rows_of(ws, heads.column("id").filter(is_same))]
+    changed = heads.filter(pc.invert(is_same))
     known = ws.tables.read_or_empty("terms", ws.key, columns=["text_hash"]).column("text_hash").combine_chunks()
     known = known[:0] if ws.force else known
     # Texts come in the order in which the last build wrote them: of each lane one group of rows is read at a time.
     last = ws.tables.reader("terms", ws.key, columns=["tokens"], kept=len(TERM_LANES)) if len(known) else None
-    done = tokenized = 0
-    for some in (some for part in lane_sources(ws) for some in in_parts(part)):
-        progress("splitting texts into words", done, documents)
+    done, tokenized = heads.num_rows - changed.num_rows, 0
+    for some in (some for part in lane_sources(ws, changed) for some in in_parts(part)):
+        progress("splitting texts into words", done, heads.num_rows)
         for texts in term_texts(some, guard):
             hashes = texts.hash_all()
             tokens, fresh = _tokens_of(texts, pc.index_in(hashes, value_set=known), last, guard)
@@ -140,21 +146,34 @@ def index_terms(ws: Workspace, *, progress: Progress = no_progress) -> SparseRep
                 has_failed = pc.is_in(texts.ids, value_set=pa.array(sorted(guard.failed), pa.string()))
                 hashes = hashes_unless(has_failed, hashes)
             columns = [texts.ids, pa.repeat(str(texts.lane), len(hashes)), hashes, tokens]
-            lanes[texts.lane].append(pa.Table.from_arrays(columns, schema=TABLES["terms"].schema))
+            parts.append(pa.Table.from_arrays(columns, schema=TABLES["terms"].schema))
             tokenized += fresh
         done += some.num_rows
-    progress("splitting texts into words", done, documents)
-    written = ws.tables.write("terms", ws.key, pa.concat_tables(part for parts in lanes.values() for part in parts))
-    counts = {str(lane): sum(part.num_rows for part in parts) for lane, parts in lanes.items()}
+    progress("splitting texts into words", done, heads.num_rows)
+    rows = pa.concat_tables(parts)
+    written = ws.tables.write("terms", ws.key, rows)
+    if not guard.failed:
+        origins.keep(ws, "terms")
+    counts = {row["values"]: row["counts"] for row in pc.value_counts(rows.column("lane")).to_pylist()}
     return SparseReport(
         tokenized=tokenized,
         carried=written.rows - tokenized,
         rows=written.rows,
-        lanes={lane: count for lane, count in counts.items() if count},
+        lanes={str(lane): counts[str(lane)] for lane in TERM_LANES if str(lane) in counts},
         table_hash=written.table_hash,
         failed=len(guard.failed),
         failures=guard.failures,
     )
+
+
+def _rows_of(ws: Workspace, ids: pa.ChunkedArray) -> pa.Table:
+    """The rows that the last build wrote for some documents."""
+    empty = TABLES["terms"].schema.empty_table()
+    if not len(ids):
+        return empty
+    wanted = ids.combine_chunks()
+    parts = ws.tables.read_parts("terms", ws.key, columns=empty.column_names)
+    return pa.concat_tables([empty, *(part.filter(pc.is_in(part.column("id"), value_set=wanted)) for part in parts)])
 
 
 def _tokens_of(lane: LaneTexts, found: pa.Array, last: RowReader | None, guard: FailureGuard) -> tuple[pa.Array, int]:

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Self
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct, field
@@ -47,6 +48,9 @@ class RankedDocument(Struct, frozen=True):
     purpose: Purpose | None = None
 
 
+_ENDS = ("src_id", "dst")
+
+
 class RepositoryView(Struct, dict=True, eq=False):
     """A repository below `root`. `sources` are the files of its own programs, `links` count the uses between files.
     It remembers the definitions of each file."""
@@ -68,15 +72,7 @@ class RepositoryView(Struct, dict=True, eq=False):
             if row["status"] == FileStatus.INDEXED and not row["is_vendored"] and row["path"] not in tests
         }
         programs = {path: each for path, each in own.items() if is_program(each) and _is_source(path)}
-        links: Counter[tuple[str, str]] = Counter()
-        columns = ["src_id", "dst", "is_external", "kind"]
-        for part in ws.tables.read_parts("edges", ws.key, columns=columns):
-            rows = zip(*(part.column(name).to_pylist() for name in columns), strict=True)
-            for source, target, is_external, kind in rows:
-                if not is_external and kind != EdgeKind.REFERENCE:
-                    one, other = source.partition(SEPARATOR)[0], target.partition(SEPARATOR)[0]
-                    if one != other and one in programs and other in programs:
-                        links[one, other] += 1
+        links = _links(ws, pa.array(sorted(programs), pa.string()))
         return cls(
             name=ws.slug.rpartition("/")[2] if ws.slug else ws.key,
             root=ws.entry.subdir or ROOT_MODULE,
@@ -99,6 +95,22 @@ class RepositoryView(Struct, dict=True, eq=False):
         """The PageRank of a file and of all definitions in it together."""
         own = self.places.get(path)
         return (own.rank if own else 0.0) + sum(place.rank for place in self.definitions.get(path, ()))
+
+
+def _links(ws: Workspace, programs: pa.StringArray) -> Counter[tuple[str, str]]:
+    """How often one of some files uses another, by their paths."""
+    found: Counter[tuple[str, str]] = Counter()
+    for part in ws.tables.read_parts("edges", ws.key, columns=["src_id", "dst", "is_external", "kind"]):
+        is_reference = pc.equal(part.column("kind"), str(EdgeKind.REFERENCE))
+        uses = part.filter(pc.invert(pc.or_(part.column("is_external"), is_reference)))
+        paths = (pc.list_element(pc.split_pattern(uses.column(end), SEPARATOR, max_splits=1), 0) for end in _ENDS)
+        ends = [pc.fill_null(pc.index_in(each, value_set=programs), -1).to_numpy().astype(np.int64) for each in paths]
+        is_one = (ends[0] >= 0) & (ends[1] >= 0) & (ends[0] != ends[1])
+        pairs, counts = np.unique(np.stack(ends)[:, is_one], axis=1, return_counts=True)
+        names = (programs.take(pa.array(each)).to_pylist() for each in pairs)
+        for source, target, count in zip(*names, counts.tolist(), strict=True):
+            found[source, target] += count
+    return found
 
 
 def _places(ws: Workspace, tests: frozenset[str]) -> dict[str, RankedDocument]:

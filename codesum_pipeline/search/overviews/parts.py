@@ -14,6 +14,7 @@ how many it uses.
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import takewhile
 
 from msgspec import Struct
@@ -200,17 +201,19 @@ def find_neighbourhoods(places: Iterable[RankedDocument], *, least: int = LEAST_
         if place.community is not None:
             groups[place.community].append(place)
     kept = {number: members for number, members in groups.items() if len(members) >= least}
-    spread = Counter(word for members in kept.values() for word in _names_with(members))
-    found = [_neighbourhood(members, spread, len(kept)) for members in kept.values()]
+    names = {number: _names_with(members) for number, members in kept.items()}
+    spread = Counter(word for words in names.values() for word in words)
+    found = [_neighbourhood(members, names[number], spread, len(kept)) for number, members in kept.items()]
     found.sort(key=lambda each: (-each.rank, -each.size, each.members[0].id))
     return _named_apart(found)
 
 
-def _neighbourhood(members: Sequence[RankedDocument], spread: Mapping[str, int], groups: int) -> Community:
+def _neighbourhood(
+    members: Sequence[RankedDocument], names: Mapping[str, int], spread: Mapping[str, int], groups: int
+) -> Community:
     ordered = sorted(members, key=lambda place: (-place.rank, place.id))
     folder, share = _shared_folder(members)
     # The words with the highest tf-idf, one of each stem.
-    names = _names_with(members)
     scores = {
         word: count / len(members) * math.log((1 + groups) / spread[word])
         for word, count in names.items()
@@ -235,9 +238,10 @@ def _neighbourhood(members: Sequence[RankedDocument], spread: Mapping[str, int],
 def _shared_folder(members: Sequence[RankedDocument]) -> tuple[str, float]:
     """The deepest folder, or the file, that contains most members, and their share."""
     counts: Counter[str] = Counter()
-    for place in members:
-        parts = place.path.split("/")
-        counts.update("/".join(parts[:length]) for length in range(1, len(parts) + 1))
+    for path, number in Counter(place.path for place in members).items():
+        parts = path.split("/")
+        for length in range(1, len(parts) + 1):
+            counts["/".join(parts[:length])] += number
     shared = [path for path, count in counts.items() if count >= len(members) * _SHARED]
     if not shared:
         return ".", 1.0
@@ -251,9 +255,15 @@ def _names_with(members: Sequence[RankedDocument]) -> Counter[str]:
     for place in members:
         own = place.id.rpartition(SEPARATOR)[2] if SEPARATOR in place.id else place.name.partition(".")[0]
         around = place.id.split(SEPARATOR)[1:-1] or [module_path_of(place.path).rpartition("/")[2]]
-        words = {word.lower() for part in (own, *around) for word in split_identifier(part)}
-        found.update(word for word in words if len(word) > 2 and word not in _TOO_COMMON and not word.isdigit())
+        found.update(frozenset().union(*map(_words_of, (own, *around))))
     return found
+
+
+# Most names around a definition are around many.
+@lru_cache(maxsize=1 << 14)
+def _words_of(name: str) -> frozenset[str]:
+    words = {word.lower() for word in split_identifier(name)}
+    return frozenset(word for word in words if len(word) > 2 and word not in _TOO_COMMON and not word.isdigit())
 
 
 def _named_apart(found: Sequence[Community]) -> list[Community]:

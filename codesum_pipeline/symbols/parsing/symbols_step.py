@@ -199,6 +199,17 @@ def _known_files(ws: Workspace) -> set[tuple[str | None, ...]]:
     return {(*file, documents.get(file[0], "")) for file in files}
 
 
+def read_origins(ws: Workspace) -> pa.Table:
+    """What the rows of each indexed file in the three tables were read from, as strings. No step depends on it: files
+    that were read from the same have the same rows, and others may."""
+    tables = ws.tables.without_base()
+    keys = tables.read_or_empty("file_facts", ws.key, columns=list(CARRY_KEY))
+    compiled = tables.read_or_empty("compiler_files", ws.key, columns=["file_path", "documents"]).combine_chunks()
+    places = pc.index_in(keys["file_path"], value_set=compiled["file_path"].combine_chunks())
+    keys = keys.append_column("documents", compiled["documents"].take(places))
+    return pa.table({name: pc.fill_null(keys[name], "") for name in keys.column_names})
+
+
 def _old_rows(ws: Workspace, paths: Collection[str]) -> ParsedRows:
     """The last build's rows of some files, never turned into values."""
     if not paths:

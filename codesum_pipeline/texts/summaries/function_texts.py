@@ -8,36 +8,62 @@ from collections.abc import Collection, Iterator, Mapping
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
-from codesum_pipeline.foundation.data_model.document import WrittenBy
+from codesum_pipeline.foundation.data_model.document import Level, WrittenBy
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.foundation.settings.stage_settings import FilterSettings
 from codesum_pipeline.foundation.store.rows import column_names, from_table
-from codesum_pipeline.foundation.store.schemas import TABLES
+from codesum_pipeline.foundation.store.schemas import TABLES, texts_table
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.summaries.by_model.prompting import function_source
 from codesum_pipeline.texts.summaries.decide import RequiredDocument, kind_of_writer
 from codesum_pipeline.texts.summaries.holders import Holders
 from codesum_pipeline.texts.summaries.inputs import FunctionInput, Holder
 from codesum_pipeline.texts.summaries.placeholders import is_outward, is_short
+from codesum_pipeline.texts.summaries.unchanged_files import is_in_files, unchanged_files
 from codesum_pipeline.texts.summaries.wanted_texts import EXTRACTIVE, PLACEHOLDER, shown_source, want_function
 
 # Rows of functions read at one time: bounds the memory.
 FUNCTIONS_AT_ONCE = 1 << 12
 
 
-def choose_writers(workspace: Workspace) -> dict[str, str]:
-    """The writer of each function and method, nested ones too."""
+class KeptFunctions(Struct, frozen=True):
+    """The functions that need the text that they have, and the ids of all others, None if those are all."""
+
+    kept: list[RequiredDocument]
+    others: Collection[str] | None
+
+    @classmethod
+    def of(cls, workspace: Workspace) -> "KeptFunctions":
+        """Those of unchanged files are kept."""
+        same = unchanged_files(workspace, Level.FUNCTION)
+        if not len(same):
+            return cls([], None)
+        names = ["id", "writer", "own_hash", "summary_hash"]
+        texts = workspace.tables.read(texts_table(Level.FUNCTION), workspace.key, columns=names)
+        texts = texts.filter(is_in_files(texts.column("id"), same))
+        symbols = workspace.tables.read("symbols", workspace.key, columns=["id", "type", "file_path"])
+        is_other = pc.invert(pc.is_in(symbols.column("file_path"), value_set=same))
+        is_function = pc.equal(symbols.column("type"), SymbolType.FUNCTION.value)
+        others = symbols.column("id").filter(pc.and_(is_other, is_function)).to_pylist()
+        # The hash of a text covers what its writer was shown, so that its parts are not looked at.
+        rows = zip(*(texts.column(name).to_pylist() for name in names), strict=True)
+        return cls([RequiredDocument(id_, writer, own, (), shown) for id_, writer, own, shown in rows], others)
+
+
+def choose_writers(workspace: Workspace, ids: Collection[str] | None = None) -> dict[str, str]:
+    """The writer of each function and method, nested ones too; or of some."""
     writers: dict[str, str] = {}
     names = ["id", "name", "line_count", "complexity", "facts", "is_unnamed", "is_test"]
-    for table in _every_function(workspace, names):
+    for table in _functions(workspace, names, ids):
         trivial = trivial_functions(table, workspace.settings.filter)
         # The title of a test without a name is its text.
         is_titled = pc.and_(table.column("is_unnamed"), pc.fill_null(table.column("is_test"), False))
         trivial.update(table.column("id").filter(is_titled).to_pylist())
-        ids: list[str] = table.column("id").to_pylist()
-        writers |= {id_: PLACEHOLDER if id_ in trivial else EXTRACTIVE for id_ in ids}
+        found: list[str] = table.column("id").to_pylist()
+        writers |= {id_: PLACEHOLDER if id_ in trivial else EXTRACTIVE for id_ in found}
     return writers
 
 
@@ -52,8 +78,7 @@ def want_functions(
     wanted: dict[str, RequiredDocument] = {}
     broken: dict[str, Holder | None] = {}
     holders = Holders.of(workspace)
-    parts = _every_function(workspace, names) if ids is None else parts_of_functions(workspace, ids, names)
-    for table in parts:
+    for table in _functions(workspace, names, ids):
         columns = (table.column(name).to_pylist() for name in names)
         for id_, *shown, comment, parent_id, path, is_broken in zip(*columns, strict=True):
             writer = writers.get(id_, EXTRACTIVE)
@@ -107,6 +132,12 @@ def parts_of_functions(workspace: Workspace, ids: Collection[str], columns: list
 def _some_functions(workspace: Workspace, ids: Collection[str], columns: list[str]) -> pa.Table:
     parts = list(parts_of_functions(workspace, ids, columns))
     return pa.concat_tables(parts) if parts else TABLES["symbols"].schema.empty_table().select(columns)
+
+
+def _functions(workspace: Workspace, columns: list[str], ids: Collection[str] | None) -> Iterator[pa.Table]:
+    """All functions, or some. A step depends on all: which of them it looks at follows from what they were before."""
+    workspace.tables.hash_read("symbols", workspace.key, columns=columns)
+    return _every_function(workspace, columns) if ids is None else parts_of_functions(workspace, ids, columns)
 
 
 def _every_function(workspace: Workspace, columns: list[str]) -> Iterator[pa.Table]:

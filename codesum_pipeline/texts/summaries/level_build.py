@@ -21,6 +21,7 @@ from codesum_pipeline.texts.summaries.function_texts import parts_of_functions
 from codesum_pipeline.texts.summaries.holders import Holders
 from codesum_pipeline.texts.summaries.inputs import FunctionInput, UpperInput
 from codesum_pipeline.texts.summaries.text_rows import Stamp
+from codesum_pipeline.texts.summaries.unchanged_files import is_in_files
 from codesum_pipeline.texts.summaries.writers import WriteFunctions, WriteUpper, function_batches, upper_batches
 
 
@@ -67,6 +68,11 @@ class LevelBuild(Struct):
         previous = workspace.tables.read_or_empty(texts_table(level), workspace.key)
         last, stamp = LastTexts(workspace, level, previous), Stamp.of(workspace, level)
         return cls(workspace, level, progress, last, previous, stamp, has_model)
+
+    def keep_texts_of(self, files: pa.StringArray) -> None:
+        """Keep the texts of some files' documents, which need not be looked at."""
+        ids = self.previous.column("id")
+        self.kept.extend(ids.filter(is_in_files(ids, files)).to_pylist())
 
     def write_functions(self, pool: Pool, writers: Mapping[str, str], rewrites: Sequence[Rewrite]) -> None:
         """Write the texts that `rewrites` names, and keep those of the other functions that have a writer."""
@@ -147,14 +153,11 @@ class LevelBuild(Struct):
         usual = Gate.OFFLINE if self.workspace.settings.offline else Gate.DISABLED
         stopped = self.stopped | (dict.fromkeys(self.guard.failed, Gate.FAILED) if self.has_model else {})
         failures = self.failures | {failure.item: failure.reason for failure in self.guard.failures}
-        ids, writers = (texts.column(name).to_pylist() for name in ("id", "written_by"))
-        gates = {WrittenBy.PLACEHOLDER.value: Gate.PLACEHOLDER, WrittenBy.LLM.value: None}
-        columns = {
-            "gate": [gates.get(by, stopped.get(id_, usual)) for id_, by in zip(ids, writers, strict=True)],
-            "failure": [failures.get(id_) for id_ in ids],
-        }
-        for name, values in columns.items():
-            column = pa.array(values, pa.string())
+        ids, writers = texts.column("id"), texts.column("written_by")
+        gates = pc.fill_null(_values_of(stopped, ids), str(usual))
+        gates = pc.if_else(pc.equal(writers, WrittenBy.LLM.value), pa.scalar(None, pa.string()), gates)
+        gates = pc.if_else(pc.equal(writers, WrittenBy.PLACEHOLDER.value), str(Gate.PLACEHOLDER), gates)
+        for name, column in (("gate", gates), ("failure", _values_of(failures, ids))):
             texts = texts.set_column(texts.column_names.index(name), schema_of(TextRow).field(name), column)
         return texts
 
@@ -176,3 +179,9 @@ class LevelBuild(Struct):
         """The hash of what the texts say and what they were made from, provenance apart."""
         columns = ["id", "summary_hash", "text_hash", "purpose_source"]
         return self.workspace.tables.content_hash(texts_table(self.level), self.workspace.key, columns=columns) or ""
+
+
+def _values_of(found: Mapping[str, str], ids: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The value of each id, null for others."""
+    values = pa.array([str(value) for value in found.values()], pa.string())
+    return pa.chunked_array([values]).take(pc.index_in(ids, value_set=pa.array([*found], pa.string())))

@@ -19,10 +19,18 @@ from codesum_pipeline.foundation.worker_processes.limits import work_limits
 from codesum_pipeline.foundation.worker_processes.pool import Pool, worker_count
 from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup
 from codesum_pipeline.texts.summaries.decide import RequiredDocument, Rewrite
-from codesum_pipeline.texts.summaries.function_texts import want_functions
+from codesum_pipeline.texts.summaries.function_texts import KeptFunctions, want_functions
 from codesum_pipeline.texts.summaries.inputs import UpperInput
 from codesum_pipeline.texts.summaries.level_build import LevelBuild, LevelReport
-from codesum_pipeline.texts.summaries.outline import DocumentTree, Texts, head_layers, read_outline, with_children
+from codesum_pipeline.texts.summaries.outline import (
+    NO_FILES,
+    DocumentTree,
+    head_layers,
+    read_outline,
+    with_children,
+)
+from codesum_pipeline.texts.summaries.texts_below import Texts
+from codesum_pipeline.texts.summaries.unchanged_files import note_files, unchanged_files
 from codesum_pipeline.texts.summaries.wanted_texts import PLACEHOLDER, want_unless_it_fails
 
 # The writing by a model is imported where a model writes: it needs asyncio and the callers of providers, which take
@@ -49,8 +57,10 @@ def write_level(workspace: Workspace, level: Level, *, progress: Progress = no_p
         return _write_functions(workspace, progress)
     outline = read_outline(workspace)
     build, model = _open(workspace, level, progress, outline)
+    same = NO_FILES if level is Level.MODULE else unchanged_files(workspace, level)
+    build.keep_texts_of(same)
     texts = Texts(workspace, *_BELOW[level], previous=build.previous)
-    for layer in head_layers(workspace, level, outline):
+    for layer in head_layers(workspace, level, outline, besides=same):
         _write_layer(build, model, layer, outline, texts)
     return _finish(build, model)
 
@@ -60,7 +70,8 @@ def _write_functions(workspace: Workspace, progress: Progress) -> LevelReport:
     is_removed = pc.equal(plan.column("action"), PlanAction.REMOVE.value)
     planned = plan.filter(pc.and_not(pc.equal(plan.column("level"), Level.FUNCTION.value), is_removed))
     writers = dict(zip(*(planned.column(name).to_pylist() for name in ("id", "writer")), strict=True))
-    _must_match(workspace, want_functions(workspace, writers), planned)
+    functions = KeptFunctions.of(workspace)
+    _must_match(workspace, [*functions.kept, *want_functions(workspace, writers, functions.others)], planned)
     is_written = pc.equal(planned.column("action"), PlanAction.WRITE.value)
     rewrites = from_table(planned.filter(pc.and_(is_written, pc.is_valid(planned.column("cause")))), Rewrite)
     build, model = _open(workspace, Level.FUNCTION, progress)
@@ -92,7 +103,10 @@ def _open(
 
 def _finish(build: LevelBuild, model: "ModelLevel | None") -> LevelReport:
     texts = build.collect_texts()
-    return build.finish(texts, model.finish(texts) if model else None)
+    report = build.finish(texts, model.finish(texts) if model else None)
+    if not report.failed:
+        note_files(build.workspace, build.level)
+    return report
 
 
 def _write_layer(

@@ -19,8 +19,9 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.foundation.data_model.document import Level, TextRow, WrittenBy
+from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.file import FileStatus
+from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.data_model.ids import (
     ROOT_MODULE,
     SEPARATOR,
@@ -30,7 +31,6 @@ from codesum_pipeline.foundation.data_model.ids import (
 )
 from codesum_pipeline.foundation.data_model.symbol import FileFacts, Import, SymbolType
 from codesum_pipeline.foundation.store.rows import lists_of_field, values_of
-from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.symbols.parsing.parsers import PARSERS
 from codesum_pipeline.texts.summaries.holders import Holders
@@ -187,94 +187,43 @@ README_SHOWN_CHARS = 8_000
 _README_NAMES = ("readme.md", "readme.rst", "readme.txt", "readme", "readme.markdown", "readme.adoc", "readme.org")
 
 
-class Texts:
-    """The texts below a level: the hashes of all, and the words of those that a writer is shown.
-
-    `previous` are the level's own texts of the last build, for documents that
-    hold others of their level; `add_written` replaces those that are written anew.
-    """
-
-    def __init__(self, workspace: Workspace, *levels: Level, previous: pa.Table | None = None) -> None:
-        self._workspace = workspace
-        self._previous = previous
-        self._heads: dict[str, tuple[str, bool]] = {}
-        self._words: dict[str, tuple[str, tuple[str, ...]]] = {}
-        names = ["id", "text_hash", "shown_hash", "written_by"]
-        tables = [workspace.tables.read(texts_table(level), workspace.key, columns=names) for level in levels]
-        self._ids = {level: table.column("id") for level, table in zip(levels, tables, strict=True)}
-        for table in [previous.select(names), *tables] if previous is not None else tables:
-            is_placeholder = pc.equal(table.column("written_by"), WrittenBy.PLACEHOLDER.value)
-            # A parent is written again where it would be shown something else.
-            hashes = pc.coalesce(table.column("shown_hash"), table.column("text_hash"))
-            heads = zip(hashes.to_pylist(), is_placeholder.to_pylist(), strict=True)
-            self._heads.update(zip(table.column("id").to_pylist(), heads, strict=True))
-
-    def add_written(self, rows: Iterable[TextRow]) -> None:
-        """Take in texts that were just written."""
-        for row in rows:
-            self._heads[row.id] = (row.shown_hash or row.text_hash, row.written_by is WrittenBy.PLACEHOLDER)
-            self._words[row.id] = (row.text.summary, row.text.keywords)
-
-    def has_text(self, id_: str) -> bool:
-        """Whether a document has a text of one of the levels."""
-        return id_ in self._heads
-
-    def heads(self, id_: str, outline: DocumentTree) -> list[ChildText]:
-        """The children of one document, without their words."""
-        return [
-            ChildText(child.id, child.name, child.level, *self._heads[child.id])
-            for child in outline.children.get(id_, ())
-        ]
-
-    def children(self, ids: Iterable[str], outline: DocumentTree) -> dict[str, tuple[ChildText, ...]]:
-        """The children of some documents with their words."""
-        heads = {id_: self.heads(id_, outline) for id_ in ids}
-        words = self._read_words({child.id for found in heads.values() for child in found})
-        return {
-            id_: tuple(ChildText(c.id, c.name, c.level, c.text_hash, c.is_placeholder, *words[c.id]) for c in found)
-            for id_, found in heads.items()
-        }
-
-    def _read_words(self, ids: Collection[str]) -> dict[str, tuple[str, tuple[str, ...]]]:
-        """The summary and keywords of each document."""
-        found = {id_: self._words[id_] for id_ in ids if id_ in self._words}
-        # This build's before the last one's: a name may have changed its kind.
-        for level, known in self._ids.items():
-            is_wanted = pc.is_in(known, value_set=pa.array(list(set(ids) - found.keys()), pa.string()))
-            if len(rows := np.flatnonzero(is_wanted.to_numpy())):
-                tables, key = self._workspace.tables, self._workspace.key
-                found |= _words_in(tables.read_at(texts_table(level), key, rows, columns=["id", "text"]))
-        if self._previous is not None:
-            missing = pa.array(list(set(ids) - found.keys()), pa.string())
-            found |= _words_in(self._previous.filter(pc.is_in(self._previous.column("id"), value_set=missing)))
-        return found
+NO_FILES = pa.array([], pa.string())
+_OF_CLASSES = ["id", "qualified_name", "name", "language", "signature", "docstring", "bases", "modifiers"]
+# The plan and the step that carries it out read the same ones.
+_LAST_CLASSES = LastReading[list[ClassInput]]()
 
 
-def _words_in(texts: pa.Table) -> dict[str, tuple[str, tuple[str, ...]]]:
-    summaries, keywords = (pc.struct_field(texts.column("text"), name).to_pylist() for name in ("summary", "keywords"))
-    return dict(zip(texts.column("id").to_pylist(), zip(summaries, map(tuple, keywords), strict=True), strict=True))
-
-
-def read_classes(workspace: Workspace) -> list[ClassInput]:
-    """The classes of the repository, without their methods and nested classes."""
-    names = ["id", "qualified_name", "name", "language", "signature", "docstring", "bases", "modifiers"]
-    tables, key = workspace.tables, workspace.key
-    kinds = tables.read("symbols", key, columns=["type"]).column("type")
-    rows = np.flatnonzero(pc.equal(kinds, SymbolType.CLASS.value).to_numpy())
+def read_classes(workspace: Workspace, *, besides: pa.StringArray = NO_FILES) -> list[ClassInput]:
+    """The classes of the repository, but for those of some files, without their methods and nested classes."""
+    tables, key, names = workspace.tables, workspace.key, _OF_CLASSES
+    # A step depends on all: which of them it looks at follows from what they were before.
+    read = tables.hash_read("symbols", key, columns=["type", "file_path", *names, "facts", "canonical_source"])
+    made_from = (read, hash_of(besides.to_pylist()))
+    if known := _LAST_CLASSES.find(made_from):
+        return known
+    kinds = tables.read("symbols", key, columns=["type", "file_path"])
+    is_wanted = pc.and_not(
+        pc.equal(kinds["type"], SymbolType.CLASS.value), pc.is_in(kinds["file_path"], value_set=besides)
+    )
+    rows = np.flatnonzero(is_wanted.to_numpy())
     classes = tables.read_at("symbols", key, rows, columns=[*names, "facts", "canonical_source"])
     sources = map(own_source, classes.column("canonical_source").to_pylist())
     fields = lists_of_field(pc.struct_field(classes.column("facts"), "fields"), "text")
     columns = [classes.column(name).to_pylist() for name in names[:-2]]
     lists = [map(tuple, column.to_pylist()) for column in (*map(classes.column, names[-2:]), fields)]
     classes_read = (ClassInput(*row) for row in zip(*columns, *lists, strict=True))
-    return [replace(one, own_source=source) for one, source in zip(classes_read, sources, strict=True)]
+    found = [replace(one, own_source=source) for one, source in zip(classes_read, sources, strict=True)]
+    _LAST_CLASSES.keep(made_from, found if len(kinds) < _MOST_KEPT else None)
+    return found
 
 
-def read_files(workspace: Workspace) -> list[FileInput | TextFileInput]:
-    """The files of the repository, children left out; the text only of those that no parser reads."""
+def read_files(workspace: Workspace, *, besides: pa.StringArray = NO_FILES) -> list[FileInput | TextFileInput]:
+    """The files of the repository but for some, children left out; the text only of those that no parser reads."""
     tables, key = workspace.tables, workspace.key
     names = ["file_path", "language", "docstring", "imports", "globals", "exports", "reexports", "literals"]
+    tables.hash_read("file_facts", key, columns=["source"])
     facts = tables.read("file_facts", key, columns=names)
+    facts = facts.filter(pc.invert(pc.is_in(facts.column("file_path"), value_set=besides)))
     is_parsed = pc.is_in(facts.column("language"), value_set=pa.array(sorted(PARSERS), pa.string()))
     parsed = facts.filter(is_parsed)
     found: list[FileInput | TextFileInput] = [
@@ -300,26 +249,38 @@ def read_files(workspace: Workspace) -> list[FileInput | TextFileInput]:
     return sorted(found, key=lambda shown: shown.id)
 
 
+def text_files(workspace: Workspace) -> set[str]:
+    """The files that no parser reads."""
+    facts = workspace.tables.read("file_facts", workspace.key, columns=["file_path", "language"])
+    is_parsed = pc.is_in(facts.column("language"), value_set=pa.array(sorted(PARSERS), pa.string()))
+    return set(facts.column("file_path").filter(pc.invert(is_parsed)).to_pylist())
+
+
 def _read_sources(workspace: Workspace, paths: Collection[str]) -> dict[str, str]:
     """The text of some files, by path."""
     if not paths:
         return {}
-    facts = workspace.tables.read("file_facts", workspace.key, columns=["file_path", "source"])
-    wanted = facts.filter(pc.is_in(facts.column("file_path"), value_set=pa.array(sorted(paths), pa.string())))
+    tables, key = workspace.tables, workspace.key
+    known = tables.read("file_facts", key, columns=["file_path"]).column("file_path")
+    is_wanted = pc.is_in(known, value_set=pa.array(sorted(paths), pa.string()))
+    wanted = tables.read_at("file_facts", key, np.flatnonzero(is_wanted.to_numpy()), columns=["file_path", "source"])
     return dict(zip(wanted.column("file_path").to_pylist(), wanted.column("source").to_pylist(), strict=True))
 
 
-def head_layers(workspace: Workspace, level: Level, outline: DocumentTree) -> list[list[UpperInput]]:
-    """Classes, files or folders without their children, in layers: what one holds is in an earlier layer."""
+def head_layers(
+    workspace: Workspace, level: Level, outline: DocumentTree, *, besides: pa.StringArray = NO_FILES
+) -> list[list[UpperInput]]:
+    """Classes, files or folders without their children, in layers: what one holds is in an earlier layer. Files
+    `besides` are left out with their classes."""
     if level is Level.CLASS:
         holders = Holders.of(workspace)
         classes = [
             replace(one, holder=holders.of_symbol(outline.parents.get(one.id), one.id.partition(SEPARATOR)[0]))
-            for one in read_classes(workspace)
+            for one in read_classes(workspace, besides=besides)
         ]
         return _class_layers(classes, outline)
     if level is Level.FILE:
-        return [[*read_files(workspace)]]
+        return [[*read_files(workspace, besides=besides)]]
     readmes = _read_readmes(workspace, outline)
     names = {workspace.entry.root_module: workspace.key}
     return [

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 
 _MAX_LINE_CHARS, _MAX_CHARS = 400, 6_000
 _BODY = " " * 8
+# The lines outside of bodies, and those that give a text back: the others are not looked at one by one.
+_TOLD = re.compile(rf"^(?!{_BODY})[^\n]+|^{_BODY}return [^\n]+", re.MULTILINE)
 _COMMENTS = ("//", "/*", "*", "# ", "--", '"""')
 # A body that only gives a text back says as much as a field.
 _GIVES_TEXT = ('return "', "return '", 'return new String[]{"', "return `", 'return ["', "return ['")
@@ -33,8 +35,9 @@ def own_source(canonical: str) -> str:
         else:
             members.append([line, *marks])
             marks = []
-    methods = sorted(member for member in members if _is_method(member[0]))
-    others = [member for member in members if not _is_method(member[0])]
+    are_methods = [_is_method(member[0]) for member in members]
+    others = [member for member, is_method in zip(members, are_methods, strict=True) if not is_method]
+    methods = sorted(member for member, is_method in zip(members, are_methods, strict=True) if is_method)
     shown = "\n".join(line for member in (*others, *methods) for line in member)
     return shown[:_MAX_CHARS]
 
@@ -52,13 +55,11 @@ def _is_method(line: str) -> bool:
 
 
 def _lines(canonical: str) -> Iterator[str]:
-    lines = canonical.split("\n")
-    is_migration = any(_MIGRATION in line for line in lines[:2])
-    for line in lines:
+    is_migration = any(_MIGRATION in line for line in canonical.split("\n", 2)[:2])
+    for line in canonical.split("\n") if is_migration else _TOLD.findall(canonical):
         text = line.lstrip()
-        is_body = line.startswith(_BODY)
         is_told = (
-            not is_body
+            not line.startswith(_BODY)
             or (is_migration and text.startswith(_STEPS))
             or (text.startswith(_GIVES_TEXT) and line[len(_BODY)] != " ")
         )

@@ -9,6 +9,7 @@ descendant is `maybe`.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,6 +18,7 @@ from codesum_pipeline.foundation.data_model.document import Cause, Gate, Level, 
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
+from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.graph.graph_step import build_call_graph
 from codesum_pipeline.source.files.snapshot import SnapshotReport
@@ -36,7 +38,12 @@ from codesum_pipeline.texts.summaries.by_model.plan_prices import (
 )
 from codesum_pipeline.texts.summaries.by_model.prompting import model_metadata
 from codesum_pipeline.texts.summaries.decide import LastTexts, RequiredDocument, Rewrite, kind_of_writer
-from codesum_pipeline.texts.summaries.function_texts import choose_writers, shown_functions, want_functions
+from codesum_pipeline.texts.summaries.function_texts import (
+    KeptFunctions,
+    choose_writers,
+    shown_functions,
+    want_functions,
+)
 from codesum_pipeline.texts.summaries.inputs import (
     ChildText,
     ClassInput,
@@ -45,8 +52,9 @@ from codesum_pipeline.texts.summaries.inputs import (
     TextFileInput,
     metadata_of,
 )
-from codesum_pipeline.texts.summaries.outline import DocumentTree, head_layers, read_outline
+from codesum_pipeline.texts.summaries.outline import NO_FILES, DocumentTree, head_layers, read_outline, text_files
 from codesum_pipeline.texts.summaries.placeholders import is_empty
+from codesum_pipeline.texts.summaries.unchanged_files import is_in_files, unchanged_files
 from codesum_pipeline.texts.summaries.wanted_texts import EXTRACTIVE, PLACEHOLDER, want_unless_it_fails
 
 _NO_MODEL = Decision(None)
@@ -189,9 +197,11 @@ class _Planner:
         """One row per current document, and one per document to remove."""
         self._functions()
         for level in (Level.CLASS, Level.FILE, Level.MODULE):
-            layers = head_layers(self._workspace, level, self._outline)
+            same = NO_FILES if level is Level.MODULE else unchanged_files(self._workspace, level)
+            layers = head_layers(self._workspace, level, self._outline, besides=same)
             self._texts([head for heads in layers for head in heads if isinstance(head, TextFileInput)])
-            before = self._last[level].of(self._last[level].ids)
+            self._keep(level, same)
+            before = self._last[level].of([head.id for heads in layers for head in heads])
             for layer, heads in enumerate(layers):
                 for head in heads:
                     if not isinstance(head, TextFileInput):
@@ -205,8 +215,20 @@ class _Planner:
         """How many documents have a text."""
         return sum(len(last.ids) for last in self._last.values())
 
+    def _keep(self, level: Level, files: pa.StringArray) -> None:
+        """Plan the documents of unchanged files, whose texts are kept."""
+        if len(files):
+            names = ["id", "writer", "summary_hash"]
+            texts = self._workspace.tables.read(texts_table(level), self._workspace.key, columns=names)
+            texts = texts.filter(is_in_files(texts.column("id"), files))
+            exact = text_files(self._workspace) if level is Level.FILE else set()
+            for id_, writer, shown in zip(*(texts.column(name).to_pylist() for name in names), strict=True):
+                self._add(level, id_, PlanAction.KEEP, None, *((writer, shown) if id_ in exact else ()))
+
     def _functions(self) -> None:
-        wanted = want_functions(self._workspace, choose_writers(self._workspace))
+        functions = KeptFunctions.of(self._workspace)
+        writers = choose_writers(self._workspace, functions.others)
+        wanted = [*functions.kept, *want_functions(self._workspace, writers, functions.others)]
         decisions: Mapping[str, Decision] = {}
         if self._model:
             candidates = {document.id for document in wanted if document.writer != PLACEHOLDER}

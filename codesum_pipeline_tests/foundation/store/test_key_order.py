@@ -1,10 +1,11 @@
 """Rows come in the order of their key, however a table holds them."""
 
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.foundation.store.rows import OrderedRows
+from codesum_pipeline.foundation.store.rows import _LEAST_RUN, OrderedRows
 from codesum_pipeline.foundation.store.tables import column_hash
 
 SCHEMA = pa.schema([("lane", pa.string()), ("number", pa.int64()), ("words", pa.list_(pa.string()))])
@@ -87,3 +88,19 @@ def test_items_that_stand_below_a_null_list_in_memory_are_not_part_of_a_column()
         return column_hash(OrderedRows.by(table, ["lane"]).column("words"), field)
 
     assert hashed("one") == hashed("another") == column_hash(pa.array([["shown"], None]), field)
+
+
+@pytest.mark.parametrize(("count", "is_put_together"), [(_LEAST_RUN, True), (_LEAST_RUN - 1, False)])
+def test_long_runs_that_are_in_order_are_put_one_behind_the_other(count: int, is_put_together: bool) -> None:
+    numbers = [*range(count // 2, count), *range(count // 2)]
+    rows = [{"lane": "a", "number": number, "words": [str(number)] * (number % 3)} for number in numbers]
+    expected = sorted(rows, key=lambda row: row["number"])  # type: ignore[arg-type, return-value]
+
+    ordered = OrderedRows.by(in_chunks(rows, [5]), ["lane", "number"])
+
+    assert ordered.is_ordered is is_put_together
+    assert [row for part in ordered.slices(7) for row in part.to_pylist()] == expected
+    for field in SCHEMA:
+        sorted_before = OrderedRows.by(in_chunks(expected, []), ["lane", "number"]).column(field.name)
+        assert column_hash(ordered.column(field.name), field) == column_hash(sorted_before, field)
+    assert all(column.num_chunks == 1 for part in ordered.slices(7) for column in part.columns)

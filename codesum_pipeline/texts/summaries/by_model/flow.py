@@ -25,8 +25,9 @@ from codesum_pipeline.texts.summaries.by_model.shown_contexts import Contexts
 from codesum_pipeline.texts.summaries.decide import Rewrite, kind_of_writer
 from codesum_pipeline.texts.summaries.function_texts import choose_writers, shown_functions, want_functions
 from codesum_pipeline.texts.summaries.inputs import ChildText, UpperInput
-from codesum_pipeline.texts.summaries.outline import DocumentTree, Texts, head_layers, read_outline, with_children
+from codesum_pipeline.texts.summaries.outline import DocumentTree, head_layers, read_outline, with_children
 from codesum_pipeline.texts.summaries.placeholders import is_empty
+from codesum_pipeline.texts.summaries.texts_below import Texts
 from codesum_pipeline.texts.summaries.wanted_texts import EXTRACTIVE, PLACEHOLDER
 
 

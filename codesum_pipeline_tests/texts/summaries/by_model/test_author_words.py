@@ -7,7 +7,7 @@ import pytest
 
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.store.workspace import Workspace
-from codesum_pipeline.indexes.lanes.lane_texts import lane_sources, with_name
+from codesum_pipeline.indexes.lanes.lane_texts import lane_sources, read_heads, with_name
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.model_builds import shop
 
@@ -48,7 +48,7 @@ def lane_summaries(workspace: Workspace) -> dict[str, str]:
     """What the lanes read as each document's summary."""
     return {
         row["id"]: row["summary"]
-        for part in lane_sources(workspace)
+        for part in lane_sources(workspace, read_heads(workspace))
         for row in part.select(["id", "summary"]).to_pylist()
     }
 
