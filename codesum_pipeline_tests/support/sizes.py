@@ -25,6 +25,7 @@ LOW: Mapping[str, int] = {
     "indexes.publishing.candidate:_AT_ONCE": 1,
     "indexes.publishing.candidate_files:FEWEST_VECTORS": 1,
     "indexes.lanes.dense:_AT_ONCE": 1,
+    "indexes.lanes.dense:_CARRIED_AT_ONCE": 1,
     "indexes.lanes.dense:_TEXTS_AT_ONCE": 1,
     "indexes.embedders.static:BATCH_SIZE": 1,
     "indexes.embedders.static:MANY_TEXTS": 0,
