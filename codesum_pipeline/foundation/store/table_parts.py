@@ -86,9 +86,11 @@ class PartList(Struct, frozen=True):
             start = bisect_left(firsts, group + _BETWEEN)
             stop = bisect_right(firsts, group + _BETWEEN + _LAST)
             for path in paths:
-                first = bisect_right(firsts, f"{group}{_BETWEEN}{path}") - 1
-                last = bisect_right(firsts, f"{group}{_BETWEEN}{path}{_BEHIND}") - 1
-                found.update(range(max(first, start), min(max(last, start), stop - 1) + 1))
+                key = f"{group}{_BETWEEN}{path}"
+                # Ids below a folder are between that of the folder and what would be in a file of its name.
+                for first, last in ((key, key), (key + SEPARATOR, key + _BEHIND)):
+                    numbers = (bisect_right(firsts, first) - 1, bisect_right(firsts, last) - 1)
+                    found.update(range(max(numbers[0], start), min(max(numbers[1], start), stop - 1) + 1))
         return found
 
     def rows_besides(self, numbers: Collection[int]) -> int:
