@@ -9,7 +9,7 @@ that Arrow writes for an empty file.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from itertools import accumulate, pairwise
-from typing import Any, BinaryIO, NamedTuple, Self
+from typing import Any, BinaryIO, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -45,9 +45,9 @@ class _Field(NamedTuple):
     end: int
 
 
-def _fields(data: bytes, at: int) -> list[_Field]:
+def _fields(data: bytes, at: int) -> Iterator[_Field]:
     """The fields of a struct; the last one, numbered 0, is the byte that ends it."""
-    found, number = [], 0
+    number = 0
     while head := data[at]:
         at += 1
         if head >> 4:
@@ -56,9 +56,9 @@ def _fields(data: bytes, at: int) -> list[_Field]:
             coded, at = _varint(data, at)
             number = coded >> 1
         end = _end(data, at, head & 15)
-        found.append(_Field(number, head & 15, at, end))
+        yield _Field(number, head & 15, at, end)
         at = end
-    return [*found, _Field(0, 0, at, at + 1)]
+    yield _Field(0, 0, at, at + 1)
 
 
 def _end(data: bytes, at: int, kind: int) -> int:
@@ -71,7 +71,12 @@ def _end(data: bytes, at: int, kind: int) -> int:
         length, at = _varint(data, at)
         return at + length
     if kind == _STRUCT:
-        return _fields(data, at)[-1].end
+        while head := data[at]:
+            at += 1
+            if not head >> 4:
+                _, at = _varint(data, at)
+            at = _end(data, at, head & 15)
+        return at + 1
     if kind in (_LIST, _SET):
         return _items(data, at)[1]
     return at + {_TRUE: 0, _FALSE: 0, _BYTE: 1, _DOUBLE: 8}[kind]
@@ -149,42 +154,40 @@ def _moved(described: bytes, group: RowGroup, *, by: int, ordinals: int) -> tupl
     return bytes(data), RowGroup(len(data), tuple(now[place] for place in group.places), ordinal)
 
 
-class _Footer(NamedTuple):
-    """A footer, and where its number of rows and its list of groups are."""
+def _read_footer(file: BinaryIO) -> bytes:
+    """The footer of a file; raises `ArrowInvalid` if it has none."""
+    size = file.seek(0, 2)
+    file.seek(max(0, size - _TAIL))
+    tail = file.read()
+    length = int.from_bytes(tail[:4], "little")
+    if tail[4:] != _MAGIC or length > size - _TAIL:
+        raise pa.ArrowInvalid("it has no footer")
+    file.seek(size - _TAIL - length)
+    return file.read(length)
 
-    data: bytes
-    rows: _Field
-    groups: _Field
 
-    @classmethod
-    def read(cls, file: BinaryIO) -> Self:
-        """That of a file; raises `ArrowInvalid` if it has none."""
-        size = file.seek(0, 2)
-        file.seek(max(0, size - _TAIL))
-        tail = file.read()
-        length = int.from_bytes(tail[:4], "little")
-        if tail[4:] != _MAGIC or length > size - _TAIL:
-            raise pa.ArrowInvalid("no footer")
-        file.seek(size - _TAIL - length)
-        return cls.of(file.read(length))
+def _first_group(footer: bytes) -> tuple[int, int]:
+    """How many row groups a footer describes, and where the first description begins."""
+    at = number = 0
+    while head := footer[at]:
+        number, at = number + (head >> 4), at + 1
+        if number == _FILE_GROUPS:
+            count = footer[at] >> 4
+            return (count, at + 1) if count < 15 else _varint(footer, at + 1)
+        at = _end(footer, at, head & 15)
+    raise pa.ArrowInvalid("its footer cannot be read")
 
-    @classmethod
-    def of(cls, data: bytes) -> Self:
-        try:
-            by_number = {field.number: field for field in _fields(data, 0)}
-            return cls(data, by_number[_FILE_ROWS], by_number[_FILE_GROUPS])
-        except (IndexError, KeyError) as error:
-            raise pa.ArrowInvalid("its footer cannot be read") from error
 
-    def with_groups(self, described: Sequence[bytes], rows: int) -> bytes:
-        """The same, of other groups."""
-        count = len(described)
-        head = bytes([count << 4 | _STRUCT]) if count < 15 else bytes([0xF0 | _STRUCT]) + _as_varint(count)
-        data, before, after = self.data, self.rows, self.groups
-        return b"".join(
-            [data[: before.start], _as_varint(2 * rows), data[before.end : after.start], head, *described,
-             data[after.end :]]
-        )  # fmt: skip
+def _with_groups(footer: bytes, described: Sequence[bytes], rows: int) -> bytes:
+    """The footer of a file without rows, of these row groups."""
+    by_number = {field.number: field for field in _fields(footer, 0)}
+    before, after = by_number[_FILE_ROWS], by_number[_FILE_GROUPS]
+    count = len(described)
+    head = bytes([count << 4 | _STRUCT]) if count < 15 else bytes([0xF0 | _STRUCT]) + _as_varint(count)
+    return b"".join(
+        [footer[: before.start], _as_varint(2 * rows), footer[before.end : after.start], head, *described,
+         footer[after.end :]]
+    )  # fmt: skip
 
 
 class WrittenParts:
@@ -192,17 +195,14 @@ class WrittenParts:
 
     def __init__(self, file: BinaryIO, lengths: Iterable[int], groups: Iterable[Sequence[RowGroup]]) -> None:
         self._file = file
-        footer = _Footer.read(file)
+        footer = _read_footer(file)
         self._starts = [*accumulate(lengths, initial=len(_MAGIC))]
-        # The list's head: one byte, and a number if it does not fit in.
-        first = footer.groups.start + 1
-        if footer.data[first - 1] >> 4 == 15:
-            _, first = _varint(footer.data, first)
+        _, first = _first_group(footer)
         self._groups = []
         for some in groups:
             ends = [*accumulate((group.length for group in some), initial=first)]
             self._groups.append(
-                [(footer.data[at:end], group) for group, (at, end) in zip(some, pairwise(ends), strict=True)]
+                [(footer[at:end], group) for group, (at, end) in zip(some, pairwise(ends), strict=True)]
             )
             first = ends[-1]
         self._firsts = [*accumulate(map(len, self._groups), initial=0)]
@@ -272,13 +272,13 @@ class PartsWriter:
                 writer.write_table(some)
                 rows += some.num_rows
             length, sink.footer = sink.written - len(_MAGIC), BytesIO()
-        footer = _Footer.of(sink.footer.getvalue()[:-_TAIL])
-        starts, _ = _items(footer.data, footer.groups.start)
-        groups = [(start, _describe(footer.data, start)) for start in starts]
-        first, by = len(self._described), self._at - len(_MAGIC)
-        found = [
-            _moved(footer.data[start : start + group.length], group, by=by, ordinals=first) for start, group in groups
-        ]
+        footer = sink.footer.getvalue()
+        count, start = _first_group(footer)
+        first, by, found = len(self._described), self._at - len(_MAGIC), []
+        for _ in range(count):
+            group = _describe(footer, start)
+            found.append(_moved(footer[start : start + group.length], group, by=by, ordinals=first))
+            start += group.length
         self._at += length
         return length, self._describe(found, rows)
 
@@ -287,7 +287,7 @@ class PartsWriter:
         empty = BytesIO()
         with pq.ParquetWriter(empty, self._schema.with_metadata(dict(metadata)), **self._options):
             pass
-        footer = _Footer.read(empty).with_groups(self._described, self._rows)
+        footer = _with_groups(_read_footer(empty), self._described, self._rows)
         self._file.write(footer + len(footer).to_bytes(4, "little") + _MAGIC)
 
     def _describe(self, found: Sequence[tuple[bytes, RowGroup]], rows: int) -> tuple[RowGroup, ...]:

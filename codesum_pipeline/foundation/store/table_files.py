@@ -74,7 +74,7 @@ def write_whole(path: Path, spec: TableSpec, ordered: OrderedRows, note: str) ->
     schema = spec.schema.with_metadata(_metadata(hashes, lanes, note))
     spans = [slice(*span) for span in pairwise(accumulate((part.rows for part in lanes.parts), initial=0))]
     with replace_durably(path) as file, pq.ParquetWriter(file, schema, **_encoding(spec.schema)) as writer:
-        for some in ordered.slices(_group_rows(spec), within=spans):
+        for some in ordered.slices(group_rows(spec), within=spans):
             writer.write_table(some.replace_schema_metadata(schema.metadata))
     return TableWrite(rows=len(ordered.order), table_hash=content_hash_of(hashes, spec.schema.names))
 
@@ -100,7 +100,7 @@ def write_parts(
                 length, groups = old.parts[number].length, writer.take_over(known, number, part.rows)
             else:
                 assert rows is not None
-                length, groups = writer.add(rows[0].slices(_group_rows(spec), within=[rows[1]]))
+                length, groups = writer.add(rows[0].slices(group_rows(spec), within=[rows[1]]))
             done.append(replace(part, length=length, row_groups=groups))
         parts = PartList.cut_now(tuple(done))
         hashes = {name: parts.column_hash(name) for name in spec.schema.names}
@@ -118,7 +118,8 @@ def _metadata(hashes: Mapping[str, str], parts: PartList, note: str) -> dict[byt
     return found | ({NOTE_KEY: note.encode()} if note else {})
 
 
-def _group_rows(spec: TableSpec) -> int:
+def group_rows(spec: TableSpec) -> int:
+    """How many rows of a table are written, or read, at one time at most."""
     if _VECTOR in spec.schema.types:
         return _GROUP_VECTORS
     return _GROUP_LONG_ROWS if spec.is_long else _GROUP_SOURCES if spec.has_sources else _GROUP_ROWS

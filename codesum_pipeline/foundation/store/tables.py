@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from msgspec import Struct
+from msgspec import MsgspecError, Struct
 from msgspec.json import decode
 
 from codesum_pipeline.foundation.data_model.errors import BrokenStore, MissingTable, SchemaMismatch
@@ -42,6 +42,7 @@ from codesum_pipeline.foundation.store.table_files import (
     Piece,
     TableWrite,
     content_hash_of,
+    group_rows,
     write_parts,
     write_whole,
 )
@@ -114,13 +115,16 @@ class TableStore:
         `having` is a column of `columns` and its value in the rows that are wanted: parts without it are not read.
         """
         self._note_read(table, columns)
-        if self._find(table, repo) is not None:
-            file = self._open(table, repo)
-            for group in range(file.num_row_groups):
-                if having is None or _may_have(file.metadata.row_group(group), *having):
-                    part = file.read_row_group(group, columns=columns).replace_schema_metadata(None)
-                    part = with_newer_columns(part, TABLES[table].schema, columns)
-                    yield rows_having(part, having)
+        if self._find(table, repo) is None:
+            return
+        file = self._open(table, repo)
+        groups = map(file.metadata.row_group, range(file.num_row_groups))
+        sizes = {n: group.num_rows for n, group in enumerate(groups) if having is None or _may_have(group, *having)}
+        for some in _together(sizes, most=group_rows(TABLES[table])):
+            # One after the other: several at once are put together more slowly than here.
+            read = [file.read_row_group(group, columns=columns).replace_schema_metadata(None) for group in some]
+            part = read[0] if len(read) == 1 else pa.concat_tables(read).combine_chunks()
+            yield rows_having(with_newer_columns(part, TABLES[table].schema, columns), having)
 
     def read_at(self, table: str, repo: str, rows: npt.NDArray[np.int64], *, columns: list[str]) -> pa.Table:
         """The rows with these ascending numbers; only the row groups that contain them are read."""
@@ -196,7 +200,8 @@ class TableStore:
             return write_parts(self.path(table, repo), TABLES[table], pieces, note, old=old, source=source)
 
     def _parts(self, table: str, repo: str) -> PartList:
-        return decode(self._footer(table, repo).get(PARTS_KEY, b'{"modulus":0,"parts":[]}'), type=PartList)
+        with _undamaged(table, repo):
+            return decode(self._footer(table, repo).get(PARTS_KEY, b'{"modulus":0,"parts":[]}'), type=PartList)
 
     def _usable_parts(self, table: str, repo: str) -> PartList:
         """The parts that can be taken over: none of a table with other columns, or that was cut by another number."""
@@ -307,7 +312,7 @@ def _undamaged(table: str, repo: str) -> Iterator[None]:
     """Arrow says of a file that was cut off or overwritten only what it met there."""
     try:
         yield
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowInvalid, OSError, MsgspecError, LookupError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise BrokenStore(
@@ -334,6 +339,20 @@ def with_newer_columns(found: pa.Table, schema: pa.Schema, columns: Sequence[str
         elif pa.types.is_struct(field.type) and found.schema.field(name).type != field.type:
             found = found.set_column(found.schema.get_field_index(name), field, found.column(name).cast(field.type))
     return found
+
+
+def _together(sizes: Mapping[int, int], *, most: int) -> Iterator[list[int]]:
+    """Row groups that are read at one time, by the number of rows that each has."""
+    some: list[int] = []
+    rows = 0
+    for number, size in sizes.items():
+        if some and rows + size > most:
+            yield some
+            some, rows = [], 0
+        some.append(number)
+        rows += size
+    if some:
+        yield some
 
 
 def rows_of_files(rows: pa.Table, spec: TableSpec, paths: Collection[str], *, are_wanted: bool = True) -> pa.Table:
