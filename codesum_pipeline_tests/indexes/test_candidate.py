@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.errors import BrokenStore
-from codesum_pipeline.foundation.store import tables as store
+from codesum_pipeline.foundation.store import table_files, table_parts
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.indexes.file_formats.version_folder import PROVENANCE_FIELDS, Version, read_version
@@ -72,11 +72,15 @@ def test_a_document_is_published_with_nested_context_and_provenance(shop: Versio
     assert len(documents) == 13
 
 
+@pytest.mark.parametrize("modulus", [1, 3, table_parts.MODULUS, 0], ids="modulus {}".format)
 def test_tables_that_are_read_in_many_parts_give_the_same_bytes(
-    shop: Version, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shop: Version, tmp_path: Path, modulus: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("_GROUP_ROWS", "_GROUP_VECTORS"):
-        monkeypatch.setattr(store, name, 2)
+        monkeypatch.setattr(table_files, name, 2)
+    table_parts._cuts.cache_clear()
+    for name, number in {"MODULUS": modulus, "LEAST_ROWS": 0, "LEAST_SOURCES": 0}.items():
+        monkeypatch.setattr(table_parts, name, number)
 
     in_parts = candidate_of(make_index_workspace(tmp_path / "in parts"))
 

@@ -27,6 +27,8 @@ from codesum_pipeline.foundation.data_model.errors import BundleRefused
 from codesum_pipeline.foundation.data_model.file import Snapshot
 from codesum_pipeline.foundation.data_model.hashing import sha256_hex
 from codesum_pipeline.foundation.data_model.installed_version import installed_version
+from codesum_pipeline.foundation.store.schemas import TABLES
+from codesum_pipeline.foundation.store.table_files import hash_rows
 from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline.foundation.store.workspace import Workspace, fingerprint_of, shared_part
 from codesum_pipeline.graph.resolution import Resolution
@@ -127,5 +129,5 @@ def _write_table(ws: Workspace, name: str, store: TableStore) -> BundledTable:
             rows = rows.set_column(
                 place, rows.schema.field(place), pa.array([value] * len(rows), rows.schema.types[place])
             )
-    written = store.write(name, ws.key, rows)
-    return BundledTable(written.rows, written.table_hash)
+    store.write(name, ws.key, rows)
+    return BundledTable(len(rows), hash_rows(TABLES[name], rows))

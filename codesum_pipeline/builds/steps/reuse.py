@@ -32,7 +32,8 @@ from codesum_pipeline.foundation.store.atomic import (
 )
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.foundation.store.memory import collect_seldom, release_memory
-from codesum_pipeline.foundation.store.tables import TableStore, TableWrite
+from codesum_pipeline.foundation.store.table_files import TableWrite
+from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline.foundation.store.workspace import Workspace
 
 R = TypeVar("R")
@@ -67,6 +68,12 @@ class RecordingStore(TableStore):
     def write(self, table: str, repo: str, rows: pa.Table, *, note: str = "") -> TableWrite:
         self._writes.add(table)
         return super().write(table, repo, rows, note=note)
+
+    def replace_files(
+        self, table: str, repo: str, rows: pa.Table, paths: Collection[str], *, note: str = ""
+    ) -> TableWrite:
+        self._writes.add(table)
+        return super().replace_files(table, repo, rows, paths, note=note)
 
     def keep(self, table: str, repo: str) -> TableWrite:
         self._writes.add(table)

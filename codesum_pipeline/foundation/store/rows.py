@@ -216,13 +216,6 @@ class OrderedRows(Struct, frozen=True):
         array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
         return array if self.is_ordered and not _has_nulls(array) else array.take(self.order)
 
-    def spans(self, name: str) -> dict[str, slice]:
-        """For the first column of the key: where the rows with each value are."""
-        values = self.rows.column(name).combine_chunks().take(self.order).dictionary_encode()
-        ends = np.cumsum(np.bincount(values.indices.to_numpy(), minlength=len(values.dictionary))).tolist()
-        starts = [0, *ends][:-1]
-        return {value: slice(*span) for value, *span in zip(values.dictionary.to_pylist(), starts, ends, strict=True)}
-
     def slices(self, length: int, *, within: Iterable[slice] = ()) -> Iterator[pa.Table]:
         """All rows in slices of `length`; no slice crosses two of the spans in `within`. At least one slice."""
         spans = [*within] or [slice(0, max(len(self.order), 1))]

@@ -30,15 +30,17 @@ SCHEMA_VERSION = 3
 class TableSpec(Struct, frozen=True):
     """One table: a row's columns, and the columns that order and identify it.
 
-    Of a table that is `in_parts` the rows with one value of the first of these are a part, whose groups of rows and
-    hashes are its own. Of one that `is_long` a row is large, and often only a few are read; of one that `has_sources`
-    a row has all of a file.
+    The rows of a large table are cut into parts by the paths in the column `cut_by`, which is the first of these or the
+    second. Of a table that is `in_lanes` the rows with one value of the first are parts of their own, however few they
+    are. Of one that `is_long` a row is large, and often only a few are read; of one that `has_sources` a row has all of
+    a file.
     """
 
     name: str
     schema: pa.Schema
     sort_by: tuple[str, ...]
-    in_parts: bool = False
+    cut_by: str = ""
+    in_lanes: bool = False
     is_long: bool = False
     has_sources: bool = False
 
@@ -89,22 +91,28 @@ TABLES: dict[str, TableSpec] = {
         TableSpec("snapshot", schema_of(Snapshot), ("repo",)),
         TableSpec("files", schema_of(SourceFile), ("path",)),
         TableSpec("submodules", schema_of(Submodule), ("path",)),
-        TableSpec("symbols", schema_of(Symbol), ("file_path", "start_line", "end_line", "id"), is_long=True),
-        TableSpec("file_facts", schema_of(FileFacts), ("file_path",), has_sources=True),
+        TableSpec(
+            "symbols",
+            schema_of(Symbol),
+            ("file_path", "start_line", "end_line", "id"),
+            cut_by="file_path",
+            is_long=True,
+        ),
+        TableSpec("file_facts", schema_of(FileFacts), ("file_path",), cut_by="file_path", has_sources=True),
         TableSpec("scip_indexes", schema_of(IndexFile), ("position",)),
-        TableSpec("compiler_files", schema_of(CompilerFile), ("file_path",), is_long=True),
-        TableSpec("call_sites", schema_of(CallRow), ("file_path", "number")),
-        TableSpec("syntax_edges", schema_of(Edge), ("src_id", "kind", "dst", "is_external", "reason")),
-        TableSpec("edges", schema_of(Edge), ("src_id", "kind", "dst", "is_external", "reason")),
-        TableSpec("aliases", schema_of(Alias), ("file_path", "name", "kind", "target")),
+        TableSpec("compiler_files", schema_of(CompilerFile), ("file_path",), cut_by="file_path", is_long=True),
+        TableSpec("call_sites", schema_of(CallRow), ("file_path", "number"), cut_by="file_path"),
+        TableSpec("syntax_edges", schema_of(Edge), ("src_id", "kind", "dst", "is_external", "reason"), cut_by="src_id"),
+        TableSpec("edges", schema_of(Edge), ("src_id", "kind", "dst", "is_external", "reason"), cut_by="src_id"),
+        TableSpec("aliases", schema_of(Alias), ("file_path", "name", "kind", "target"), cut_by="file_path"),
         TableSpec("graph_stats", schema_of(GraphStats), ("id",)),
-        TableSpec("contexts", schema_of(Context), ("id",)),
+        TableSpec("contexts", schema_of(Context), ("id",), cut_by="id"),
         TableSpec("plan", schema_of(PlanRow), ("level", "id")),
-        *(TableSpec(texts_table(level), schema_of(TextRow), ("id",), is_long=True) for level in Level),
-        TableSpec("documents", schema_of(SummaryDocument), ("id",)),
+        *(TableSpec(texts_table(level), schema_of(TextRow), ("id",), cut_by="id", is_long=True) for level in Level),
+        TableSpec("documents", schema_of(SummaryDocument), ("id",), cut_by="id"),
         TableSpec("document_history", schema_of(HistoryRow), ("sequence",)),
-        TableSpec("vectors", VECTORS, ("lane", "id"), in_parts=True),
-        TableSpec("terms", TERMS, ("lane", "id"), in_parts=True),
+        TableSpec("vectors", VECTORS, ("lane", "id"), cut_by="id", in_lanes=True),
+        TableSpec("terms", TERMS, ("lane", "id"), cut_by="id", in_lanes=True),
         TableSpec("candidate", CANDIDATE, ("digest",)),
         TableSpec("overviews", OVERVIEWS, ("content_digest",)),
         TableSpec("evaluations", EVALUATIONS, ("sequence", "setup", "category", "metric")),

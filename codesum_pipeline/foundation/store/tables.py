@@ -2,31 +2,28 @@
 
 Writers of different repositories never meet, and a reader sees the old file or the new one. Rows are sorted by the
 table's key, so that equal rows give equal bytes. A file's footer holds a hash of each column's values, so what a table,
-or a part of it, says can be compared without reading it.
+or a part of it, says can be compared without reading it. Of a large table the parts that stay the same are taken over
+into the new file as they are.
 """
 
-import hashlib
-import io
-import json
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from msgspec import Struct
+from msgspec import MsgspecError, Struct
 from msgspec.json import decode
 
 from codesum_pipeline.foundation.data_model.errors import BrokenStore, MissingTable, SchemaMismatch
-from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.data_model.printable import one_line
-from codesum_pipeline.foundation.store.atomic import FileState, replace_durably
+from codesum_pipeline.foundation.store.atomic import FileState
 from codesum_pipeline.foundation.store.layout import WHOLE_FOLDER, HomeLayout, LocalFiles
 from codesum_pipeline.foundation.store.rows import (
     OrderedRows,
@@ -37,27 +34,31 @@ from codesum_pipeline.foundation.store.rows import (
     to_table,
 )
 from codesum_pipeline.foundation.store.schemas import SCHEMA_VERSION, TABLES, TableSpec
+from codesum_pipeline.foundation.store.table_files import (
+    COLUMNS_KEY,
+    NOTE_KEY,
+    PARTS_KEY,
+    VERSION_KEY,
+    Piece,
+    TableWrite,
+    content_hash_of,
+    group_rows,
+    write_parts,
+    write_whole,
+)
+from codesum_pipeline.foundation.store.table_parts import (
+    PartList,
+    Replacement,
+    find_replacements,
+    is_cut,
+    keys_of,
+    list_parts,
+    paths_of,
+)
 
 T = TypeVar("T", bound=Struct)
-_VERSION_KEY = b"codesum.schema_version"
-_COLUMNS_KEY = b"codesum.columns"
-_PARTS_KEY = b"codesum.parts"
-_NOTE_KEY = b"codesum.note"
-_VECTOR = pa.list_(pa.float32())
-# Rows written and read at one time: bounds the memory. A vector is as long as many texts.
-_GROUP_ROWS = 1 << 15
-_GROUP_LONG_ROWS = 1 << 12
-_GROUP_VECTORS = 1 << 13
-_GROUP_SOURCES = 1 << 8
 # With fewer rows, handing columns to threads takes longer than reading them.
 _ROWS_FOR_THREADS = 1 << 13
-
-
-class TableWrite(Struct, frozen=True):
-    """How many rows a table has after a write, and the hash of the values of all columns."""
-
-    rows: int
-    table_hash: str
 
 
 class TableStore:
@@ -114,13 +115,16 @@ class TableStore:
         `having` is a column of `columns` and its value in the rows that are wanted: parts without it are not read.
         """
         self._note_read(table, columns)
-        if self._find(table, repo) is not None:
-            file = self._open(table, repo)
-            for group in range(file.num_row_groups):
-                if having is None or _may_have(file.metadata.row_group(group), *having):
-                    part = file.read_row_group(group, columns=columns).replace_schema_metadata(None)
-                    part = with_newer_columns(part, TABLES[table].schema, columns)
-                    yield rows_having(part, having)
+        if self._find(table, repo) is None:
+            return
+        file = self._open(table, repo)
+        groups = map(file.metadata.row_group, range(file.num_row_groups))
+        sizes = {n: group.num_rows for n, group in enumerate(groups) if having is None or _may_have(group, *having)}
+        for some in _together(sizes, most=group_rows(TABLES[table])):
+            # One after the other: several at once are put together more slowly than here.
+            read = [file.read_row_group(group, columns=columns).replace_schema_metadata(None) for group in some]
+            part = read[0] if len(read) == 1 else pa.concat_tables(read).combine_chunks()
+            yield rows_having(with_newer_columns(part, TABLES[table].schema, columns), having)
 
     def read_at(self, table: str, repo: str, rows: npt.NDArray[np.int64], *, columns: list[str]) -> pa.Table:
         """The rows with these ascending numbers; only the row groups that contain them are read."""
@@ -147,25 +151,72 @@ class TableStore:
         """The rows as values; none if the table was never written."""
         return from_table(self.read_or_empty(table, repo, columns=column_names(row_type)), row_type)
 
+    def read_files(self, table: str, repo: str, paths: Collection[str], *, columns: list[str]) -> pa.Table:
+        """The rows of some files, in key order; none if the table was never written. Only their parts are read."""
+        self._note_read(table, columns)
+        if self._find(table, repo) is None:
+            return TABLES[table].schema.empty_table().select(columns)
+        parts = self._parts(table, repo)
+        names = list(dict.fromkeys([*columns, TABLES[table].cut_by]))
+        found = self._read_parts(table, repo, parts.with_rows_of(paths) if parts.modulus else None, names)
+        return rows_of_files(found, TABLES[table], paths).select(columns)
+
     def write(self, table: str, repo: str, rows: pa.Table, *, note: str = "") -> TableWrite:
         """Replace one repository's rows. `note` says what they belong with; no hash covers it."""
         spec = TABLES[table]
         ordered = OrderedRows.by(rows.cast(spec.schema), spec.sort_by)
-        spans = ordered.spans(spec.sort_by[0]) if spec.in_parts else {}
-        hashes, of_parts = _hashes(ordered, spec, spans)
-        footer = {_VERSION_KEY: str(SCHEMA_VERSION), _COLUMNS_KEY: json.dumps(hashes)}
-        footer |= {_PARTS_KEY: json.dumps(of_parts)} if spec.in_parts else {}
-        footer |= {_NOTE_KEY: note} if note else {}
-        schema = spec.schema.with_metadata({key: value.encode() for key, value in footer.items()})
-        length = _GROUP_LONG_ROWS if spec.is_long else _GROUP_SOURCES if spec.has_sources else _GROUP_ROWS
-        length = _GROUP_VECTORS if _VECTOR in spec.schema.types else length
-        with (
-            replace_durably(self.path(table, repo)) as file,
-            pq.ParquetWriter(file, schema, **_encoding(spec.schema)) as writer,
-        ):
-            for some in ordered.slices(length, within=spans.values()):
-                writer.write_table(some.replace_schema_metadata(schema.metadata))
-        return TableWrite(rows=rows.num_rows, table_hash=_content_hash(hashes, spec.schema.names))
+        if not is_cut(spec, len(rows)):
+            return write_whole(self.path(table, repo), spec, ordered, note)
+        pieces = [Piece(part, (ordered, span)) for part, span in list_parts(ordered, spec)]
+        return self._write_parts(table, repo, pieces, self._usable_parts(table, repo), note)
+
+    def replace_files(
+        self, table: str, repo: str, rows: pa.Table, paths: Collection[str], *, note: str = ""
+    ) -> TableWrite:
+        """Replace the rows of some files by `rows`, which are of no other files: as if all were written, but of a large
+        table only the parts with these files are read and written."""
+        spec, old = TABLES[table], self._usable_parts(table, repo)
+        touched, rows = old.with_rows_of(paths), rows.cast(spec.schema)
+        found: list[Replacement] | set[int] = set()
+        while old.parts and not isinstance(found, list):
+            touched |= found
+            kept = self._read_parts(table, repo, touched, spec.schema.names)
+            kept = rows_of_files(kept, spec, paths, are_wanted=False)
+            ordered = OrderedRows.by(pa.concat_tables([kept, rows]), spec.sort_by)
+            found = find_replacements(old, touched, keys_of(ordered, spec).to_pylist())
+        if isinstance(found, set) or not is_cut(spec, old.rows_besides(touched) + len(ordered.order)):
+            kept = self._read_parts(table, repo, None, spec.schema.names) if self._find(table, repo) else rows[:0]
+            kept = rows_of_files(kept, spec, paths, are_wanted=False)
+            return self.write(table, repo, pa.concat_tables([kept, rows]), note=note)
+        pieces = [Piece(part) for part in old.parts]
+        for one in reversed(found):
+            new = list_parts(ordered, spec, slice(one.start, one.stop))
+            pieces[one.parts.start : one.parts.stop] = [Piece(part, (ordered, span)) for part, span in new]
+        return self._write_parts(table, repo, pieces, old, note)
+
+    def _write_parts(self, table: str, repo: str, pieces: Sequence[Piece], old: PartList, note: str) -> TableWrite:
+        with _undamaged(table, repo):
+            source = self._find(table, repo) if old.parts else None
+            return write_parts(self.path(table, repo), TABLES[table], pieces, note, old=old, source=source)
+
+    def _parts(self, table: str, repo: str) -> PartList:
+        with _undamaged(table, repo):
+            return decode(self._footer(table, repo).get(PARTS_KEY, b'{"modulus":0,"parts":[]}'), type=PartList)
+
+    def _usable_parts(self, table: str, repo: str) -> PartList:
+        """The parts that can be taken over: none of a table with other columns, or that was cut by another number."""
+        parts = self._parts(table, repo)
+        is_usable = parts.is_cut_now and self._open(table, repo).schema_arrow.equals(TABLES[table].schema)
+        return parts if is_usable else PartList.cut_now()
+
+    def _read_parts(self, table: str, repo: str, numbers: Collection[int] | None, columns: list[str]) -> pa.Table:
+        """The rows of some parts, or of all."""
+        with _undamaged(table, repo):
+            file = self._open(table, repo)
+            groups = [*range(file.num_row_groups)]
+            groups = groups if numbers is None else self._parts(table, repo).row_groups_of(numbers)
+            found = file.read_row_groups(groups, columns=columns, use_threads=False).replace_schema_metadata(None)
+        return with_newer_columns(found, TABLES[table].schema, columns)
 
     def keep(self, table: str, repo: str) -> TableWrite:
         """Leave one repository's rows unchanged, since a step would write the same again."""
@@ -181,9 +232,9 @@ class TableStore:
 
         None if there is no table that this package wrote whole.
         """
-        hashes = decode(self._footer(table, repo).get(_COLUMNS_KEY, b"{}"))
+        hashes = decode(self._footer(table, repo).get(COLUMNS_KEY, b"{}"))
         wanted = TABLES[table].schema.names if columns is None else columns
-        return _content_hash(hashes, wanted) if set(wanted) <= hashes.keys() else None
+        return content_hash_of(hashes, wanted) if set(wanted) <= hashes.keys() else None
 
     def hash_read(self, table: str, repo: str, *, columns: Sequence[str]) -> str | None:
         """As `content_hash`, for what is known of these columns by their hash: they count as read."""
@@ -193,12 +244,14 @@ class TableStore:
     def part_hash(self, table: str, repo: str, part: str, *, columns: Sequence[str]) -> str | None:
         """As `content_hash`, of the rows of one part; None too where there is no such part."""
         self._note_read(table, columns)
-        hashes = decode(self._footer(table, repo).get(_PARTS_KEY, b"{}")).get(part)
-        return _content_hash(hashes, columns) if hashes else None
+        parts = self._parts(table, repo)
+        if part not in {each.group for each in parts.parts}:
+            return None
+        return content_hash_of({column: parts.column_hash(column, group=part) for column in columns}, columns)
 
     def note(self, table: str, repo: str) -> str:
         """The note that the rows were written with."""
-        return self._footer(table, repo).get(_NOTE_KEY, b"").decode()
+        return self._footer(table, repo).get(NOTE_KEY, b"").decode()
 
     def _note_read(self, table: str, columns: Sequence[str] | None) -> None:
         """Columns of a table, or all of them, are read: a store may keep account of it."""
@@ -210,7 +263,7 @@ class TableStore:
             found = (_metadata(path, FileState.of(path)).metadata or {}) if path else {}
         except (pa.ArrowInvalid, OSError):
             return {}
-        return found if found.get(_VERSION_KEY) == str(SCHEMA_VERSION).encode() else {}
+        return found if found.get(VERSION_KEY) == str(SCHEMA_VERSION).encode() else {}
 
     def repositories(self, table: str) -> list[str]:
         """The keys of the repositories that have a table."""
@@ -234,7 +287,7 @@ class TableStore:
             file = pq.ParquetFile(path, metadata=_metadata(path, state))
             if FileState.of(path) != state:
                 file = pq.ParquetFile(path)
-        found = (file.metadata.metadata or {}).get(_VERSION_KEY, b"none").decode()
+        found = (file.metadata.metadata or {}).get(VERSION_KEY, b"none").decode()
         if found != str(SCHEMA_VERSION):
             raise SchemaMismatch(
                 f"table {table!r} of repository {repo!r} has schema version {found}, this package writes "
@@ -259,7 +312,7 @@ def _undamaged(table: str, repo: str) -> Iterator[None]:
     """Arrow says of a file that was cut off or overwritten only what it met there."""
     try:
         yield
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowInvalid, OSError, MsgspecError, LookupError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise BrokenStore(
@@ -288,6 +341,26 @@ def with_newer_columns(found: pa.Table, schema: pa.Schema, columns: Sequence[str
     return found
 
 
+def _together(sizes: Mapping[int, int], *, most: int) -> Iterator[list[int]]:
+    """Row groups that are read at one time, by the number of rows that each has."""
+    some: list[int] = []
+    rows = 0
+    for number, size in sizes.items():
+        if some and rows + size > most:
+            yield some
+            some, rows = [], 0
+        some.append(number)
+        rows += size
+    if some:
+        yield some
+
+
+def rows_of_files(rows: pa.Table, spec: TableSpec, paths: Collection[str], *, are_wanted: bool = True) -> pa.Table:
+    """The rows of some files, or all others."""
+    is_of_them = pc.is_in(paths_of(rows.column(spec.cut_by)), value_set=pa.array([*paths], pa.string()))
+    return rows.filter(is_of_them if are_wanted else pc.invert(is_of_them))
+
+
 def rows_having(rows: pa.Table, having: tuple[str, str] | None) -> pa.Table:
     """The rows with a value in a column; all if nothing is asked for."""
     if having is None:
@@ -300,118 +373,3 @@ def _may_have(group: pq.RowGroupMetaData, column: str, value: str) -> bool:
     """Whether a row of a group may have this value, judging by the group's lowest and highest."""
     found = next(c for c in map(group.column, range(group.num_columns)) if c.path_in_schema == column).statistics
     return found is None or not found.has_min_max or bool(found.min <= value <= found.max)
-
-
-def _encoding(schema: pa.Schema) -> dict[str, Any]:
-    """Vectors are stored as they are: compressing them saves 7 % and makes writing three times as slow."""
-    vectors = [field.name for field in schema if field.type == _VECTOR]
-    if not vectors:
-        return {"compression": "zstd"}
-    others = [name for name in schema.names if name not in vectors]
-    return {"compression": dict.fromkeys(others, "zstd"), "use_dictionary": others, "write_statistics": others}
-
-
-def _hashes(
-    ordered: OrderedRows, spec: TableSpec, spans: Mapping[str, slice]
-) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-    """The hash of each column, and of each part's share of it; of a table in parts the first is made of these."""
-    hashes, of_parts = {}, {part: dict[str, str]() for part in spans}
-    for each in spec.schema:
-        column = ordered.column(each.name)
-        for part, span in spans.items():
-            of_parts[part][each.name] = column_hash(column[span], each)
-        found = [[part, known[each.name]] for part, known in of_parts.items()]
-        hashes[each.name] = hash_of(found) if found else column_hash(column, each)
-    return hashes, of_parts
-
-
-def _content_hash(hashes: Mapping[str, str], columns: Sequence[str]) -> str:
-    return hash_of([[name, hashes[name]] for name in sorted(columns)])
-
-
-class _HashingFile(io.RawIOBase):
-    """A file that keeps the hash of what is written to it."""
-
-    def __init__(self) -> None:
-        self.sha256 = hashlib.sha256()
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        self.sha256.update(data)
-        return len(data)
-
-
-def column_hash(values: pa.Array, field: pa.Field) -> str:
-    """The sha256 of a column in Arrow's stream format, which leaves out offsets, padding and unused bitmaps.
-
-    The values are one array, since a stream shows where chunks end.
-    """
-    column = pa.table([values], schema=pa.schema([field]))
-    digest = _HashingFile()
-    with pa.ipc.new_stream(pa.PythonFile(digest, mode="w"), column.schema) as stream:
-        stream.write_table(column)
-    return digest.sha256.hexdigest()
-
-
-class MemoryTables(TableStore):
-    """The tables of one repository in memory, for a small build whose tables nobody asks for later.
-
-    To write a dozen small files and to read each a few times takes longer than all else that a few source files need.
-    Rows are not hashed: nothing is compared with an earlier build's.
-    """
-
-    def __init__(self, root: Path) -> None:
-        super().__init__(root)
-        self._rows: dict[str, pa.Table] = {}
-        self._notes: dict[str, str] = {}
-
-    @property
-    def is_scratch(self) -> bool:
-        return True
-
-    def readable_path(self, table: str, repo: str) -> Path | None:
-        return None
-
-    def read(self, table: str, repo: str, *, columns: list[str] | None = None) -> pa.Table:
-        if table not in self._rows:
-            raise MissingTable(f"repository {repo!r} has no table {table!r} yet")
-        return self._rows[table].select(columns) if columns else self._rows[table]
-
-    def read_parts(
-        self, table: str, repo: str, *, columns: list[str], having: tuple[str, str] | None = None
-    ) -> Iterator[pa.Table]:
-        found = self._rows.get(table)
-        if found is not None and len(found):
-            yield rows_having(found.select(columns), having)
-
-    def reader(self, table: str, repo: str, *, columns: list[str], kept: int = 1) -> RowReader:
-        return _TableReader(None, self.read(table, repo, columns=columns), kept)
-
-    def write(self, table: str, repo: str, rows: pa.Table, *, note: str = "") -> TableWrite:
-        spec = TABLES[table]
-        ordered = OrderedRows.by(rows.cast(spec.schema), spec.sort_by)
-        (self._rows[table],) = ordered.slices(max(1, len(rows)))
-        self._notes[table] = note
-        return self.keep(table, repo)
-
-    def keep(self, table: str, repo: str) -> TableWrite:
-        return TableWrite(rows=len(self._rows[table]), table_hash=table)
-
-    def content_hash(self, table: str, repo: str, *, columns: Sequence[str] | None = None) -> str | None:
-        """The table's name serves as its hash, if it is a table of this build."""
-        return table if table in self._rows and columns is None else None
-
-    def part_hash(self, table: str, repo: str, part: str, *, columns: Sequence[str]) -> str | None:
-        return None
-
-    def note(self, table: str, repo: str) -> str:
-        return self._notes.get(table, "")
-
-
-class _TableReader(RowReader, eq=False):
-    """Reads a table in memory; `empty` has the rows."""
-
-    def at(self, rows: npt.NDArray[np.int64]) -> pa.Table:
-        return self.empty.take(pa.array(rows))

@@ -20,6 +20,7 @@ from codesum_pipeline.foundation.data_model.guard import Failure, FailureGuard
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.foundation.store.made_from import MadeFrom
 from codesum_pipeline.foundation.store.schemas import TABLES
+from codesum_pipeline.foundation.store.table_parts import paths_of
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.embedders.protocol import Embedder
@@ -40,6 +41,7 @@ from codesum_pipeline.indexes.lanes.lane_texts import (
 Rows = npt.NDArray[np.int64]
 # Vectors copied at one time: bounds the memory.
 _AT_ONCE = 1 << 15
+_CARRIED_AT_ONCE = 1 << 13
 # Documents whose texts are made at one time: bounds the memory too.
 _TEXTS_AT_ONCE = 1 << 12
 
@@ -76,7 +78,8 @@ def embed_documents(ws: Workspace, *, progress: Progress = no_progress) -> Dense
     sources = _sources(ws, heads.take(pa.array(changed)))
     hashes = _with_hashes(hashes, changed, sources, max_tokens, lanes)
     wanted, resumed, guard = np.empty(0, dtype=np.int64), 0, FailureGuard()
-    if _stand(ws, embedder, _rows_of(ids, lanes), hashes):
+    is_touched, replaced = _touched(ws, embedder, ids, lanes, hashes)
+    if not replaced and ws.tables.content_hash("vectors", ws.key) is not None:
         written, dimensions = ws.tables.keep("vectors", ws.key), vector_length(ws, embedder)
     else:
         known = _known_hashes(ws, embedder)
@@ -85,19 +88,14 @@ def embed_documents(ws: Workspace, *, progress: Progress = no_progress) -> Dense
         fresh, resumed = embed_texts(
             ws, embedder, texts, len(wanted), max_tokens=max_tokens, guard=guard, progress=progress
         )
-        vectors = _join(ws, embedder, hashes, known, wanted, fresh)
+        rows = np.flatnonzero(np.tile(is_touched, len(lanes)))
+        some = hashes.take(pa.array(rows))
+        length = None if len(rows) == len(hashes) else vector_length(ws, embedder)
+        vectors = _join(ws, embedder, some, known, np.searchsorted(rows, wanted), fresh, length)
         del sources, texts
-        known_by = hashes_unless(pc.is_in(hashes, value_set=pa.array(sorted(guard.failed), pa.string())), hashes)
-        count, dimensions = vectors.shape
-        offsets = pa.array(np.arange(count + 1, dtype=np.int32) * np.int32(dimensions))
-        columns = [
-            *_rows_of(ids, lanes),
-            known_by,
-            pa.repeat(pa.scalar(embedder.model_id, type=pa.string()), count),
-            pa.ListArray.from_arrays(offsets, pa.array(vectors.reshape(-1))),
-        ]
-        table = pa.Table.from_arrays(columns, schema=TABLES["vectors"].schema)
-        written = ws.tables.write("vectors", ws.key, table)
+        of_rows = [*_rows_of(ids.filter(pa.array(is_touched)), lanes), some]
+        table, dimensions = _table_of(embedder, of_rows, vectors, guard), vectors.shape[1]
+        written = ws.tables.replace_files("vectors", ws.key, table, replaced)
     if not guard.failed:
         origins.keep(ws, "vectors")
     discard_kept_vectors(ws.layout.finished_vectors(ws.key))
@@ -176,16 +174,36 @@ def _rows_of(ids: pa.Array, lanes: Sequence[Lane]) -> tuple[pa.Array, pa.Array]:
     return pa.concat_arrays([ids] * len(lanes)), pa.concat_arrays([pa.repeat(str(lane), len(ids)) for lane in lanes])
 
 
-def _stand(ws: Workspace, embedder: Embedder, rows: tuple[pa.Array, pa.Array], hashes: pa.Array) -> bool:
-    """Whether the last build's rows are of the same documents and texts, so that its vectors need not be read."""
+def _touched(
+    ws: Workspace, embedder: Embedder, ids: pa.Array, lanes: Sequence[Lane], hashes: pa.Array
+) -> tuple[npt.NDArray[np.bool_], set[str]]:
+    """The files in which a document or one of its texts is new or gone, and which documents are of these files."""
     last = ws.tables.read_or_empty("vectors", ws.key, columns=["id", "lane", "text_hash", "model"])
-    if ws.force or not 0 < last.num_rows == len(hashes):
-        return False
-    are_same = pc.equal(last.column("text_hash"), hashes)
-    for name, column in zip(("id", "lane"), rows, strict=True):
-        are_same = pc.and_(are_same, pc.equal(last.column(name), column))
-    is_ours = pc.equal(last.column("model"), embedder.model_id)
-    return bool(pc.all(pc.and_(are_same, is_ours)).as_py())
+    may_stay = pc.and_(pc.equal(last.column("model"), embedder.model_id), not ws.force)
+    before = _text_keys(*(last.column(name) for name in ("id", "lane", "text_hash")))
+    now = _text_keys(*_rows_of(ids, lanes), hashes)
+    is_gone = pc.invert(pc.and_(may_stay, pc.is_in(before, value_set=now)))
+    is_new = pc.invert(pc.is_in(now, value_set=before.filter(may_stay).combine_chunks()))
+    paths = paths_of(ids)
+    of_rows = pa.concat_arrays([paths] * len(lanes))
+    replaced = {*of_rows.filter(is_new).to_pylist(), *paths_of(last.column("id").filter(is_gone)).to_pylist()}
+    is_touched = pc.is_in(paths, value_set=pa.array([*replaced], pa.string())).to_numpy(zero_copy_only=False)
+    return is_touched, replaced
+
+
+def _text_keys(*columns: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    return pc.binary_join_element_wise(*columns, "\n")
+
+
+def _table_of(embedder: Embedder, of_rows: Sequence[pa.Array], vectors: Vectors, guard: FailureGuard) -> pa.Table:
+    """Rows of the table `vectors` from ids, lanes and hashes of texts, and their vectors."""
+    *names, hashes = of_rows
+    known_by = hashes_unless(pc.is_in(hashes, value_set=pa.array(sorted(guard.failed), pa.string())), hashes)
+    count, dimensions = vectors.shape
+    offsets = pa.array(np.arange(count + 1, dtype=np.int32) * np.int32(dimensions))
+    model = pa.repeat(pa.scalar(embedder.model_id, type=pa.string()), count)
+    columns = [*names, known_by, model, pa.ListArray.from_arrays(offsets, pa.array(vectors.reshape(-1)))]
+    return pa.Table.from_arrays(columns, schema=TABLES["vectors"].schema)
 
 
 def _known_hashes(ws: Workspace, embedder: Embedder) -> pa.Array:
@@ -233,11 +251,17 @@ def _texts(
 
 
 def _join(
-    ws: Workspace, embedder: Embedder, hashes: pa.Array, known: pa.Array, wanted: Rows, fresh: Iterable[Embedded]
+    ws: Workspace,
+    embedder: Embedder,
+    hashes: pa.Array,
+    known: pa.Array,
+    wanted: Rows,
+    fresh: Iterable[Embedded],
+    length: int | None,
 ) -> Vectors:
     """One vector per text, from the last build or this one, of zeros for one that cannot be embedded; raises
-    `UnusableVectors` where they differ in length."""
-    vectors: Vectors | None = None
+    `UnusableVectors` where they differ in length, which is `length` if other rows stay."""
+    vectors: Vectors | None = None if length is None else np.zeros((len(hashes), length), dtype=np.float32)
     placed = ((wanted[places], some) for places, some in fresh)
     for rows, some in chain(_carried(ws, hashes, known), placed):
         if vectors is None:
@@ -262,12 +286,15 @@ def _carried(ws: Workspace, hashes: pa.Array, known: pa.Array) -> Iterator[tuple
     """Vectors of the last build, and the rows that they belong to."""
     places: Rows = pc.fill_null(pc.index_in(hashes, value_set=known), -1).to_numpy().astype(np.int64)
     order = np.argsort(places, kind="stable")
-    places, first = places[order], 0
-    for part in ws.tables.read_parts("vectors", ws.key, columns=["vector"]):
-        span = slice(*np.searchsorted(places, (first, first + part.num_rows)).tolist())
-        if span.start < span.stop:
-            yield order[span], matrix_of(part, _length_of(part))[places[span] - first]
-        first += part.num_rows
+    order = order[np.searchsorted(places[order], 0) :]
+    if not len(order):
+        return
+    last = ws.tables.reader("vectors", ws.key, columns=["vector"])
+    for start in range(0, len(order), _CARRIED_AT_ONCE):
+        rows = order[start : start + _CARRIED_AT_ONCE]
+        wanted, back = np.unique(places[rows], return_inverse=True)
+        part = last.at(wanted)
+        yield rows, matrix_of(part, _length_of(part))[back]
 
 
 def _failures(ids: pa.Array, hashes: pa.Array, by_text: FailureGuard) -> tuple[Failure, ...]:

@@ -23,6 +23,8 @@ from codesum_pipeline.foundation.data_model.progress import Progress, no_progres
 from codesum_pipeline.foundation.store.made_from import MadeFrom
 from codesum_pipeline.foundation.store.rows import RowReader
 from codesum_pipeline.foundation.store.schemas import TABLES
+from codesum_pipeline.foundation.store.table_files import TableWrite
+from codesum_pipeline.foundation.store.table_parts import paths_of
 from codesum_pipeline.foundation.store.tables import rows_to_read
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.file_formats.arrow_bytes import Integers, byte_kinds, split_words
@@ -130,13 +132,12 @@ def index_terms(ws: Workspace, *, progress: Progress = no_progress) -> SparseRep
     heads = read_heads(ws)
     origins = made_from(ws, heads)
     is_same = origins.is_same_in(MadeFrom.of_last_build(ws, "terms"))
-    parts = [_rows_of(ws, heads.column("id").filter(is_same))]
     changed = heads.filter(pc.invert(is_same))
-    known = ws.tables.read_or_empty("terms", ws.key, columns=["text_hash"]).column("text_hash").combine_chunks()
-    known = known[:0] if ws.force else known
+    before = ws.tables.read_or_empty("terms", ws.key, columns=["id", "text_hash"])
+    known = before.column("text_hash").combine_chunks()[: 0 if ws.force else None]
     # Texts come in the order in which the last build wrote them: of each lane one group of rows is read at a time.
     last = ws.tables.reader("terms", ws.key, columns=["tokens"], kept=len(TERM_LANES)) if len(known) else None
-    done, tokenized = heads.num_rows - changed.num_rows, 0
+    parts, done, tokenized = [TABLES["terms"].schema.empty_table()], heads.num_rows - changed.num_rows, 0
     for some in (some for part in lane_sources(ws, changed) for some in in_parts(part)):
         progress("splitting texts into words", done, heads.num_rows)
         for texts in term_texts(some, guard):
@@ -150,11 +151,11 @@ def index_terms(ws: Workspace, *, progress: Progress = no_progress) -> SparseRep
             tokenized += fresh
         done += some.num_rows
     progress("splitting texts into words", done, heads.num_rows)
-    rows = pa.concat_tables(parts)
-    written = ws.tables.write("terms", ws.key, rows)
+    written = _replace(ws, pa.concat_tables(parts), heads.column("id").filter(is_same), before.column("id"))
     if not guard.failed:
         origins.keep(ws, "terms")
-    counts = {row["values"]: row["counts"] for row in pc.value_counts(rows.column("lane")).to_pylist()}
+    lanes = ws.tables.read("terms", ws.key, columns=["lane"]).column("lane")
+    counts = {row["values"]: row["counts"] for row in pc.value_counts(lanes).to_pylist()}
     return SparseReport(
         tokenized=tokenized,
         carried=written.rows - tokenized,
@@ -166,14 +167,15 @@ def index_terms(ws: Workspace, *, progress: Progress = no_progress) -> SparseRep
     )
 
 
-def _rows_of(ws: Workspace, ids: pa.ChunkedArray) -> pa.Table:
-    """The rows that the last build wrote for some documents."""
-    empty = TABLES["terms"].schema.empty_table()
-    if not len(ids):
-        return empty
-    wanted = ids.combine_chunks()
-    parts = ws.tables.read_parts("terms", ws.key, columns=empty.column_names)
-    return pa.concat_tables([empty, *(part.filter(pc.is_in(part.column("id"), value_set=wanted)) for part in parts)])
+def _replace(ws: Workspace, rows: pa.Table, same: pa.ChunkedArray, before: pa.ChunkedArray) -> TableWrite:
+    """Write the files with documents whose rows are new or gone; `same` are documents whose rows stay, `before` those
+    that have any."""
+    kept = same.combine_chunks()
+    gone = before.filter(pc.invert(pc.is_in(before, value_set=kept)))
+    replaced = {*paths_of(rows.column("id")).to_pylist(), *paths_of(gone).to_pylist()}
+    around = ws.tables.read_files("terms", ws.key, replaced, columns=rows.column_names)
+    around = around.filter(pc.is_in(around.column("id"), value_set=kept))
+    return ws.tables.replace_files("terms", ws.key, pa.concat_tables([around, rows]), replaced)
 
 
 def _tokens_of(lane: LaneTexts, found: pa.Array, last: RowReader | None, guard: FailureGuard) -> tuple[pa.Array, int]:

@@ -22,7 +22,6 @@ from codesum_pipeline.foundation.data_model.guard import Failure
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
-from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.foundation.worker_processes.limits import work_limits
 from codesum_pipeline.foundation.worker_processes.pool import Pool, worker_count
@@ -86,6 +85,7 @@ class CompiledReport(Struct, frozen=True):
         )
 
 
+_COUNTED = ["file_path", "lines", "syntax_errors", "lost_definitions"]
 _OF_REPORT = ("file_path", "tool", "problem", "misnamed")
 
 
@@ -133,18 +133,24 @@ def parse_symbols(ws: Workspace, *, progress: Progress = no_progress) -> ParseRe
     carried = {file.path for file in files if file.carry_key in known}
     unread = [file for file in files if file.path not in carried]
     if known and len(carried) == len(known) and not unread:
-        return _report_unchanged(ws, files, problems)
-    kept = _old_rows(ws, carried)
+        symbols, facts, _ = (ws.tables.keep(table, ws.key).table_hash for table in _TABLES)
+        return _report(ws, files, len(files), list(_settled(ws, carried)), None, [symbols, facts], problems)
+    settled = list(_settled(ws, carried))
     batches = list(_parse(ws, unread, progress=progress))
-    failures = [*_settled(kept.facts), *(failure for batch in batches for failure in batch.failures)]
+    failures = [*settled, *(failure for batch in batches for failure in batch.failures)]
     if not any(failure.reason.startswith(PARSER_ENDED) for failure in failures):
         ws.layout.parsing(ws.key).unlink(missing_ok=True)
     new = ParsedRows.joined(batch.rows for batch in batches)
-    rows = ParsedRows.joined([kept, new])
-    symbols = ws.tables.write("symbols", ws.key, rows.symbols).table_hash
-    compiled = ws.tables.write("compiler_files", ws.key, rows.compiled).table_hash
-    facts = ws.tables.write("file_facts", ws.key, rows.facts, note=facts_note(symbols, compiled)).table_hash
-    return _report(files, len(carried), failures, rows, new.facts, [symbols, facts], problems)
+    replaced = {str(path) for path, *_ in known}.union(file.path for file in unread) - carried
+
+    def put(table: str, rows: pa.Table, note: str = "") -> str:
+        if not carried:
+            return ws.tables.write(table, ws.key, rows, note=note).table_hash
+        return ws.tables.replace_files(table, ws.key, rows, replaced, note=note).table_hash
+
+    symbols, compiled = put("symbols", new.symbols), put("compiler_files", new.compiled)
+    facts = put("file_facts", new.facts, facts_note(symbols, compiled))
+    return _report(ws, files, len(carried), failures, new.facts, [symbols, facts], problems)
 
 
 def facts_note(symbols: str | None, compiled: str | None) -> str:
@@ -152,10 +158,12 @@ def facts_note(symbols: str | None, compiled: str | None) -> str:
     return f"{symbols} {compiled}"
 
 
-def _settled(facts: pa.Table) -> Iterator[Failure]:
+def _settled(ws: Workspace, carried: Collection[str]) -> Iterator[Failure]:
     """The failures of files whose rows are carried over."""
-    for row in facts.filter(pc.is_valid(facts["failure"])).select(["file_path", "failure"]).to_pylist():
-        yield Failure(row["file_path"], row["failure"], is_settled=True)
+    facts = ws.tables.read_or_empty("file_facts", ws.key, columns=["file_path", "failure"])
+    for row in facts.filter(pc.is_valid(facts["failure"])).to_pylist():
+        if row["file_path"] in carried:
+            yield Failure(row["file_path"], row["failure"], is_settled=True)
 
 
 def _with_offers(ws: Workspace, files: Sequence[_ParseTask]) -> tuple[list[_ParseTask], Problems]:
@@ -210,20 +218,6 @@ def read_origins(ws: Workspace) -> pa.Table:
     return pa.table({name: pc.fill_null(keys[name], "") for name in keys.column_names})
 
 
-def _old_rows(ws: Workspace, paths: Collection[str]) -> ParsedRows:
-    """The last build's rows of some files, never turned into values."""
-    if not paths:
-        return ParsedRows.of_values([])
-    wanted = pa.array(sorted(paths), pa.string())
-    found = []
-    for table in _TABLES:
-        schema = TABLES[table].schema
-        parts = ws.tables.read_parts(table, ws.key, columns=schema.names)
-        kept = [part.filter(pc.is_in(part["file_path"], wanted)) for part in parts]
-        found.append(pa.concat_tables([schema.empty_table(), *kept]))
-    return ParsedRows(*found)
-
-
 def _parse(ws: Workspace, files: Sequence[_ParseTask], *, progress: Progress) -> Iterator[ParsedBatch]:
     """Parse the files that are not carried over, batch by batch."""
     if not files:
@@ -260,46 +254,37 @@ def _workers(ws: Workspace, files: Sequence[_ParseTask]) -> int:
     return worker_count() if size >= LEAST_BYTES else 0
 
 
-def _report_unchanged(ws: Workspace, files: Sequence[_ParseTask], problems: Problems) -> ParseReport:
-    """The report of a run that leaves all tables as they are."""
-    of_facts = ["file_path", "lines", "syntax_errors", "lost_definitions", "failure"]
-    rows = ParsedRows(
-        ws.tables.read("symbols", ws.key, columns=["type"]),
-        ws.tables.read("file_facts", ws.key, columns=of_facts),
-        ws.tables.read("compiler_files", ws.key),
-    )
-    symbols, facts, _ = (ws.tables.keep(table, ws.key).table_hash for table in _TABLES)
-    failures = list(_settled(rows.facts))
-    return _report(files, len(files), failures, rows, rows.facts.slice(0, 0), [symbols, facts], problems)
-
-
 def _report(
+    ws: Workspace,
     files: Sequence[_ParseTask],
     carried: int,
     failures: Sequence[Failure],
-    rows: ParsedRows,
-    parsed: pa.Table,
+    parsed: pa.Table | None,
     hashes: Sequence[str],
     problems: Problems,
 ) -> ParseReport:
-    errors = rows.facts["syntax_errors"]
+    """Counts over the tables as they are now; `parsed` are the facts that were read in this run."""
+    types = ws.tables.read("symbols", ws.key, columns=["type"])["type"]
+    facts = ws.tables.read("file_facts", ws.key, columns=_COUNTED)
+    parsed = facts.slice(0, 0) if parsed is None else parsed
+    errors = facts["syntax_errors"]
     failed = pa.array([failure.item for failure in failures], pa.string())
-    functions = pc.sum(pc.equal(rows.symbols["type"], SymbolType.FUNCTION.value)).as_py() or 0
+    functions = pc.sum(pc.equal(types, SymbolType.FUNCTION.value)).as_py() or 0
     return ParseReport(
         files=len(files),
         parsed=parsed.num_rows - (pc.sum(pc.is_in(parsed["file_path"], failed)).as_py() or 0),
         carried=carried,
         failed=len(failures),
         failures=tuple(failures),
-        symbols=rows.symbols.num_rows,
+        symbols=len(types),
         functions=functions,
-        classes=rows.symbols.num_rows - functions,
-        lines=pc.sum(rows.facts["lines"]).as_py() or 0,
+        classes=len(types) - functions,
+        lines=pc.sum(facts["lines"]).as_py() or 0,
         lines_parsed=pc.sum(parsed["lines"]).as_py() or 0,
         files_with_syntax_errors=pc.sum(pc.greater(errors, 0)).as_py() or 0,
         syntax_errors=pc.sum(errors).as_py() or 0,
-        lost_definitions=pc.sum(rows.facts["lost_definitions"]).as_py() or 0,
+        lost_definitions=pc.sum(facts["lost_definitions"]).as_py() or 0,
         table_hash=hashes[0],
         file_facts_hash=hashes[1],
-        compiled=CompiledReport.of(rows.compiled, problems),
+        compiled=CompiledReport.of(ws.tables.read("compiler_files", ws.key, columns=list(_OF_REPORT)), problems),
     )

@@ -12,6 +12,8 @@ from codesum_pipeline.foundation.data_model.guard import Failure, FailureGuard
 from codesum_pipeline.foundation.data_model.progress import Progress
 from codesum_pipeline.foundation.store.rows import column_names, from_table, schema_of, to_table
 from codesum_pipeline.foundation.store.schemas import texts_table
+from codesum_pipeline.foundation.store.table_files import TableWrite
+from codesum_pipeline.foundation.store.table_parts import paths_of
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.foundation.worker_processes.limits import work_limits
 from codesum_pipeline.foundation.worker_processes.pool import Pool, resting_workers
@@ -42,11 +44,17 @@ class LevelReport(Struct, frozen=True):
     failures: tuple[Failure, ...] = ()
 
 
+# What a build may change of a text that it keeps, and how that is chosen.
+_OF_GATES = ["id", "written_by", "gate", "failure"]
+_KNOWN = [*dict.fromkeys([*column_names(RequiredDocument), "text_hash", "shown_hash", *_OF_GATES])]
+
+
 class LevelBuild(Struct):
     """One level while it is written, layer by layer.
 
-    `has_model`: a model writes some of its texts. `stopped` are the gates that stop it at documents, `failures` say
-    more where a call failed.
+    `previous` has of the last build's texts the columns by which it is decided which are kept; the others are read of
+    few. `has_model`: a model writes some of its texts. `stopped` are the gates that stop it at documents, `failures`
+    say more where a call failed.
     """
 
     workspace: Workspace
@@ -65,7 +73,7 @@ class LevelBuild(Struct):
 
     @classmethod
     def open(cls, workspace: Workspace, level: Level, progress: Progress, *, has_model: bool) -> "LevelBuild":
-        previous = workspace.tables.read_or_empty(texts_table(level), workspace.key)
+        previous = workspace.tables.read_or_empty(texts_table(level), workspace.key, columns=_KNOWN)
         last, stamp = LastTexts(workspace, level, previous), Stamp.of(workspace, level)
         return cls(workspace, level, progress, last, previous, stamp, has_model)
 
@@ -125,15 +133,16 @@ class LevelBuild(Struct):
         return {row.id: row for row in from_table(self.previous_of(ids), TextRow)} if ids else {}
 
     def collect_texts(self) -> pa.Table:
-        """The rows of the level with the gates of this build."""
-        return self._with_gates(pa.concat_tables([self.previous_of(self.kept), *self.written]))
+        """The id and writer of each text of the level, with the gates of this build: kept ones first."""
+        tables = [self._kept(), *self.written]
+        return self._with_gates(pa.concat_tables(table.select(_OF_GATES) for table in tables))
 
     def finish(self, texts: pa.Table, calls: LevelCalls | None) -> LevelReport:
-        """Replace the level's table by its `texts`; `calls` is what a model did."""
+        """Replace the texts of files in which one changed; `texts` are those collected, `calls` is what a model did."""
         ids = {*self.kept, *(rewrite.id for rewrite in self.rewrites)}
         gone = self.last.removed(ids)
         placeholders = pc.sum(pc.equal(texts.column("written_by"), WrittenBy.PLACEHOLDER.value)).as_py() or 0
-        written = self.workspace.tables.write(texts_table(self.level), self.workspace.key, texts)
+        written = self._replace(texts, gone)
         return LevelReport(
             level=self.level,
             rows=written.rows,
@@ -172,13 +181,43 @@ class LevelBuild(Struct):
         self.progress(f"writing {self.level} texts", done, total)
 
     def previous_of(self, ids: Collection[str]) -> pa.Table:
+        """The last build's rows of some documents, whole."""
+        names = column_names(TextRow)
         wanted = pa.array(list(ids), pa.string())
+        paths = set(paths_of(wanted).to_pylist())
+        rows = self.workspace.tables.read_files(texts_table(self.level), self.workspace.key, paths, columns=names)
+        return rows.filter(pc.is_in(rows.column("id"), value_set=wanted))
+
+    def _kept(self) -> pa.Table:
+        wanted = pa.array(self.kept, pa.string())
         return self.previous.filter(pc.is_in(self.previous.column("id"), value_set=wanted))
+
+    def _replace(self, texts: pa.Table, gone: Sequence[str]) -> TableWrite:
+        """Write the files with texts that are new or gone, or have other gates than before."""
+        tables, table, key = self.workspace.tables, texts_table(self.level), self.workspace.key
+        before = self._kept()
+        is_other = pc.or_(*(_differ(before.column(n), texts.column(n)[: len(before)]) for n in ("gate", "failure")))
+        ids = pa.concat_arrays(
+            [
+                *(rows.column("id").combine_chunks() for rows in [before.filter(is_other), *self.written]),
+                pa.array(gone, pa.string()),
+            ]
+        )
+        replaced = set(paths_of(ids).to_pylist())
+        names = column_names(TextRow)
+        around = tables.read_files(table, key, replaced, columns=names)
+        around = around.filter(pc.is_in(around.column("id"), value_set=before.column("id").combine_chunks()))
+        rows = self._with_gates(pa.concat_tables([around, *self.written]))
+        return tables.replace_files(table, key, rows, replaced)
 
     def _content_hash(self) -> str:
         """The hash of what the texts say and what they were made from, provenance apart."""
         columns = ["id", "summary_hash", "text_hash", "purpose_source"]
         return self.workspace.tables.content_hash(texts_table(self.level), self.workspace.key, columns=columns) or ""
+
+
+def _differ(before: pa.ChunkedArray, now: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pc.not_equal(pc.fill_null(before, ""), pc.fill_null(now, ""))
 
 
 def _values_of(found: Mapping[str, str], ids: pa.ChunkedArray) -> pa.ChunkedArray:

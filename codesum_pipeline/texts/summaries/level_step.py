@@ -59,7 +59,7 @@ def write_level(workspace: Workspace, level: Level, *, progress: Progress = no_p
     build, model = _open(workspace, level, progress, outline)
     same = NO_FILES if level is Level.MODULE else unchanged_files(workspace, level)
     build.keep_texts_of(same)
-    texts = Texts(workspace, *_BELOW[level], previous=build.previous)
+    texts = Texts(workspace, *_BELOW[level], own=level, previous=build.previous)
     for layer in head_layers(workspace, level, outline, besides=same):
         _write_layer(build, model, layer, outline, texts)
     return _finish(build, model)

@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 
 from codesum_pipeline.foundation.data_model.document import Level, TextRow, WrittenBy
 from codesum_pipeline.foundation.store.schemas import texts_table
+from codesum_pipeline.foundation.store.table_parts import paths_of
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.summaries.inputs import ChildText
 from codesum_pipeline.texts.summaries.outline import DocumentTree
@@ -16,13 +17,15 @@ from codesum_pipeline.texts.summaries.outline import DocumentTree
 class Texts:
     """The texts below a level: the hashes of all, and the words of those that a writer is shown.
 
-    `previous` are the level's own texts of the last build, for documents that
-    hold others of their level; `add_written` replaces those that are written anew.
+    `own` is the level itself and `previous` what is known of its texts of the last build, for documents that hold
+    others of their level; `add_written` replaces those that are written anew.
     """
 
-    def __init__(self, workspace: Workspace, *levels: Level, previous: pa.Table | None = None) -> None:
+    def __init__(
+        self, workspace: Workspace, *levels: Level, own: Level | None = None, previous: pa.Table | None = None
+    ) -> None:
         self._workspace = workspace
-        self._previous = previous
+        self._own = own
         self._heads: dict[str, tuple[str, bool]] = {}
         self._words: dict[str, tuple[str, tuple[str, ...]]] = {}
         names = ["id", "text_hash", "shown_hash", "written_by"]
@@ -70,9 +73,11 @@ class Texts:
             if len(rows := np.flatnonzero(is_wanted.to_numpy())):
                 tables, key = self._workspace.tables, self._workspace.key
                 found |= _words_in(tables.read_at(texts_table(level), key, rows, columns=["id", "text"]))
-        if self._previous is not None:
-            missing = pa.array(list(set(ids) - found.keys()), pa.string())
-            found |= _words_in(self._previous.filter(pc.is_in(self._previous.column("id"), value_set=missing)))
+        if self._own and (missing := set(ids) - found.keys()):
+            wanted = pa.array([*missing], pa.string())
+            tables, key, paths = self._workspace.tables, self._workspace.key, set(paths_of(wanted).to_pylist())
+            own = tables.read_files(texts_table(self._own), key, paths, columns=["id", "text"])
+            found |= _words_in(own.filter(pc.is_in(own.column("id"), value_set=wanted)))
         return found
 
 

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from codesum_pipeline.foundation.data_model.document import Level
-from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.store.made_from import MadeFrom
 from codesum_pipeline.foundation.store.rows import join_by_row
 from codesum_pipeline.foundation.store.schemas import texts_table
+from codesum_pipeline.foundation.store.table_parts import paths_of
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.symbols.parsing.symbols_step import read_origins
 
@@ -37,11 +37,7 @@ def note_files(workspace: Workspace, level: Level) -> None:
 
 def is_in_files(ids: pa.ChunkedArray, paths: pa.StringArray) -> pa.ChunkedArray:
     """Whether each document of a file, or the file itself, belongs to one of these."""
-    return pc.is_in(_paths_of(ids), value_set=paths)
-
-
-def _paths_of(ids: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pc.list_element(pc.split_pattern(ids, SEPARATOR, max_splits=1), 0)
+    return pc.is_in(paths_of(ids), value_set=paths)
 
 
 def _origins(workspace: Workspace, level: Level) -> MadeFrom:
@@ -51,6 +47,6 @@ def _origins(workspace: Workspace, level: Level) -> MadeFrom:
     for below in _BELOW[level]:
         texts = tables.read_or_empty(texts_table(below), workspace.key, columns=_OF_TEXTS)
         shown = pc.binary_join_element_wise(*(pc.fill_null(texts[name], "") for name in _OF_TEXTS), " ")
-        rows = pc.index_in(_paths_of(texts["id"]), value_set=files["file_path"].combine_chunks())
+        rows = pc.index_in(paths_of(texts["id"]), value_set=files["file_path"].combine_chunks())
         columns.append(join_by_row(rows, shown, files.num_rows, "\n"))
     return MadeFrom.of_columns(files["file_path"], *columns)

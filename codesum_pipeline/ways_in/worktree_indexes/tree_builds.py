@@ -27,8 +27,9 @@ from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError, RepositoryUnavailable
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.progress import no_progress
+from codesum_pipeline.foundation.store.memory_tables import MemoryTables
 from codesum_pipeline.foundation.store.schemas import SCHEMA_VERSION, TABLES, texts_table
-from codesum_pipeline.foundation.store.tables import MemoryTables, TableStore
+from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.graph.graph_step import build_call_graph
 from codesum_pipeline.graph.resolution import Resolution

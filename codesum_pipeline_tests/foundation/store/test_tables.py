@@ -9,9 +9,17 @@ import pytest
 
 from codesum_pipeline.foundation.data_model.edge import Edge, GraphStats
 from codesum_pipeline.foundation.data_model.errors import BrokenStore, MissingTable, SchemaMismatch
+from codesum_pipeline.foundation.store import table_parts
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.tables import TableStore, rows_to_read
 from codesum_pipeline.foundation.store.workspace import connect_in_memory, create_views, write_serving_file
+
+
+@pytest.fixture
+def uncut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No path begins a part."""
+    monkeypatch.setattr(table_parts, "MODULUS", 0)
+
 
 ROWS = [GraphStats(f"a{n}.py", n, 0, 0.1 * n, 0, 0) for n in range(5)]
 
@@ -53,6 +61,7 @@ def many_rows(count: int) -> pa.Table:
     )
 
 
+@pytest.mark.usefixtures("uncut")
 def test_a_large_table_is_written_in_groups_and_read_back_whole_or_in_parts(tmp_path: Path) -> None:
     store = TableStore(tmp_path)
     rows = many_rows(70_000)
@@ -92,6 +101,7 @@ def test_a_reader_gives_the_same_rows_however_many_groups_it_keeps(tmp_path: Pat
     assert found == queries
 
 
+@pytest.mark.usefixtures("uncut")
 def test_parts_with_one_value_hold_its_rows_alone_and_leave_out_groups_without_it(tmp_path: Path) -> None:
     store = TableStore(tmp_path)
     lanes = ["code"] * 40_000 + ["summary"] * 30_000
@@ -122,6 +132,7 @@ def test_the_hash_of_a_part_changes_with_the_rows_of_that_part_alone(tmp_path: P
     assert hashes("three", [*"abc"]) == [whole, code, summary, none]
 
 
+@pytest.mark.usefixtures("uncut")
 @pytest.mark.parametrize("count", [32_767, 32_768, 32_769])
 def test_rows_at_the_edge_of_a_group_are_all_there_once(tmp_path: Path, count: int) -> None:
     store = TableStore(tmp_path)

@@ -214,8 +214,8 @@ def test_paths_are_relative_to_the_git_root(git_repo: MakeRepo, make_workspace: 
 def _write_until(last: str, write: Callable[..., Any]) -> Callable[..., Any]:
     """A `write` that ends the run right after the table `last` is written."""
 
-    def written(self: Any, table: str, repo: str, found: Any) -> Any:
-        result = write(self, table, repo, found)
+    def written(self: Any, table: str, repo: str, found: Any, note: str = "") -> Any:
+        result = write(self, table, repo, found, note=note)
         if table == last:
             raise KeyboardInterrupt
         return result

@@ -1,0 +1,85 @@
+"""The tables of one repository in memory."""
+
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from codesum_pipeline.foundation.data_model.errors import MissingTable
+from codesum_pipeline.foundation.store.rows import OrderedRows, RowReader
+from codesum_pipeline.foundation.store.schemas import TABLES
+from codesum_pipeline.foundation.store.table_files import TableWrite
+from codesum_pipeline.foundation.store.tables import TableStore, rows_having, rows_of_files
+
+
+class MemoryTables(TableStore):
+    """The tables of one repository in memory, for a small build whose tables nobody asks for later.
+
+    To write a dozen small files and to read each a few times takes longer than all else that a few source files need.
+    Rows are not hashed: nothing is compared with an earlier build's.
+    """
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self._rows: dict[str, pa.Table] = {}
+        self._notes: dict[str, str] = {}
+
+    @property
+    def is_scratch(self) -> bool:
+        return True
+
+    def readable_path(self, table: str, repo: str) -> Path | None:
+        return None
+
+    def read(self, table: str, repo: str, *, columns: list[str] | None = None) -> pa.Table:
+        if table not in self._rows:
+            raise MissingTable(f"repository {repo!r} has no table {table!r} yet")
+        return self._rows[table].select(columns) if columns else self._rows[table]
+
+    def read_parts(
+        self, table: str, repo: str, *, columns: list[str], having: tuple[str, str] | None = None
+    ) -> Iterator[pa.Table]:
+        found = self._rows.get(table)
+        if found is not None and len(found):
+            yield rows_having(found.select(columns), having)
+
+    def reader(self, table: str, repo: str, *, columns: list[str], kept: int = 1) -> RowReader:
+        return _TableReader(None, self.read(table, repo, columns=columns), kept)
+
+    def write(self, table: str, repo: str, rows: pa.Table, *, note: str = "") -> TableWrite:
+        spec = TABLES[table]
+        ordered = OrderedRows.by(rows.cast(spec.schema), spec.sort_by)
+        (self._rows[table],) = ordered.slices(max(1, len(rows)))
+        self._notes[table] = note
+        return self.keep(table, repo)
+
+    def read_files(self, table: str, repo: str, paths: Collection[str], *, columns: list[str]) -> pa.Table:
+        return rows_of_files(self.read_or_empty(table, repo), TABLES[table], paths).select(columns)
+
+    def replace_files(
+        self, table: str, repo: str, rows: pa.Table, paths: Collection[str], *, note: str = ""
+    ) -> TableWrite:
+        kept = rows_of_files(self.read_or_empty(table, repo), TABLES[table], paths, are_wanted=False)
+        return self.write(table, repo, pa.concat_tables([kept, rows.cast(kept.schema)]), note=note)
+
+    def keep(self, table: str, repo: str) -> TableWrite:
+        return TableWrite(rows=len(self._rows[table]), table_hash=table)
+
+    def content_hash(self, table: str, repo: str, *, columns: Sequence[str] | None = None) -> str | None:
+        """The table's name serves as its hash, if it is a table of this build."""
+        return table if table in self._rows and columns is None else None
+
+    def part_hash(self, table: str, repo: str, part: str, *, columns: Sequence[str]) -> str | None:
+        return None
+
+    def note(self, table: str, repo: str) -> str:
+        return self._notes.get(table, "")
+
+
+class _TableReader(RowReader, eq=False):
+    """Reads a table in memory; `empty` has the rows."""
+
+    def at(self, rows: npt.NDArray[np.int64]) -> pa.Table:
+        return self.empty.take(pa.array(rows))

@@ -1,0 +1,231 @@
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from codesum_pipeline.foundation.data_model.errors import BrokenStore
+from codesum_pipeline.foundation.store import table_files, table_parts
+from codesum_pipeline.foundation.store.memory_tables import MemoryTables
+from codesum_pipeline.foundation.store.schemas import TABLES
+from codesum_pipeline.foundation.store.table_parts import MODULUS, PartList
+from codesum_pipeline.foundation.store.tables import TableStore, rows_of_files
+
+# Names that are neighbours of each other in one order and not in another: of paths, of ids, and of their bytes.
+NAMES = ["a", "a.py", "a.py-x", "a.py.bak", "a.pyz", "a/b.py", "a b.py", "é.py", "é", "b.py", "\U0001f600.py"]
+PATHS = st.sampled_from([*NAMES, *(f"f{number:03}.py" for number in range(40))])
+IDS = st.sets(st.sampled_from(["", "::f", "::g", "::C::m"]), max_size=3)
+FILES = st.dictionaries(PATHS, st.tuples(IDS, st.integers(0, 3)), max_size=30)
+
+
+@pytest.fixture(params=[1, 3, MODULUS, 0], ids="modulus {}".format)
+def modulus(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    cut_by(request.param, monkeypatch)
+    yield request.param
+    table_parts._cuts.cache_clear()
+
+
+def cut_by(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    table_parts._cuts.cache_clear()
+    monkeypatch.setattr(table_parts, "MODULUS", number)
+    monkeypatch.setattr(table_parts, "LEAST_ROWS", 0)
+    monkeypatch.setattr(table_parts, "LEAST_SOURCES", 0)
+    monkeypatch.setattr(table_files, "_GROUP_ROWS", 3)
+
+
+def terms_of(files: dict[str, tuple[set[str], int]], lanes: Sequence[str] = ("code", "summary")) -> pa.Table:
+    ids = [(f"{path}{end}", str(text)) for path, (ends, text) in files.items() for end in ends]
+    columns = [
+        [id_ for _ in lanes for id_, _ in ids],
+        [lane for lane in lanes for _ in ids],
+        [text for _ in lanes for _, text in ids],
+        [f"{text} " * int(text) for _ in lanes for _, text in ids],
+    ]
+    return pa.table(columns, schema=TABLES["terms"].schema)
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(FILES, FILES, st.sets(PATHS))
+def test_files_that_are_replaced_give_the_same_file_as_if_all_were_written(
+    modulus: int,
+    tmp_path: Path,
+    before: dict[str, tuple[set[str], int]],
+    changes: dict[str, tuple[set[str], int]],
+    removed: set[str],
+) -> None:
+    store, memory = TableStore(tmp_path), MemoryTables(tmp_path)
+    after = {path: file for path, file in (before | changes).items() if path not in removed or path in changes}
+    store.write("terms", "edited", terms_of(before))
+    memory.write("terms", "edited", terms_of(before))
+
+    edited = store.replace_files("terms", "edited", terms_of(changes), {*changes, *removed})
+    memory.replace_files("terms", "edited", terms_of(changes), {*changes, *removed})
+
+    assert edited == store.write("terms", "clean", terms_of(after))
+    assert store.path("terms", "edited").read_bytes() == store.path("terms", "clean").read_bytes()
+    assert memory.read("terms", "edited").equals(store.read("terms", "edited"))
+    names = TABLES["terms"].schema.names
+    for paths in ({*removed}, {*changes}):
+        some = store.read_files("terms", "edited", paths, columns=names)
+        assert some.equals(rows_of_files(store.read("terms", "edited"), TABLES["terms"], paths))
+        assert memory.read_files("terms", "edited", paths, columns=names).equals(some)
+    for lane in ("code", "summary"):
+        hashes = [store.part_hash("terms", repo, lane, columns=["id", "tokens"]) for repo in ("edited", "clean")]
+        assert hashes[0] == hashes[1]
+
+
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(FILES)
+def test_every_reader_finds_the_same_rows_however_a_table_is_cut(
+    modulus: int, tmp_path: Path, files: dict[str, tuple[set[str], int]]
+) -> None:
+    store = TableStore(tmp_path)
+    expected = terms_of(files).sort_by([("lane", "ascending"), ("id", "ascending")])
+
+    store.write("terms", "one", terms_of(files))
+
+    path = store.path("terms", "one")
+    parts = [*store.read_parts("terms", "one", columns=expected.column_names)]
+    pattern = str(path).replace("one", "*")
+    found = duckdb.connect().execute(f"SELECT * FROM read_parquet('{pattern}', hive_partitioning = false)")
+    assert store.read("terms", "one").equals(expected)
+    assert pa.concat_tables([expected[:0], *parts]).equals(expected)
+    assert pq.read_table(path, partitioning=None).replace_schema_metadata(None).equals(expected)
+    assert sorted(found.fetchall()) == sorted(map(tuple, zip(*expected.to_pydict().values(), strict=True)))
+
+
+def test_the_rows_decide_how_they_are_hashed_in_a_bundle_and_not_their_parts(
+    modulus: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = terms_of({path: ({"", "::f"}, 1) for path in NAMES})
+    monkeypatch.setattr(table_parts, "LEAST_ROWS", len(rows) + 1)
+    whole = TableStore(tmp_path).write("terms", "one", rows)
+
+    assert table_files.hash_rows(TABLES["terms"], rows) == whole.table_hash
+
+
+def many_files(count: int = 400) -> dict[str, tuple[set[str], int]]:
+    return {f"src/f{number:04}.py": ({"", "::f"}, number % 4) for number in range(count)}
+
+
+def parts_of(store: TableStore, repo: str = "one") -> PartList:
+    return store._parts("terms", repo)
+
+
+def test_an_edit_of_a_file_encodes_one_part_of_each_lane(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cut_by(16, monkeypatch)
+    store, files = TableStore(tmp_path), many_files()
+    store.write("terms", "one", terms_of(files))
+    before = {part.first: part.hashes for part in parts_of(store).parts}
+    encoded: list[int] = []
+
+    class CountingWriter(table_files.PartsWriter):
+        def add(self, tables: Iterable[pa.Table]) -> Any:
+            some = [*tables]
+            encoded.append(sum(map(len, some)))
+            return super().add(some)
+
+    monkeypatch.setattr(table_files, "PartsWriter", CountingWriter)
+    change = {"src/f0200.py": ({"", "::f", "::new"}, 3)}
+
+    store.replace_files("terms", "one", terms_of(change), [*change])
+
+    after = {part.first: part for part in parts_of(store).parts}
+    assert len(before) > 20 and before.keys() == after.keys()
+    assert encoded == [part.rows for first, part in after.items() if part.hashes != before[first]]
+    assert len(encoded) == 2
+    store.write("terms", "one", terms_of(files | change))
+    assert len(encoded) == 2
+
+
+def test_a_table_below_the_limit_has_no_parts_and_one_that_grows_or_shrinks_over_it_is_written_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut_by(3, monkeypatch)
+    store, files = TableStore(tmp_path), many_files(40)
+    rows = terms_of(files)
+    monkeypatch.setattr(table_parts, "LEAST_ROWS", len(rows) + 1)
+    store.write("terms", "one", rows)
+    small = len(parts_of(store).parts)
+    more = {"src/new.py": ({"", "::f"}, 1)}
+
+    store.replace_files("terms", "one", terms_of(more), [*more])
+    large = len(parts_of(store).parts)
+    store.replace_files("terms", "one", terms_of({}), [*more])
+
+    assert small == len(parts_of(store).parts) == 2 < large
+    assert store.read("terms", "one").equals(rows.sort_by([("lane", "ascending"), ("id", "ascending")]))
+
+
+def test_a_table_that_an_older_version_wrote_whole_is_cut_when_it_is_written_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut_by(0, monkeypatch)
+    store, files = TableStore(tmp_path), many_files()
+    old = store.write("terms", "one", terms_of(files))
+    path = store.path("terms", "one")
+    schema = pq.read_schema(path)
+    kept = {name: value for name, value in schema.metadata.items() if name != table_files.PARTS_KEY}
+    pq.write_table(pq.read_table(path, partitioning=None).replace_schema_metadata(kept), path)
+    cut_by(MODULUS, monkeypatch)
+
+    assert store.keep("terms", "one") == old
+    change = {"src/f0200.py": ({"::f"}, 3)}
+    store.replace_files("terms", "one", terms_of(change), [*change])
+
+    assert len(parts_of(store).parts) > 8
+    store.write("terms", "clean", terms_of(files | change))
+    assert path.read_bytes() == store.path("terms", "clean").read_bytes()
+
+
+def test_a_part_that_is_cut_off_is_refused_with_the_command_that_rebuilds_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut_by(3, monkeypatch)
+    store, files = TableStore(tmp_path), many_files()
+    store.write("terms", "one", terms_of(files))
+    path = store.path("terms", "one")
+    content = path.read_bytes()
+    footer = int.from_bytes(content[-8:-4], "little") + 8
+    path.write_bytes(content[:2_000] + content[-footer:])
+
+    with pytest.raises(
+        BrokenStore, match="table 'terms' of repository 'one' is damaged .*`codesum index one --rebuild`"
+    ):
+        store.replace_files("terms", "one", terms_of({}), ["src/f0001.py"])
+    assert path.read_bytes() == content[:2_000] + content[-footer:]
+
+
+def test_a_row_of_another_file_than_those_that_are_replaced_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut_by(3, monkeypatch)
+    store = TableStore(tmp_path)
+    store.write("terms", "one", terms_of(many_files()))
+
+    with pytest.raises(ValueError, match="of other files"):
+        store.replace_files("terms", "one", terms_of({"src/f0399.py": ({"::f"}, 1)}), ["src/f0001.py"])
+
+
+def test_many_edits_one_after_another_end_in_the_file_of_a_clean_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut_by(5, monkeypatch)
+    chance, store, files = random.Random(7), TableStore(tmp_path), many_files(120)
+    store.write("terms", "one", terms_of(files))
+    for _ in range(40):
+        path = f"src/f{chance.randrange(150):04}.py"
+        files.pop(path, None)
+        new = {path: ({"", "::f", "::g"}, chance.randrange(4))} if chance.random() < 0.7 else {}
+        store.replace_files("terms", "one", terms_of(new), [path])
+        files |= new
+
+    store.write("terms", "clean", terms_of(files))
+
+    assert store.path("terms", "one").read_bytes() == store.path("terms", "clean").read_bytes()
