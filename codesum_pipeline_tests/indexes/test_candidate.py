@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.errors import BrokenStore
@@ -197,6 +199,35 @@ def test_a_damaged_file_is_never_shared_with_the_next_version(tmp_path: Path) ->
     clean = candidate_of(make_index_workspace(tmp_path / "clean", edited))
 
     assert files_in(candidate_of(workspace).folder) == files_in(clean.folder)
+
+
+NAMES = ["add_item", "get_user", "LoginHandler", "LoginHandler.authenticate", "total_price", "sum_up"]
+DEFINITIONS = st.builds(
+    Definition, st.sampled_from(NAMES), st.sampled_from(["Adds it.", "Sums up.", "Says who."]),
+    st.sampled_from(["def f(): return 1", "def f(price, tax):\n return price * tax", "class A: ..."]), st.booleans(),
+)  # fmt: skip
+FILES = st.dictionaries(
+    st.sampled_from(["a.py", "b/c.py", "b", "b.py", "z/y/x.py"]),
+    st.lists(DEFINITIONS, max_size=4, unique_by=lambda one: one.name),
+    max_size=4,
+).filter(lambda files: not {"b", "b/c.py"} <= files.keys())
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(FILES, min_size=2, max_size=4))
+def test_after_any_edits_a_version_has_the_bytes_of_one_that_is_made_anew(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, edits: list[Files]
+) -> None:
+    monkeypatch.setattr("codesum_pipeline.indexes.publishing.vector_files.FEWEST_VECTORS", 1)
+    folder = tmp_path_factory.mktemp("edited")
+    workspace = make_index_workspace(folder / "a", edits[0])
+    for files in edits:
+        write_tables(workspace, files)
+        version = candidate_of(workspace)
+
+    clean = candidate_of(make_index_workspace(folder / "b", edits[-1]))
+
+    assert files_in(version.folder) == files_in(clean.folder)
 
 
 def test_provenance_changes_the_digest_and_not_the_content_digest(shop: Version, tmp_path: Path) -> None:

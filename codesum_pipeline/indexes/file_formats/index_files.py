@@ -50,6 +50,11 @@ class StringTable:
     def __iter__(self) -> Iterator[str]:
         return (self[position] for position in range(len(self)))
 
+    def to_list(self) -> list[str]:
+        """All strings."""
+        content, (*starts, _), ends = self.content.tobytes(), self.offsets.tolist(), self.offsets[1:].tolist()
+        return [content[start:end].decode() for start, end in zip(starts, ends, strict=True)]
+
     def find(self, string: str, *, start: int = 0, end: int | None = None) -> int | None:
         """The position of a string between two positions, or None."""
         return self._find(string.encode(), start, len(self) if end is None else end)
