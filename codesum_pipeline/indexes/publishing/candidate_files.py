@@ -1,6 +1,5 @@
 """The files of a version folder, each written from the tables of one repository."""
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -14,13 +13,9 @@ from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.edge import EdgeKind
 from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.language_facts.file_languages import ROLES, role_of
-from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.indexes.file_formats import version_folder as paths
-from codesum_pipeline.indexes.file_formats.arrow_bytes import utf8_of
 from codesum_pipeline.indexes.file_formats.arrow_texts import (
-    OF_HISTORY,
     build_shown_fields,
-    document_lines,
     index_order,
 )
 from codesum_pipeline.indexes.file_formats.graph_files import (
@@ -40,6 +35,7 @@ from codesum_pipeline.indexes.publishing.candidate_tables import (
     booleans,
     level_numbers,
 )
+from codesum_pipeline.indexes.publishing.line_files import line_part
 from codesum_pipeline.indexes.publishing.namespaces import find_namespaces
 from codesum_pipeline.indexes.publishing.passage_owners import find_owners
 from codesum_pipeline.indexes.publishing.vector_files import vector_parts
@@ -65,7 +61,7 @@ def candidate_parts(tables: CandidateTables) -> list[FilePart]:
     aliases = read_aliases(tables.tables, tables.key)
     aliases_hash = hash_of(["\n".join(alias) for alias in aliases])
     return [
-        FilePart("documents", "documents", [None], [paths.DOCUMENTS, paths.OFFSETS], partial(_write_documents, tables)),
+        line_part(tables),
         FilePart(
             "document arrays",
             "arrays",
@@ -89,20 +85,6 @@ def candidate_parts(tables: CandidateTables) -> list[FilePart]:
             partial(_write_names, tables, aliases),
         ),
     ]
-
-
-def _write_documents(tables: CandidateTables, folder: Path) -> dict[str, str]:
-    content = hashlib.sha256()
-    lengths: list[Array] = []
-    history = tables.tables.read("document_history", tables.key, columns=list(OF_HISTORY))
-    documents = tables.tables.read_parts("documents", tables.key, columns=TABLES["documents"].schema.names)
-    with (folder / paths.DOCUMENTS).open("wb") as file:
-        for some in document_lines(documents, history):
-            content.update(utf8_of(some.contents))
-            file.write(utf8_of(some.lines))
-            lengths.append(pc.binary_length(some.lines).to_numpy())
-    write_npy(folder / paths.OFFSETS, np.cumsum(np.concatenate(([0], *lengths)), dtype=np.int64))
-    return dict.fromkeys((paths.DOCUMENTS, paths.OFFSETS), content.hexdigest())
 
 
 def _write_arrays(tables: CandidateTables, namespaces: Sequence[str], folder: Path) -> None:

@@ -85,17 +85,20 @@ class RowOrigins(Struct, frozen=True):
         found = pc.fill_null(pc.if_else(is_same, places, -1), -1)
         return cls(ids, levels, found.to_numpy().astype(np.int64), last)
 
-    def same_rows(self, part: str, hashes: pa.Array, files: Sequence[str]) -> Places:
-        """The row of the last version that was made from the same, for each document; -1 where there is none, or where
-        the part's files are not whole any more. The hashes are kept for the next build."""
-        self.made[part] = hashes
+    def same_rows(self, part: str, hashes: pa.Array, files: Sequence[str], *, first: int = 0) -> Places:
+        """The row of the last version that was made from the same, for each document from a first one on; -1 where
+        there is none, or where the part's files are not whole any more."""
+        known = self.places[first : first + len(hashes)]
         if self.last is None or part not in self.last.rows.column_names or not self.last.has(*files):
-            return np.full(len(self.places), -1, dtype=np.int64)
-        places = pa.array(self.places, mask=self.places < 0)
-        before = self.last.rows.column(part).take(places)
+            return np.full(len(hashes), -1, dtype=np.int64)
+        before = self.last.rows.column(part).take(pa.array(known, mask=known < 0))
         is_same = pc.fill_null(pc.equal(before, hashes), False).to_numpy()
-        found: Places = np.where(is_same, self.places, -1)
+        found: Places = np.where(is_same, known, -1)
         return found
+
+    def keep(self, part: str, hashes: pa.Array | pa.ChunkedArray) -> None:
+        """Keep for the next build what each document was made from."""
+        self.made[part] = hashes
 
     def keep_last(self, part: str) -> None:
         """A part whose files are the last version's is made from what they were."""

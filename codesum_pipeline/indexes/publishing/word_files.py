@@ -95,6 +95,7 @@ def _count_words(tables: CandidateTables, lane: Lane) -> tuple[TokenCounts, Text
     hashes = tables.lanes["terms"].column("text_hash").take(pa.array(every)).combine_chunks()
     file, last = paths.BM25_FILES[lane], tables.origins.last
     places = tables.origins.same_rows(f"words {lane}", hashes, [file, *([paths.PASSAGES] if lane is Lane.CODE else [])])
+    tables.origins.keep(f"words {lane}", hashes)
     anew, kept = np.flatnonzero(places < 0), np.flatnonzero(places >= 0)
     passages = np.zeros(len(places), dtype=np.int64)
     texts = tables.tokens(lane, anew)
