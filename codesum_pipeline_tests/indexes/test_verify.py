@@ -347,6 +347,7 @@ def test_an_index_that_disagrees_with_the_warehouse_is_found(workspace: Workspac
     write_tables(workspace, {**SHOP, "shop/cart.py": cart})
 
     assert {(f.subject, f.detail) for f in findings_of(workspace)} == {
+        ("shop/cart.py", "differs from the warehouse"),
         ("shop/cart.py::add_item", "differs from the warehouse"),
         ("shop/cart.py::pay", "is in the warehouse and not published"),
         ("shop/cart.py::total_price", "is published and not in the warehouse"),

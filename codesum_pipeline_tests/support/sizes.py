@@ -25,6 +25,7 @@ LOW: Mapping[str, int] = {
     "indexes.publishing.candidate:_AT_ONCE": 1,
     "indexes.publishing.candidate_tables:_AT_ONCE": 1,
     "indexes.publishing.line_files:_AT_ONCE": 1,
+    "indexes.publishing.passage_owners:_AT_ONCE": 1,
     "indexes.publishing.vector_files:_AT_ONCE": 1,
     "indexes.publishing.vector_files:FEWEST_VECTORS": 1,
     "indexes.lanes.dense:_AT_ONCE": 1,

@@ -54,8 +54,8 @@ class TokenCounts(Struct, frozen=True):
         kept = moved >= 0
         is_used = np.bincount(self.columns[kept], minlength=len(self.vocabulary)) > 0
         known = [*compress(self.vocabulary, is_used.tolist())]
-        vocabulary = sorted({*known, *fresh.vocabulary})
         added = sorted({*fresh.vocabulary}.difference(known))
+        vocabulary = sorted([*known, *added])
         places = np.fromiter((bisect_left(vocabulary, token) for token in added), dtype=np.int32, count=len(added))
         rank = np.zeros(len(self.vocabulary), dtype=np.int32)
         rank[is_used] = np.delete(np.arange(len(vocabulary), dtype=np.int32), places)

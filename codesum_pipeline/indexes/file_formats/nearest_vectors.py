@@ -5,7 +5,7 @@ looks into the cells nearest to the query. What it finds are candidates: their s
 a vector that is found has the score and the place that it has among all.
 
 The same vectors give the same bytes: one thread, one seed. Another processor may round another way, so the digest
-without provenance covers the vectors, not their cells.
+without provenance covers what the cells are made from.
 """
 
 import math

@@ -10,24 +10,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from codesum_pipeline.foundation.data_model.document import Level
-from codesum_pipeline.foundation.data_model.edge import EdgeKind
 from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.language_facts.file_languages import ROLES, role_of
 from codesum_pipeline.indexes.file_formats import version_folder as paths
 from codesum_pipeline.indexes.file_formats.arrow_texts import (
     build_shown_fields,
-    index_order,
 )
 from codesum_pipeline.indexes.file_formats.graph_files import (
-    OF_EDGES,
     OF_USES,
     build_callers,
     build_constant_uses,
     build_uses,
+    number_edges,
     read_aliases,
 )
 from codesum_pipeline.indexes.file_formats.index_files import LINES, TEXTS, StringTable, build_symbol_names
-from codesum_pipeline.indexes.file_formats.stored_zip import Array, write_npy, write_npz
+from codesum_pipeline.indexes.file_formats.stored_zip import Array, write_npz
 from codesum_pipeline.indexes.publishing.candidate_tables import (
     HEAD,
     CandidateTables,
@@ -37,57 +35,45 @@ from codesum_pipeline.indexes.publishing.candidate_tables import (
 )
 from codesum_pipeline.indexes.publishing.line_files import line_part
 from codesum_pipeline.indexes.publishing.namespaces import find_namespaces
-from codesum_pipeline.indexes.publishing.passage_owners import find_owners
+from codesum_pipeline.indexes.publishing.passage_owners import owner_part
 from codesum_pipeline.indexes.publishing.vector_files import vector_parts
 from codesum_pipeline.indexes.publishing.word_files import word_parts
 
 _RANKS = ["id", "pagerank"]
 _OF_FACTS = ["file_path", "only_reexports", "lost_lines"]
 _SHOWN = ["id", "type", *LINES, *TEXTS]
-_OF_OWNERS = {"documents": ["id", "type", "file_path", *LINES], "file_facts": ["file_path", "source"]}
+_OF_EDGES = (paths.USES, paths.CALLERS, paths.CONSTANTS)
+
+_Write = Callable[[CandidateTables, Path], None]
 
 
 def candidate_parts(tables: CandidateTables) -> list[FilePart]:
     """Every file but the manifest."""
-    of_columns: tuple[tuple[str, str, Mapping[str, Sequence[str]], str, Callable[..., None]], ...] = (
-        ("what hits show", "shown", {"documents": _SHOWN}, paths.SHOWN_FIELDS, _write_shown),
-        ("callers", "callers", {"documents": HEAD, "edges": OF_EDGES}, paths.CALLERS, _write_callers),
-        ("uses", "uses", {"documents": HEAD, "edges": OF_USES}, paths.USES, _write_uses),
-        ("constants", "constants", {"documents": HEAD, "edges": OF_EDGES}, paths.CONSTANTS, _write_constants),
-        ("passages of functions", "owners", _OF_OWNERS, paths.PASSAGE_OWNERS, _write_owners),
-    )  # fmt: skip
-    of_arrays = {"documents": HEAD, "graph_stats": _RANKS, "file_facts": _OF_FACTS}
     namespaces = sorted(find_namespaces(tables.tables, tables.key))
     aliases = read_aliases(tables.tables, tables.key)
     aliases_hash = hash_of(["\n".join(alias) for alias in aliases])
+    of_arrays = {"documents": HEAD, "graph_stats": _RANKS, "file_facts": _OF_FACTS}
+
+    def part(
+        doing: str, name: str, columns: Mapping[str, Sequence[str]], files: Sequence[str], write: _Write, *hashes: str
+    ) -> FilePart:
+        made_from = [*(tables.content_hash(*each) for each in columns.items()), *hashes]
+        return FilePart(doing, name, made_from, files, partial(write, tables))
+
+    write_arrays, write_names = partial(_write_arrays, namespaces), partial(_write_names, aliases)
     return [
         line_part(tables),
-        FilePart(
-            "document arrays",
-            "arrays",
-            [*(tables.content_hash(*each) for each in of_arrays.items()), hash_of(namespaces)],
-            [paths.DOCUMENT_ARRAYS],
-            partial(_write_arrays, tables, namespaces),
-        ),
-        *(
-            FilePart(
-                doing, name, [tables.content_hash(*each) for each in columns.items()], [file], partial(write, tables)
-            )
-            for doing, name, columns, file, write in of_columns
-        ),
+        part("document arrays", "arrays", of_arrays, [paths.DOCUMENT_ARRAYS], write_arrays, hash_of(namespaces)),
+        part("what hits show", "shown", {"documents": _SHOWN}, [paths.SHOWN_FIELDS], _write_shown),
+        part("callers and uses", "uses", {"documents": HEAD, "edges": OF_USES}, _OF_EDGES, _write_uses),
+        owner_part(tables),
         *vector_parts(tables),
         *word_parts(tables),
-        FilePart(
-            "names",
-            "names",
-            [tables.content_hash("documents", HEAD), aliases_hash],
-            [paths.SYMBOL_NAMES],
-            partial(_write_names, tables, aliases),
-        ),
+        part("names", "names", {"documents": HEAD}, [paths.SYMBOL_NAMES], write_names, aliases_hash),
     ]
 
 
-def _write_arrays(tables: CandidateTables, namespaces: Sequence[str], folder: Path) -> None:
+def _write_arrays(namespaces: Sequence[str], tables: CandidateTables, folder: Path) -> None:
     """Write what ranking needs of every document, so that no line has to be read."""
     heads, ids = tables.heads, tables.ids
     files = pc.if_else(pc.equal(heads.column("type"), str(Level.MODULE)), None, heads.column("file_path"))
@@ -147,33 +133,19 @@ def _roles(heads: pa.Table) -> npt.NDArray[np.uint8]:
 
 def _write_shown(tables: CandidateTables, folder: Path) -> None:
     documents = tables.tables.read("documents", tables.key, columns=_SHOWN)
-    build_shown_fields(documents.take(index_order(documents))).write(folder / paths.SHOWN_FIELDS)
-
-
-def _write_callers(tables: CandidateTables, folder: Path) -> None:
-    calls = ("kind", str(EdgeKind.CALL))
-    edges = tables.tables.read_parts("edges", tables.key, columns=list(OF_EDGES), having=calls)
-    build_callers(edges, tables.ids_before(Level.FILE)).write(folder / paths.CALLERS)
+    build_shown_fields(documents.take(tables.order)).write(folder / paths.SHOWN_FIELDS)
 
 
 def _write_uses(tables: CandidateTables, folder: Path) -> None:
-    edges = tables.tables.read_parts("edges", tables.key, columns=list(OF_USES))
-    build_uses(edges, tables.ids_before(Level.MODULE)).write(folder / paths.USES)
+    parts = tables.tables.read_parts("edges", tables.key, columns=list(OF_USES))
+    edges = number_edges(parts, tables.ids_before(Level.MODULE))
+    uses = build_uses(edges)
+    uses.write(folder / paths.USES)
+    build_callers(uses, len(tables.ids_before(Level.FILE))).write(folder / paths.CALLERS)
+    build_constant_uses(edges).write(folder / paths.CONSTANTS)
 
 
-def _write_constants(tables: CandidateTables, folder: Path) -> None:
-    references = ("kind", str(EdgeKind.REFERENCE))
-    edges = tables.tables.read_parts("edges", tables.key, columns=list(OF_EDGES), having=references)
-    build_constant_uses(edges, tables.ids_before(Level.MODULE)).write(folder / paths.CONSTANTS)
-
-
-def _write_owners(tables: CandidateTables, folder: Path) -> None:
-    documents = tables.tables.read("documents", tables.key, columns=_OF_OWNERS["documents"])
-    sources = tables.tables.read_parts("file_facts", tables.key, columns=_OF_OWNERS["file_facts"])
-    write_npy(folder / paths.PASSAGE_OWNERS, find_owners(documents.take(index_order(documents)), sources))
-
-
-def _write_names(tables: CandidateTables, aliases: Sequence[tuple[str, str]], folder: Path) -> None:
+def _write_names(aliases: Sequence[tuple[str, str]], tables: CandidateTables, folder: Path) -> None:
     columns = (tables.heads.column(name).to_pylist() for name in ("qualified_name", "file_path"))
     rows = pc.index_in(pa.array([target for _, target in aliases], pa.string()), value_set=tables.ids).to_pylist()
     named = [(name, row) for (name, _), row in zip(aliases, rows, strict=True) if row is not None]

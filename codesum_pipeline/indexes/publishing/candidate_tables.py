@@ -45,14 +45,14 @@ class FilePart(Struct, frozen=True):
 
 
 class CandidateTables(Struct, frozen=True):
-    """The tables of an index. `heads` are the documents' short columns in index order, and row k of a dense lane is
-    document `dense_rows[k]`; large columns are read when they are written. `lanes` are the ids and lanes of `vectors`,
-    and of `terms` with the hash of each text. `origins` say what of the last version may be taken over."""
+    """The tables of an index. `heads` are the documents' short columns in index order, in which `order` puts the table
+    of documents; row k of a dense lane is document `dense_rows[k]`. Large columns are read when they are written.
+    `origins` say what of the last version may be taken over."""
 
     tables: TableStore
     key: str
     heads: pa.Table
-    lanes: Mapping[str, pa.Table]
+    order: pa.Array
     dense_rows: npt.NDArray[np.int32]
     dense_lanes: Sequence[Lane]
     dimensions: int
@@ -80,37 +80,35 @@ class CandidateTables(Struct, frozen=True):
         of_lane = self.tables.part_hash(table, self.key, str(lane), columns=["id", "lane", column])
         return [self.content_hash("documents", HEAD), of_lane]
 
-    def rows_of_lane(self, table: str, lane: Lane, ids: pa.Array) -> Numbers:
-        """The row of a table that each of some documents has in a lane; raises `BrokenStore` if the lane is of
-        others."""
-        every = self.lanes[table]
-        rows = pc.indices_nonzero(pc.equal(every.column("lane"), str(lane)))
-        places = pc.index_in(ids, value_set=every.column("id").take(rows).combine_chunks())
+    def rows_of_lane(self, table: str, lane: Lane, ids: pa.Array, *columns: str) -> tuple[Numbers, pa.Table]:
+        """The rows of a table in a lane, in the order of some documents: their numbers in the table, and columns.
+        Raises `BrokenStore` if the lane is of others."""
+        lanes = self.tables.read(table, self.key, columns=["lane"]).column("lane")
+        rows = np.flatnonzero(pc.equal(lanes, str(lane)).to_numpy())
+        found = self.tables.reader(table, self.key, columns=["id", *columns]).at(rows)
+        places = pc.index_in(ids, value_set=found.column("id").combine_chunks())
         known, stored, documents = len(places) - places.null_count, len(rows), len(ids)
         if not known == stored == documents:
             raise BrokenStore(
                 f"repository {self.key!r}: lane {lane.value!r} has {stored} rows for {documents} documents: "
                 f"run `codesum index {self.key}` again"
             )
-        found: Numbers = rows.take(places).to_numpy().astype(np.int64)
-        return found
+        return rows[places.to_numpy()], found.select(columns).take(places)
 
     def vectors(self, lane: Lane) -> Vectors:
         """The vectors of a dense lane; raises `BrokenStore` when a document lacks one."""
-        rows = self.rows_of_lane("vectors", lane, self.dense_ids)
+        rows, _ = self.rows_of_lane("vectors", lane, self.dense_ids)
         matrix = np.empty((len(rows), self.dimensions), dtype=np.float32)
         for places, some in self._read("vectors", "vector", rows):
             matrix[places] = matrix_of(some, self.dimensions)
         return matrix
 
-    def tokens(self, lane: Lane, documents: Numbers) -> pa.ChunkedArray:
-        """The tokens of some documents, which are rows of the index, in a BM25 lane; raises `BrokenStore` when a
-        document lacks them."""
-        rows = self.rows_of_lane("terms", lane, self.ids)[documents]
+    def tokens(self, rows: Numbers, documents: Numbers) -> pa.ChunkedArray:
+        """The tokens of some documents, which are rows of the index; `rows` are those of all in the table `terms`."""
         levels = level_numbers(self.heads)[documents]
         # Each part is split by level: so the tokens are put in order without a second copy of all.
         of_level: list[list[pa.Array]] = [[] for _ in LEVELS]
-        for places, some in self._read("terms", "tokens", rows):
+        for places, some in self._read("terms", "tokens", rows[documents]):
             tokens = some.column("tokens").combine_chunks()
             for number, found in enumerate(of_level):
                 found.append(tokens.filter(pa.array(levels[places] == number)))
@@ -130,13 +128,13 @@ def read_candidate_tables(ws: Workspace, embedder: Embedder, last: LastVersion |
     """Read the short columns, and put them in index order."""
     documents = ws.tables.read("documents", ws.key, columns=HEAD)
     level = pc.index_in(documents.column("type"), value_set=pa.array([str(level) for level in LEVELS])).cast(pa.int8())
-    heads = documents.append_column("level", level).take(index_order(documents)).combine_chunks()
-    of_lanes = {"vectors": ["id", "lane"], "terms": ["id", "lane", "text_hash"]}
+    order = index_order(documents)
+    heads = documents.append_column("level", level).take(order).combine_chunks()
     return CandidateTables(
         tables=ws.tables,
         key=ws.key,
         heads=heads,
-        lanes={name: ws.tables.read(name, ws.key, columns=columns) for name, columns in of_lanes.items()},
+        order=order,
         dense_rows=np.flatnonzero(~booleans(heads, "is_placeholder")).astype(np.int32),
         dense_lanes=dense_lanes(ws.settings.extra_lanes),
         dimensions=vector_length(ws, embedder),

@@ -91,14 +91,14 @@ class TextRows(Struct, frozen=True):
 
 def _count_words(tables: CandidateTables, lane: Lane) -> tuple[TokenCounts, TextRows]:
     """How often each text of a lane has each token. Texts that are the last version's are not counted again."""
-    every = tables.rows_of_lane("terms", lane, tables.ids)
-    hashes = tables.lanes["terms"].column("text_hash").take(pa.array(every)).combine_chunks()
+    stored, columns = tables.rows_of_lane("terms", lane, tables.ids, "text_hash")
+    hashes = columns.column("text_hash").combine_chunks()
     file, last = paths.BM25_FILES[lane], tables.origins.last
     places = tables.origins.same_rows(f"words {lane}", hashes, [file, *([paths.PASSAGES] if lane is Lane.CODE else [])])
     tables.origins.keep(f"words {lane}", hashes)
     anew, kept = np.flatnonzero(places < 0), np.flatnonzero(places >= 0)
     passages = np.zeros(len(places), dtype=np.int64)
-    texts = tables.tokens(lane, anew)
+    texts = tables.tokens(stored, anew)
     if lane is Lane.CODE:
         # In index order the documents of one level follow one another.
         files = np.searchsorted(level_numbers(tables.heads)[anew], LEVELS.index(Level.FILE) + np.arange(2)).tolist()
