@@ -46,7 +46,12 @@ from benchmarks.retrieval import Table, print_table
 from benchmarks.throughput import gather_sources, time_build
 from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.indexes.embedders.protocol import Embedder
-from codesum_pipeline.indexes.file_formats.nearest_vectors import FEWEST_VECTORS, NearestVectors, write_nearest
+from codesum_pipeline.indexes.file_formats.nearest_vectors import (
+    FEWEST_VECTORS,
+    NearestVectors,
+    is_sampled,
+    write_nearest,
+)
 from codesum_pipeline.indexes.file_formats.stored_zip import Vectors
 from codesum_pipeline.indexes.file_formats.version_folder import Lane
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
@@ -192,7 +197,7 @@ def cells_row(vectors: Vectors, queries: Vectors) -> Sequence[str]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "vectors.ivf"
         started = time.process_time()
-        write_nearest(path, vectors)
+        write_nearest(path, vectors, is_sampled(map(str, range(len(vectors)))))
         seconds, size = time.process_time() - started, path.stat().st_size
         cells = NearestVectors.map_file(path)
         recalls: dict[int, list[float]] = {10: [], 100: [], 400: []}

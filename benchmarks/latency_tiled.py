@@ -16,7 +16,7 @@ from codesum_pipeline.foundation.data_model.document import LEVELS
 from codesum_pipeline.foundation.data_model.hashing import sha256_hex
 from codesum_pipeline.indexes.file_formats.bm25 import Bm25Index
 from codesum_pipeline.indexes.file_formats.index_files import Callers, ShownFields, StringTable, SymbolNames, ranges_of
-from codesum_pipeline.indexes.file_formats.nearest_vectors import FEWEST_VECTORS, write_nearest
+from codesum_pipeline.indexes.file_formats.nearest_vectors import FEWEST_VECTORS, is_sampled, write_nearest
 from codesum_pipeline.indexes.file_formats.stored_zip import Vectors, write_npz, write_tensor
 from codesum_pipeline.indexes.file_formats.version_folder import (
     BM25_FILES,
@@ -133,8 +133,8 @@ def _write_words(tiling: Tiling, folder: Path) -> None:
         # Passages stand behind all documents.
         passages = (copies - 1) * len(index) + numbers * len(index.passage_files) + old
         rows = np.where(old < len(index), tiling.rows(np.minimum(old, len(index) - 1), numbers), passages)
-        content = words.data[places]
-        Bm25Index(copies * words.documents, words.vocabulary, content, rows.astype(np.int32), indptr).write(
+        content, times = words.data[places], words.times[places]
+        Bm25Index(copies * words.documents, words.vocabulary, content, rows.astype(np.int32), indptr, times).write(
             folder / name
         )
     files = np.tile(index.passage_files.astype(np.int64), copies)
@@ -169,4 +169,4 @@ def _write_vectors(tiling: Tiling, folder: Path, enlarge: Enlarge, *, many: bool
         else:
             write_tensor(folder / EMBEDDINGS, vectors)
         if many:
-            write_nearest(folder / NEAREST_FILES[lane], vectors)
+            write_nearest(folder / NEAREST_FILES[lane], vectors, is_sampled(map(str, range(len(vectors)))))

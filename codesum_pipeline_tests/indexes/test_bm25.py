@@ -5,8 +5,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
 
-from codesum_pipeline.indexes.file_formats.bm25 import K1, B, Bm25Index, build_bm25
+from codesum_pipeline.indexes.file_formats.bm25 import K1, B, Bm25Index, TokenCounts, build_bm25
 from codesum_pipeline.indexes.lanes.sparse import count_tokens
 
 TEXTS = ["cart price tax", "cart cart article", "session user password", "price", "", "tax rate of an article price"]
@@ -55,3 +57,36 @@ def test_nothing_to_index_gives_an_index_that_answers(texts: list[str], tmp_path
     build(texts, [0] * len(texts)).write(tmp_path / "index.npz")
 
     assert Bm25Index.map_file(tmp_path / "index.npz").score(["price"]).tolist() == [0.0] * len(texts)
+
+
+TEXT = st.lists(st.sampled_from(["cart", "price", "tax", "é", "z9", "user", "a"]), max_size=4).map(" ".join)
+
+
+def counted(texts: list[str]) -> TokenCounts:
+    return count_tokens(pa.chunked_array([texts], pa.string()))
+
+
+@given(st.lists(TEXT, max_size=8), st.lists(st.tuples(st.booleans(), TEXT), max_size=8))
+def test_counts_with_some_texts_anew_are_those_of_all_texts(before: list[str], after: list[tuple[bool, str]]) -> None:
+    kept = [*range(sum(is_kept for is_kept, _ in after))][: len(before)]
+    left = iter(kept)
+    places = [next(left, -1) if is_kept else -1 for is_kept, _ in after]
+    texts = [before[place] if place >= 0 else text for place, (_, text) in zip(places, after, strict=True)]
+    anew = [row for row, place in enumerate(places) if place < 0]
+    rows = np.full(len(before), -1)
+    rows[[place for place in places if place >= 0]] = [row for row, place in enumerate(places) if place >= 0]
+    index = build_bm25(counted(before), np.zeros(len(before), dtype=np.int8))
+
+    found = TokenCounts.of_index(index).with_texts(
+        rows, counted([texts[row] for row in anew]), np.array(anew, dtype=np.int64), len(texts)
+    )
+
+    every = counted(texts)
+    assert found.vocabulary == every.vocabulary
+    for name in ("columns", "rows", "counts", "lengths"):
+        assert getattr(found, name).tolist() == getattr(every, name).tolist(), name
+
+
+def test_a_count_has_as_many_bytes_as_the_largest_needs() -> None:
+    assert build(["a", "b " * 255], [0, 0]).times.dtype == np.uint8
+    assert build(["a", "b " * 256], [0, 0]).times.dtype == np.uint16

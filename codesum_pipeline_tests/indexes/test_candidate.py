@@ -4,12 +4,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.errors import BrokenStore
 from codesum_pipeline.foundation.store import table_files, table_parts
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
+from codesum_pipeline.indexes.file_formats.nearest_vectors import is_sampled
 from codesum_pipeline.indexes.file_formats.version_folder import PROVENANCE_FIELDS, Version, read_version
 from codesum_pipeline.indexes.lanes.dense import embed_documents
 from codesum_pipeline.indexes.lanes.lane_texts import with_name
@@ -190,17 +193,93 @@ def test_a_new_call_writes_the_callers_alone(tmp_path: Path) -> None:
     assert after.manifest["content_digest"] != before.manifest["content_digest"]
 
 
-def test_a_damaged_file_is_never_shared_with_the_next_version(tmp_path: Path) -> None:
+@pytest.mark.parametrize("damaged", ["*.np?", "summary.jsonl", "*.ivf", "*.pt"])
+def test_nothing_of_a_damaged_file_is_in_the_next_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damaged: str
+) -> None:
+    monkeypatch.setattr("codesum_pipeline.indexes.publishing.vector_files.FEWEST_VECTORS", 1)
     workspace = make_index_workspace(tmp_path)
-    before = candidate_of(workspace)
-    for path in before.folder.rglob("*.np?"):
+    paths = [*candidate_of(workspace).folder.rglob(damaged)]
+    for path in paths:
         path.write_bytes(path.read_bytes()[:-4] + b"oops")
     edited: Files = {**SHOP, "shop/cart.py": (Definition("add_item", "Adds it.", "def add_item(): 1"),)}
     write_tables(workspace, edited)
 
     clean = candidate_of(make_index_workspace(tmp_path / "clean", edited))
 
+    assert paths
     assert files_in(candidate_of(workspace).folder) == files_in(clean.folder)
+
+
+def test_nothing_is_taken_over_where_what_rows_were_made_from_is_damaged(tmp_path: Path) -> None:
+    workspace = make_index_workspace(tmp_path)
+    candidate_of(workspace)
+    path = workspace.layout.memos("shop") / "index_candidate.rows.arrow"
+    data = path.read_bytes()
+    # Zeros in its middle, with which it could still be read.
+    path.write_bytes(data[:1000] + bytes(len(data) - 2000) + data[-1000:])
+    edited: Files = {**SHOP, "shop/cart.py": (Definition("add_item", "Adds it.", "def add_item(): 1"),)}
+    write_tables(workspace, edited)
+
+    clean = candidate_of(make_index_workspace(tmp_path / "clean", edited))
+
+    assert files_in(candidate_of(workspace).folder) == files_in(clean.folder)
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_a_vector_that_changes_moves_to_another_cell_and_the_others_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    monkeypatch.setattr("codesum_pipeline.indexes.publishing.vector_files.FEWEST_VECTORS", 1)
+    monkeypatch.setattr("codesum_pipeline.indexes.file_formats.nearest_vectors._SAMPLED_SHARE", 2)
+    subjects = ["price", "tax", "cart", "login", "session", "password", "color", "image"]
+    files: dict[str, list[Definition]] = {
+        f"{one}.py": [
+            Definition(f"{one}_{other}", f"The {one} of a {other}.", f"def f({one}): {other}") for other in subjects
+        ]
+        for one in subjects
+    }
+    workspace = make_index_workspace(tmp_path / "a", files)
+    candidate_of(workspace)
+    names = [f"price.py::price_{other}" for other in subjects]
+    place = np.flatnonzero(~is_sampled(names))[number]
+    files["price.py"][place] = replace(
+        files["price.py"][place], summary="Draws a picture.", source="def g(): draw(image)"
+    )
+    write_tables(workspace, files)
+
+    clean = candidate_of(make_index_workspace(tmp_path / "b", files))
+
+    assert files_in(candidate_of(workspace).folder) == files_in(clean.folder)
+
+
+NAMES = ["add_item", "get_user", "LoginHandler", "LoginHandler.authenticate", "total_price", "sum_up"]
+DEFINITIONS = st.builds(
+    Definition, st.sampled_from(NAMES), st.sampled_from(["Adds it.", "Sums up.", "Says who."]),
+    st.sampled_from(["def f(): return 1", "def f(price, tax):\n return price * tax", "class A: ..."]), st.booleans(),
+)  # fmt: skip
+FILES = st.dictionaries(
+    st.sampled_from(["a.py", "b/c.py", "b", "b.py", "z/y/x.py"]),
+    st.lists(DEFINITIONS, max_size=4, unique_by=lambda one: one.name),
+    max_size=4,
+).filter(lambda files: not {"b", "b/c.py"} <= files.keys())
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(FILES, min_size=2, max_size=4))
+def test_after_any_edits_a_version_has_the_bytes_of_one_that_is_made_anew(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, edits: list[Files]
+) -> None:
+    monkeypatch.setattr("codesum_pipeline.indexes.publishing.vector_files.FEWEST_VECTORS", 1)
+    folder = tmp_path_factory.mktemp("edited")
+    workspace = make_index_workspace(folder / "a", edits[0])
+    for files in edits:
+        write_tables(workspace, files)
+        version = candidate_of(workspace)
+
+    clean = candidate_of(make_index_workspace(folder / "b", edits[-1]))
+
+    assert files_in(version.folder) == files_in(clean.folder)
 
 
 def test_provenance_changes_the_digest_and_not_the_content_digest(shop: Version, tmp_path: Path) -> None:

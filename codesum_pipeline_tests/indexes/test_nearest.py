@@ -2,10 +2,19 @@ from pathlib import Path
 
 import faiss
 import numpy as np
+import numpy.typing as npt
 import pytest
 
-from codesum_pipeline.indexes.file_formats.nearest_vectors import NearestVectors, write_nearest
+from codesum_pipeline.indexes.file_formats.nearest_vectors import (
+    NearestVectors,
+    SortedVectors,
+    is_sampled,
+    write_nearest,
+)
 from codesum_pipeline.indexes.file_formats.stored_zip import Vectors
+
+Mask = npt.NDArray[np.bool_]
+Numbers = npt.NDArray[np.int64]
 
 
 def vectors_in_groups(count: int, *, seed: int = 0) -> Vectors:
@@ -16,6 +25,9 @@ def vectors_in_groups(count: int, *, seed: int = 0) -> Vectors:
     return (found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32)
 
 
+SAMPLED = is_sampled(map(str, range(30_000)))
+
+
 @pytest.fixture(scope="module")
 def vectors() -> Vectors:
     return vectors_in_groups(30_000)
@@ -24,7 +36,7 @@ def vectors() -> Vectors:
 @pytest.fixture(scope="module")
 def nearest(vectors: Vectors, tmp_path_factory: pytest.TempPathFactory) -> NearestVectors:
     path = tmp_path_factory.mktemp("nearest") / "vectors.ivf"
-    write_nearest(path, vectors)
+    write_nearest(path, vectors, SAMPLED)
     return NearestVectors.map_file(path)
 
 
@@ -32,7 +44,7 @@ def test_the_same_vectors_give_the_same_bytes_on_any_number_of_threads(tmp_path:
     before = faiss.omp_get_max_threads()
     for threads in (1, 2):
         faiss.omp_set_num_threads(threads)
-        write_nearest(tmp_path / str(threads), vectors)
+        write_nearest(tmp_path / str(threads), vectors, SAMPLED)
         assert faiss.omp_get_max_threads() == threads
     faiss.omp_set_num_threads(before)
 
@@ -73,9 +85,65 @@ def test_where_fewer_pass_than_are_asked_for_these_are_all(nearest: NearestVecto
 
 def test_a_file_stays_readable_when_it_is_deleted(tmp_path: Path, vectors: Vectors) -> None:
     path = tmp_path / "vectors.ivf"
-    write_nearest(path, vectors)
+    write_nearest(path, vectors, SAMPLED)
     opened = NearestVectors.map_file(path)
     path.unlink()
 
     assert len(opened) == len(vectors)
     assert len(opened.candidates(vectors[0], 10, among=slice(0, len(vectors)))) == 15
+
+
+def test_one_in_eight_is_sampled_by_its_id() -> None:
+    assert 0.11 < SAMPLED.mean() < 0.14
+    assert is_sampled(["12", "7"]).tolist() == [SAMPLED[12], SAMPLED[7]]
+
+
+def _sorted_again(tmp_path: Path, vectors: Vectors, sampled: Mask, places: Numbers) -> tuple[bytes, bytes]:
+    """The cells of vectors, of which those at `places` were sorted before; and their cells made anew."""
+    write_nearest(tmp_path / "before", vectors_in_groups(30_000), SAMPLED)
+    last = SortedVectors(NearestVectors.map_file(tmp_path / "before"), SAMPLED, places)
+    write_nearest(tmp_path / "again", vectors, sampled, last)
+    write_nearest(tmp_path / "anew", vectors, sampled)
+    return (tmp_path / "again").read_bytes(), (tmp_path / "anew").read_bytes()
+
+
+@pytest.mark.parametrize("of", [SAMPLED, ~SAMPLED], ids=["a sampled one", "another"])
+def test_an_edited_vector_leaves_the_others_in_the_cells_that_all_have_anew(
+    tmp_path: Path, vectors: Vectors, of: Mask
+) -> None:
+    edited, places, row = vectors.copy(), np.arange(len(vectors)), int(np.flatnonzero(of)[7])
+    edited[row], places[row] = vectors[row + 1], -1
+
+    again, anew = _sorted_again(tmp_path, edited, SAMPLED, places)
+
+    assert again == anew
+
+
+def test_vectors_that_come_and_go_leave_the_others_in_their_cells(tmp_path: Path, vectors: Vectors) -> None:
+    places = np.delete(np.arange(len(vectors)), np.flatnonzero(~SAMPLED)[:3])
+    places = np.insert(places, 100, [-1, -1])
+    mixed = np.where(places[:, np.newaxis] < 0, vectors[3], vectors[places])
+    sampled = (places >= 0) & SAMPLED[places]
+
+    again, anew = _sorted_again(tmp_path, mixed, sampled, places)
+
+    assert again == anew
+
+
+def test_a_vector_is_in_the_cell_that_it_would_be_in_alone(tmp_path: Path, vectors: Vectors) -> None:
+    write_nearest(tmp_path / "all", vectors, SAMPLED)
+    nearest = NearestVectors.map_file(tmp_path / "all")
+    places = np.arange(len(vectors))
+    places[np.flatnonzero(~SAMPLED)[::2]] = -1
+
+    write_nearest(tmp_path / "half", vectors, SAMPLED, SortedVectors(nearest, SAMPLED, places))
+
+    assert (tmp_path / "half").read_bytes() == (tmp_path / "all").read_bytes()
+
+
+def test_too_small_a_sample_is_replaced_by_all(tmp_path: Path, vectors: Vectors) -> None:
+    none = np.zeros(len(vectors), dtype=np.bool_)
+    write_nearest(tmp_path / "none", vectors, none)
+    write_nearest(tmp_path / "all", vectors, ~none)
+
+    assert (tmp_path / "none").read_bytes() == (tmp_path / "all").read_bytes()

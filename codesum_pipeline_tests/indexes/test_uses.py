@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.edge import Edge, EdgeKind
 from codesum_pipeline.foundation.store.rows import to_table
-from codesum_pipeline.indexes.file_formats.graph_files import OF_EDGES, OF_USES, build_constant_uses, build_uses
+from codesum_pipeline.indexes.file_formats.graph_files import OF_USES, build_constant_uses, build_uses, number_edges
 from codesum_pipeline.indexes.file_formats.index_files import KINDS, ConstantUses, Uses
 from codesum_pipeline_tests.support.synthetic_indexes import call_edge
 
@@ -15,7 +15,7 @@ IDS = ("a.py::f", "a.py::g", "b.py::Klass", "a.py", "b.py")
 
 
 def uses_of(edges: list[Edge]) -> Uses:
-    return build_uses([to_table(edges, Edge).select(OF_USES)], pa.array(IDS, pa.string()))
+    return build_uses(number_edges([to_table(edges, Edge).select(OF_USES)], pa.array(IDS, pa.string())))
 
 
 def names(rows: list[int]) -> list[str]:
@@ -83,7 +83,7 @@ def test_uses_that_a_compilers_index_confirms_are_told_apart(tmp_path: Path) -> 
 
 
 def constants_of(edges: list[Edge]) -> ConstantUses:
-    return build_constant_uses([to_table(edges, Edge).select(OF_EDGES)], pa.array(IDS, pa.string()))
+    return build_constant_uses(number_edges([to_table(edges, Edge).select(OF_USES)], pa.array(IDS, pa.string())))
 
 
 def test_what_is_referred_to_and_is_no_document_is_a_constant_with_its_users(tmp_path: Path) -> None:

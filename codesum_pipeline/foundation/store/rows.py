@@ -250,6 +250,12 @@ def _has_nulls(array: pa.Array) -> bool:
     return pa.types.is_list(kind) and _has_nulls(array.values)
 
 
+def _rows_at(rows: pa.Table, places: npt.NDArray[np.int64]) -> pa.Table:
+    """The rows at ascending places; of neighbours no copy is made."""
+    first, count = int(places[0]), len(places)
+    return rows.slice(first, count) if places[-1] - first == count - 1 else rows.take(pa.array(places))
+
+
 class RowReader(Struct, eq=False):
     """Reads the columns of `empty` of an open file, and keeps the last groups of rows that it read."""
 
@@ -265,7 +271,7 @@ class RowReader(Struct, eq=False):
             last = first + self.file.metadata.row_group(group).num_rows
             start, stop = np.searchsorted(rows, (first, last)).tolist()
             if start < stop:
-                parts.append(self._group(group).take(pa.array(rows[start:stop] - first)))
+                parts.append(_rows_at(self._group(group), rows[start:stop] - first))
             first = last
         return pa.concat_tables(parts)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
@@ -92,15 +93,23 @@ _LAST = (
 _PROVENANCE = ("written_at", "cause", "cause_ids", "commit", "run_id")
 OF_HISTORY = ("id", "event", *_PROVENANCE)
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-# Documents turned into lines at one time: bounds the memory.
-_AT_ONCE = 8192
+# Before the names of stamps, of which documents have some, too.
+_STAMP = "stamp "
 
 
 class DocumentLines(Struct, frozen=True):
-    """Some documents' JSON, each with a line end: without provenance, and as it is in `summary.jsonl`."""
+    """Some documents' JSON as it is in `summary.jsonl`: line k is `text[offsets[k]:offsets[k + 1]]`, and with a closing
+    bracket its first `content_bytes[k]` are the document without its provenance."""
 
-    contents: pa.LargeStringArray
-    lines: pa.LargeStringArray
+    text: memoryview
+    offsets: npt.NDArray[np.int64]
+    content_bytes: npt.NDArray[np.int64]
+
+    def contents(self, first: int, end: int) -> list[memoryview]:
+        """The documents of some lines, without provenance and closing bracket."""
+        starts = self.offsets[first:end]
+        spans = zip(starts.tolist(), (starts + self.content_bytes[first:end]).tolist(), strict=True)
+        return [self.text[start:stop] for start, stop in spans]
 
 
 def index_order(documents: pa.Table) -> pa.Array:
@@ -109,22 +118,27 @@ def index_order(documents: pa.Table) -> pa.Array:
     return pa.array(np.argsort(level.to_numpy(), kind="stable"))
 
 
-def document_lines(documents: Iterable[pa.Table], history: pa.Table) -> Iterator[DocumentLines]:
-    """One line per document, in index order; `documents` are parts in id order, and `history` has `OF_HISTORY`."""
+def stamped_documents(documents: Iterable[pa.Table], history: pa.Table) -> Iterator[pa.Table]:
+    """All that lines are made from: documents in index order, with `PROVENANCE_FIELDS`; `documents` are parts in id
+    order, and `history` has `OF_HISTORY`."""
     written = history.filter(pc.equal(history.column("event"), str(HistoryEvent.WRITTEN)))
     latest_first = written.take(pa.array(range(written.num_rows - 1, -1, -1), pa.int64())).combine_chunks()
     for some in _in_index_order(documents):
         # In a value set the first of equal ids counts.
-        stamps_of = pc.index_in(some.column("id"), value_set=latest_first.column("id"))
-        for start in range(0, some.num_rows, _AT_ONCE):
-            provenance = latest_first.select(_PROVENANCE).take(stamps_of.slice(start, _AT_ONCE))
-            stamps = dict(zip(PROVENANCE_FIELDS, map(json_texts, provenance.columns), strict=True))
-            begun = json_objects(_fields(some.slice(start, _AT_ONCE).combine_chunks()), end="")
-            rest = json_objects(stamps, start=",", end="}\n")
-            yield DocumentLines(
-                contents=pc.binary_join_element_wise(begun, scalar_of("}\n"), scalar_of("")),
-                lines=pc.binary_join_element_wise(begun, rest, scalar_of("")),
-            )
+        stamps = latest_first.take(pc.index_in(some.column("id"), value_set=latest_first.column("id")))
+        for name, column in zip(PROVENANCE_FIELDS, _PROVENANCE, strict=True):
+            some = some.append_column(f"{_STAMP}{name}", stamps.column(column))
+        yield some
+
+
+def lines_of(stamped: pa.Table) -> DocumentLines:
+    """The lines of some documents, given as by `stamped_documents`."""
+    some = stamped.combine_chunks()
+    stamps = {name: json_texts(some.column(f"{_STAMP}{name}")) for name in PROVENANCE_FIELDS}
+    begun = json_objects(_fields(some), end="")
+    lines = pc.binary_join_element_wise(begun, json_objects(stamps, start=",", end="}\n"), scalar_of(""))
+    offsets = np.concatenate(([0], np.cumsum(pc.binary_length(lines).to_numpy())))
+    return DocumentLines(utf8_of(lines), offsets, pc.binary_length(begun).to_numpy())
 
 
 def build_shown_fields(documents: pa.Table) -> ShownFields:

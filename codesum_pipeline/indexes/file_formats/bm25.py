@@ -7,7 +7,9 @@ has can still distinguish functions.
 The scores are a sparse matrix by column (one column per token), which `scipy.sparse.load_npz` reads too.
 """
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from itertools import compress
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +26,8 @@ NO_TOKENS: Mapping[str, float] = {}
 NOWHERE = slice(0, 0)
 # Scores computed at one time: bounds the memory.
 _AT_ONCE = 1 << 20
+# Of a number that stands for a column and a row.
+_ROW_BITS = 32
 
 
 class TokenCounts(Struct, frozen=True):
@@ -36,15 +40,52 @@ class TokenCounts(Struct, frozen=True):
     lengths: Array
     vocabulary: list[str]
 
+    @classmethod
+    def of_index(cls, index: "Bm25Index") -> "TokenCounts":
+        """What an index was made from."""
+        columns = np.repeat(np.arange(len(index.vocabulary), dtype=np.int32), np.diff(index.indptr))
+        lengths = np.bincount(index.indices, weights=index.times, minlength=index.documents).astype(np.int64)
+        return cls(columns, index.indices, index.times, lengths, index.vocabulary.to_list())
+
+    def with_texts(self, rows: Array, fresh: "TokenCounts", rows_of_fresh: Array, count: int) -> "TokenCounts":
+        """The counts of `count` texts: text k becomes `rows[k]`, or is left out where that is -1, and text k of `fresh`
+        becomes `rows_of_fresh[k]`. No text changes its place with another."""
+        moved = rows[self.rows]
+        kept = moved >= 0
+        is_used = np.bincount(self.columns[kept], minlength=len(self.vocabulary)) > 0
+        known = [*compress(self.vocabulary, is_used.tolist())]
+        added = sorted({*fresh.vocabulary}.difference(known))
+        vocabulary = sorted([*known, *added])
+        places = np.fromiter((bisect_left(vocabulary, token) for token in added), dtype=np.int32, count=len(added))
+        rank = np.zeros(len(self.vocabulary), dtype=np.int32)
+        rank[is_used] = np.delete(np.arange(len(vocabulary), dtype=np.int32), places)
+        rank_of_fresh = np.array([bisect_left(vocabulary, token) for token in fresh.vocabulary], dtype=np.int32)
+        ours = rank[self.columns[kept]], moved[kept].astype(np.int32), self.counts[kept]
+        theirs = rank_of_fresh[fresh.columns], rows_of_fresh[fresh.rows].astype(np.int32), fresh.counts
+        at = np.searchsorted(_pair_numbers(*ours[:2]), _pair_numbers(*theirs[:2]))
+        lengths = np.zeros(count, dtype=np.int64)
+        lengths[rows[rows >= 0]] = self.lengths[rows >= 0]
+        lengths[rows_of_fresh] = fresh.lengths
+        columns, new_rows, counts = (np.insert(own, at, other) for own, other in zip(ours, theirs, strict=True))
+        return TokenCounts(columns, new_rows, counts, lengths, vocabulary)
+
+
+def _pair_numbers(columns: Array, rows: Array) -> Array:
+    """A column and a row as one number, in the order of pairs."""
+    numbers: Array = columns.astype(np.int64) << _ROW_BITS | rows
+    return numbers
+
 
 class Bm25Index(Struct, frozen=True):
-    """`data[p]` is the score that token t gives document `indices[p]`, for p in `indptr[t]:indptr[t + 1]`."""
+    """`data[p]` is the score that token t gives document `indices[p]`, for p in `indptr[t]:indptr[t + 1]`; `times[p]`
+    says how often the document has it. Versions without `times` are read, and nothing is made from them."""
 
     documents: int
     vocabulary: StringTable
     data: Array
     indices: Array
     indptr: Array
+    times: Array
 
     def score(self, tokens: Sequence[str], weighted: Mapping[str, float] = NO_TOKENS) -> npt.NDArray[np.float32]:
         """The score of every document; a repeated token counts twice, an unknown one nothing. The tokens of `weighted`
@@ -85,6 +126,7 @@ class Bm25Index(Struct, frozen=True):
             "data": self.data,
             "indices": self.indices,
             "indptr": self.indptr,
+            "times": self.times,
             "vocabulary": self.vocabulary.content,
             "vocabulary_offsets": self.vocabulary.offsets,
         }
@@ -100,6 +142,7 @@ class Bm25Index(Struct, frozen=True):
             data=arrays["data"],
             indices=arrays["indices"],
             indptr=arrays["indptr"],
+            times=arrays.get("times", arrays["indices"][:0]),
         )
 
 
@@ -111,6 +154,7 @@ def build_bm25(found: TokenCounts, levels: Array) -> Bm25Index:
         data=_scores(found, levels),
         indices=found.rows,
         indptr=np.searchsorted(found.columns, np.arange(len(found.vocabulary) + 1)).astype(np.int64),
+        times=found.counts.astype(np.min_scalar_type(int(found.counts.max(initial=0)))),
     )
 
 

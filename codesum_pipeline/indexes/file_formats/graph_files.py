@@ -1,11 +1,12 @@
 """The parts of an index that come from the graph: callers, uses, and the names that files re-export."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.edge import Alias, AliasKind, EdgeKind
 from codesum_pipeline.foundation.data_model.ids import own_name
@@ -55,68 +56,69 @@ def alias_names(handed: Alias, repository: str) -> Iterator[str]:
         yield f"crate.{handed.name}"
 
 
-# The columns of edges that callers are made from.
-OF_EDGES = ("src_id", "dst", "is_external", "kind")
-
-
-def build_callers(edges: Iterable[pa.Table], ids: pa.StringArray) -> Callers:
-    """The callers among functions and classes, whose ids are in row order; `edges` are parts that have `OF_EDGES`."""
-    # A pair of rows is one number, that of who is called first.
-    parts = [np.zeros(0, dtype=np.int64)]
-    for some in edges:
-        calls = some.filter(pc.equal(some.column("kind"), str(EdgeKind.CALL)))
-        callers, called, kept, _ = _ends(calls, ids)
-        parts.append((called * len(ids) + callers)[kept])
-    pairs = np.unique(np.concatenate(parts))
-    indptr = np.searchsorted(pairs, np.arange(len(ids) + 1) * len(ids)).astype(np.int32)
-    return Callers((pairs % max(len(ids), 1)).astype(np.int32), indptr)
-
-
-def _ends(edges: pa.Table, ids: pa.StringArray) -> tuple[Numbers, Numbers, npt.NDArray[np.bool_], pa.Table]:
-    """The rows of who uses and what is used by the internal edges, which edges are between two of `ids`, and these
-    edges."""
-    inside = edges.filter(pc.invert(edges.column("is_external")))
-    users, used = (
-        pc.fill_null(pc.index_in(inside.column(name), value_set=ids), -1).to_numpy().astype(np.int64)
-        for name in ("src_id", "dst")
-    )
-    return users, used, (users >= 0) & (used >= 0) & (users != used), inside
-
-
-# The columns of edges that uses are made from.
+# The columns of edges that callers and uses are made from.
 OF_USES = ("src_id", "dst", "is_external", "kind", *OF_TRUST)
 
 
-def build_uses(edges: Iterable[pa.Table], ids: pa.StringArray) -> Uses:
-    """The uses among documents whose ids are in row order; `edges` are parts that have `OF_USES`."""
-    found = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *(_numbered(some, ids) for some in edges)]))
+class NumberedEdges(Struct, frozen=True):
+    """The edges in a repository whose users are among `count` documents. Column k of `columns` says of edge k the row
+    of its user, that of what it uses or -1 where that is no document, how as a position in `KINDS`, and whether a
+    compiler's index confirms it. `constants` are the ids of what is referred to and is no document, edge after edge."""
+
+    count: int
+    columns: Numbers
+    constants: Sequence[str]
+
+
+def _are_of_constants(columns: Numbers) -> npt.NDArray[np.bool_]:
+    _, used, kinds, _ = columns
+    found: npt.NDArray[np.bool_] = (used < 0) & (kinds == KINDS.index(EdgeKind.REFERENCE))
+    return found
+
+
+def number_edges(edges: Iterable[pa.Table], ids: pa.StringArray) -> NumberedEdges:
+    """Edges, in parts that have `OF_USES`, between documents whose ids are in row order: strings become numbers
+    once."""
+    parts, constants = [np.zeros((4, 0), dtype=np.int64)], list[str]()
+    kinds = pa.array(map(str, KINDS), pa.string())
+    for some in edges:
+        inside = some.filter(pc.invert(some.column("is_external")))
+        rows = [pc.fill_null(pc.index_in(inside.column(name), value_set=ids), -1) for name in ("src_id", "dst")]
+        how = [pc.index_in(inside.column("kind"), value_set=kinds), is_trusted(inside)]
+        columns = np.array([column.to_numpy() for column in (*rows, *how)], dtype=np.int64)
+        is_one = columns[0] >= 0
+        constants += inside.column("dst").filter(pa.array(is_one & _are_of_constants(columns))).to_pylist()
+        parts.append(columns[:, is_one])
+    return NumberedEdges(len(ids), np.concatenate(parts, axis=1), constants)
+
+
+def build_uses(edges: NumberedEdges) -> Uses:
+    """Who uses each document."""
+    users, used, how, are_trusted = edges.columns
+    is_kept = (used >= 0) & (users != used)
+    count = max(edges.count, 1)
+    # A use as one number: what is used, by whom, and how; then one bit that says whether an index confirms it.
+    numbers = ((used * count + users) * len(KINDS) + how) << 1 | are_trusted
+    found = np.unique(numbers[is_kept])
     uses = np.unique(found >> 1)
     pairs, kinds = uses // len(KINDS), uses % len(KINDS)
-    count = max(len(ids), 1)
-    indptr = np.searchsorted(pairs, np.arange(len(ids) + 1) * count).astype(np.int32)
+    indptr = np.searchsorted(pairs, np.arange(edges.count + 1) * count).astype(np.int32)
     trusted = np.isin(uses, found[(found & 1).astype(np.bool_)] >> 1)
     return Uses((pairs % count).astype(np.int32), kinds.astype(np.uint8), indptr, trusted)
 
 
-def _numbered(edges: pa.Table, ids: pa.StringArray) -> Numbers:
-    """A use as one number: what is used, by whom, and how; then one bit that says whether an index confirms it."""
-    users, used, kept, inside = _ends(edges, ids)
-    kinds = pc.index_in(inside.column("kind"), value_set=pa.array(map(str, KINDS), pa.string())).to_numpy()
-    uses: Numbers = (used * len(ids) + users) * len(KINDS) + kinds
-    numbers: Numbers = (uses << 1 | is_trusted(inside).to_numpy().astype(np.int64))[kept]
-    return numbers
+def build_callers(uses: Uses, symbols: int) -> Callers:
+    """The callers among functions and classes, which are the first documents."""
+    called = np.repeat(np.arange(len(uses)), np.diff(uses.indptr))
+    is_call = (uses.kinds == KINDS.index(EdgeKind.CALL)) & (called < symbols) & (uses.users < symbols)
+    indptr = np.searchsorted(called[is_call], np.arange(symbols + 1)).astype(np.int32)
+    return Callers(uses.users[is_call], indptr)
 
 
-def build_constant_uses(edges: Iterable[pa.Table], ids: pa.StringArray) -> ConstantUses:
-    """The uses of what has an id and is no document; `ids` are those of documents in row order, `edges` are parts that
-    have `OF_EDGES`."""
-    found: set[tuple[str, int]] = set()
-    for some in edges:
-        references = some.filter(pc.equal(some.column("kind"), str(EdgeKind.REFERENCE)))
-        users, used, _, inside = _ends(references, ids)
-        kept = (users >= 0) & (used < 0)
-        found.update(zip(inside.column("dst").filter(pa.array(kept)).to_pylist(), users[kept].tolist(), strict=True))
-    pairs = sorted(found)
+def build_constant_uses(edges: NumberedEdges) -> ConstantUses:
+    """The uses of what has an id and is no document."""
+    users = edges.columns[0, _are_of_constants(edges.columns)]
+    pairs = sorted({*zip(edges.constants, users.tolist(), strict=True)})
     constants = sorted({constant for constant, _ in pairs})
     table = StringTable.of(constants)
     places = {constant: place for place, constant in enumerate(constants)}

@@ -6,7 +6,7 @@ Nothing is read until something is looked up.
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from itertools import islice, takewhile
+from itertools import islice, pairwise, takewhile
 from pathlib import Path
 from typing import Any, Self
 
@@ -36,10 +36,12 @@ class StringTable:
     @classmethod
     def of(cls, strings: Sequence[str]) -> "StringTable":
         """Keep the strings in the given order."""
-        encoded = [string.encode() for string in strings]
-        offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
-        np.cumsum(np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded)), out=offsets[1:])
-        return cls(np.frombuffer(b"".join(encoded), dtype=np.uint8), offsets)
+        joined = "".join(strings)
+        # Of ASCII strings the lengths in bytes are known.
+        sized = strings if joined.isascii() else [string.encode() for string in strings]
+        offsets = np.zeros(len(strings) + 1, dtype=np.int64)
+        np.cumsum(np.fromiter(map(len, sized), dtype=np.int64, count=len(sized)), out=offsets[1:])
+        return cls(np.frombuffer(joined.encode(), dtype=np.uint8), offsets)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -49,6 +51,14 @@ class StringTable:
 
     def __iter__(self) -> Iterator[str]:
         return (self[position] for position in range(len(self)))
+
+    def to_list(self) -> list[str]:
+        """All strings."""
+        content, spans = self.content.tobytes(), pairwise(self.offsets.tolist())
+        if content.isascii():
+            text = content.decode()
+            return [text[start:end] for start, end in spans]
+        return [content[start:end].decode() for start, end in spans]
 
     def find(self, string: str, *, start: int = 0, end: int | None = None) -> int | None:
         """The position of a string between two positions, or None."""

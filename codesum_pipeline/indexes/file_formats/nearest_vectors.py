@@ -5,10 +5,12 @@ looks into the cells nearest to the query. What it finds are candidates: their s
 a vector that is found has the score and the place that it has among all.
 
 The same vectors give the same bytes: one thread, one seed. Another processor may round another way, so the digest
-without provenance covers the vectors, not their cells.
+without provenance covers what the cells are made from.
 """
 
 import math
+import zlib
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +35,8 @@ _TRAINED_PER_CELL = 64
 _ROUNDS = 8
 _SEED = 1
 
+Numbers = npt.NDArray[np.int64]
+
 
 class NearestVectors(Struct, frozen=True):
     """The cells of one matrix of vectors; `content` is the file that they lie in."""
@@ -52,6 +56,17 @@ class NearestVectors(Struct, frozen=True):
     def __len__(self) -> int:
         return int(self.cells.ntotal)
 
+    def cell_of_each(self) -> Numbers:
+        """The cell that each vector is in."""
+        import faiss
+
+        found = np.full(len(self), -1, dtype=np.int64)
+        lists = self.cells.invlists
+        for cell in range(self.cells.nlist):
+            if size := lists.list_size(cell):
+                found[faiss.rev_swig_ptr(lists.get_ids(cell), size)] = cell
+        return found
+
     def candidates(self, query: Vectors, count: int, *, among: slice | npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
         """The rows, ascending, of a few more than `count` vectors near a query's, in a span or where a mask is true."""
         import faiss
@@ -67,21 +82,61 @@ class NearestVectors(Struct, frozen=True):
         return rows[np.searchsorted(rows, 0) :]
 
 
-def write_nearest(path: Path, vectors: Vectors) -> None:
-    """Sort vectors into cells, and write one file."""
+# The share of vectors that cells are made from: with one in eight they hold about as many of the nearest as with all,
+# with one in sixteen 1 % less (benchmarks/results/edits.md).
+_SAMPLED_SHARE = 8
+# Steps in which vectors and centroids are compared: of vectors no longer than 1, float32 holds every sum of products of
+# such whole numbers exactly. So a vector's cell does not depend on those that are compared in the same go.
+_STEPS = 4000
+# Vectors compared with all centroids at one time: bounds the memory.
+_AT_ONCE = 1 << 12
+
+
+def is_sampled(ids: Iterable[str]) -> npt.NDArray[np.bool_]:
+    """Which documents' vectors say where cells are: one in `_SAMPLED_SHARE`, by a checksum of their ids. So most edits
+    move no centroid."""
+    sums = np.fromiter((zlib.crc32(id_.encode()) for id_ in ids), dtype=np.uint32)
+    found: npt.NDArray[np.bool_] = sums % _SAMPLED_SHARE == 0
+    return found
+
+
+class SortedVectors(Struct, frozen=True):
+    """Vectors that were sorted into cells before, which of them were sampled, and for each vector that is to be sorted
+    now its place among them, -1 if there is none that equals it."""
+
+    nearest: NearestVectors
+    sampled: npt.NDArray[np.bool_]
+    places: Numbers
+
+    def has_sample(self, sample: Numbers, cell_count: int) -> bool:
+        """Whether so many cells would be made from the same vectors again."""
+        before = _sample_of(self.sampled, cell_count)
+        return int(self.nearest.cells.nlist) == cell_count and np.array_equal(self.places[sample], before)
+
+    def cell_of_each(self) -> Numbers:
+        """The cell of each vector that is to be sorted now, -1 for one that was in none."""
+        return np.append(self.nearest.cell_of_each(), -1)[self.places]
+
+
+def _sample_of(sampled: npt.NDArray[np.bool_], cell_count: int) -> Numbers:
+    """The sampled vectors, or all where these are too few for so many cells."""
+    sample = np.flatnonzero(sampled)
+    return sample if len(sample) >= cell_count else np.arange(len(sampled))
+
+
+def write_nearest(
+    path: Path, vectors: Vectors, sampled: npt.NDArray[np.bool_], last: SortedVectors | None = None
+) -> None:
+    """Sort vectors into cells, and write one file. Centroids are made from those that are `sampled`, or from all where
+    these are too few. Vectors that were sorted before around the same centroids stay in their cells."""
     import faiss
 
     count, dimensions = vectors.shape
     # About one and a half times the square root, a power of two.
     cell_count = 1 << round(math.log2(math.sqrt(count)) + 0.5)
-    cells = faiss.IndexIVFScalarQuantizer(
-        faiss.IndexFlatIP(dimensions),
-        dimensions,
-        cell_count,
-        faiss.ScalarQuantizer.QT_8bit,
-        faiss.METRIC_INNER_PRODUCT,
-        False,
-    )
+    sample = _sample_of(sampled, cell_count)
+    centroids, kind = faiss.IndexFlatIP(dimensions), faiss.ScalarQuantizer.QT_8bit
+    cells = faiss.IndexIVFScalarQuantizer(centroids, dimensions, cell_count, kind, faiss.METRIC_INNER_PRODUCT, False)
     cells.cp.niter, cells.cp.seed = _ROUNDS, _SEED
     # Centroids on the sphere, faiss's way with inner products, hold 1 % less of the nearest.
     cells.cp.spherical = False
@@ -90,14 +145,41 @@ def write_nearest(path: Path, vectors: Vectors) -> None:
     # Sums are added in one order.
     faiss.omp_set_num_threads(1)
     try:
-        cells.train(vectors)
-        cells.add(vectors)
+        chosen = np.full(count, -1, dtype=np.int64)
+        if last is not None and last.has_sample(sample, cell_count):
+            centroids.add(_centroids_of(last.nearest.cells))
+            chosen = last.cell_of_each()
+        # Without centroids, it makes them.
+        cells.train(vectors[sample])
+        new = np.flatnonzero(chosen < 0)
+        if len(new):
+            chosen[new] = _best_cells(vectors[new], _centroids_of(cells))
+        cells.add_core(count, faiss.swig_ptr(vectors), None, faiss.swig_ptr(chosen))
     finally:
         faiss.omp_set_num_threads(threads)
     faiss.write_index(cells, str(path))
 
 
-Numbers = npt.NDArray[np.int64]
+def _centroids_of(cells: "faiss.IndexIVF") -> Vectors:
+    import faiss
+
+    flat = faiss.downcast_index(cells.quantizer)
+    found: Vectors = faiss.rev_swig_ptr(flat.get_xb(), flat.ntotal * flat.d).reshape(flat.ntotal, flat.d)
+    return found
+
+
+def _best_cells(vectors: Vectors, centroids: Vectors) -> Numbers:
+    """The cell of each vector: that of the centroid with the largest inner product, the first of equal ones."""
+    whole = np.rint(centroids.T * _STEPS)
+    parts = [np.argmax(np.rint(some * _STEPS) @ whole, axis=1) for some in _in_parts(vectors)]
+    found: Numbers = np.concatenate(parts)
+    return found
+
+
+def _in_parts(vectors: Vectors) -> Iterator[Vectors]:
+    return (vectors[start : start + _AT_ONCE] for start in range(0, len(vectors), _AT_ONCE))
+
+
 Scores = npt.NDArray[np.floating]
 
 # About so many scores are sampled, and of few scores one in so many.

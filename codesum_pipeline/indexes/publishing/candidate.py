@@ -8,11 +8,11 @@ import os
 import shutil
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -32,8 +32,6 @@ from codesum_pipeline.foundation.data_model.progress import Progress, no_progres
 from codesum_pipeline.foundation.store.atomic import (
     explain_refused_writes,
     flush_to_disk,
-    read_json,
-    write_json_atomically,
 )
 from codesum_pipeline.foundation.store.layout import BASE_STRATEGY
 from codesum_pipeline.foundation.store.memory import may_run_beside
@@ -52,12 +50,9 @@ from codesum_pipeline.indexes.file_formats.version_folder import (
     manifest_bytes,
     read_version,
 )
-from codesum_pipeline.indexes.publishing.candidate_files import (
-    CandidateTables,
-    FilePart,
-    candidate_parts,
-    read_candidate_tables,
-)
+from codesum_pipeline.indexes.publishing.candidate_files import candidate_parts
+from codesum_pipeline.indexes.publishing.candidate_tables import CandidateTables, FilePart, read_candidate_tables
+from codesum_pipeline.indexes.publishing.last_version import LastVersion, RowOrigins, keep_origins
 from codesum_pipeline.texts.llm.pins import Parameters, blake3_of
 from codesum_pipeline.texts.llm.prices import find_listed_model
 
@@ -192,10 +187,10 @@ def write_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Candi
     """Write `.versions/<key>/<digest>/` and the table `candidate` that names it."""
     embedder = embedder_of(ws.settings)
     snapshot = ws.tables.read_rows("snapshot", ws.key, Snapshot)[0]
-    tables = read_candidate_tables(ws, embedder)
+    tables = read_candidate_tables(ws, embedder, LastVersion.of(ws))
     versions = ws.layout.versions(ws.key)
     with _folder_aside(versions) as folder:
-        parts, without_provenance = FolderParts.of(ws, folder), dict[str, str]()
+        parts, without_provenance = FolderParts(folder, tables.origins), dict[str, str]()
         every = candidate_parts(tables)
         with ThreadPoolExecutor(_AT_ONCE if may_run_beside(tables.heads.num_rows) else 1) as threads:
             for done, (part, found) in enumerate(zip(every, threads.map(parts.make, every), strict=True)):
@@ -212,8 +207,7 @@ def write_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Candi
             if path not in shared and not ws.tables.is_scratch:
                 flush_to_disk(path)
         _put_in_place(folder, version, read_content=ws.force)
-    if not ws.tables.is_scratch:
-        write_json_atomically(_memo(ws), PartHashes(_settings_hash(ws), version.digest, parts.made))
+    keep_origins(ws, version.digest, parts.made, tables.origins)
     row = {"digest": version.digest, **{name: manifest[name] for name in ("content_digest", "commit", "fingerprint")}}
     ws.tables.write("candidate", ws.key, pa.Table.from_pylist([row], schema=TABLES["candidate"].schema))
     return CandidateReport(
@@ -242,16 +236,9 @@ def _folder_aside(versions: Path) -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-class PartHashes(Struct, frozen=True):
-    """The version that was written last, and the hash of what each of its parts was made from."""
-
-    settings: str
-    digest: str
-    parts: dict[str, str]
-
-
 class FolderParts(Struct):
-    """The parts of the version that is written to `folder`, as they are made, and those of the last one.
+    """The parts of the version that is written to `folder`, as they are made; `rows` say what of the last one may be
+    taken over.
 
     The hash of what a part is made from is known before the part is written. Where it is that of the last version's
     part, under the same settings and versions, the part's files become hard links to that version's: nothing is
@@ -260,19 +247,9 @@ class FolderParts(Struct):
     """
 
     folder: Path
-    last: Version | None = None
-    before: Mapping[str, str] = {}
+    rows: RowOrigins
     made: dict[str, str] = field(default_factory=dict)
     shared: dict[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, ws: Workspace, folder: Path) -> Self:
-        """No part yet, and those of the last version where it still exists."""
-        last = None if ws.force else read_json(_memo(ws), PartHashes)
-        if last and last.settings == _settings_hash(ws):
-            with suppress(BrokenIndex, OSError):
-                return cls(folder, read_version(ws.layout.versions(ws.key) / last.digest), last.parts)
-        return cls(folder)
 
     def make(self, part: FilePart) -> Mapping[str, str]:
         """Share the files of a part, or write them, as where a hash of what it is made from is unknown; returns the
@@ -280,28 +257,18 @@ class FolderParts(Struct):
         for name in part.files:
             (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
         if None not in part.made_from:
-            self.made[part.name] = hash_of(part.made_from)
-            if self.last and self.before.get(part.name) == self.made[part.name] and self._share(self.last, part.files):
-                known = self.last.manifest["files"]
-                return {name: known[name]["content_sha256"] for name in part.files if "content_sha256" in known[name]}
+            self.made[part.name], last = hash_of(part.made_from), self.rows.last
+            if last and last.parts.get(part.name) == self.made[part.name] and last.has(*part.files):
+                return self._share(last, part)
         return part.write(self.folder) or {}
 
-    def _share(self, last: Version, files: Sequence[str]) -> bool:
-        if not all(last.is_whole(name, read_content=True) for name in files):
-            return False
-        for name in files:
-            _link_or_copy(last.folder / name, self.folder / name)
-            self.shared[name] = last.manifest["files"][name]["sha256"]
-        return True
-
-
-def _settings_hash(ws: Workspace) -> str:
-    """The hash of everything except the commit that decides how tables become files."""
-    return hash_of([INDEX_SCHEMA_VERSION, ws.fingerprint("")])
-
-
-def _memo(ws: Workspace) -> Path:
-    return ws.layout.memos(ws.key) / "index_candidate.parts.json"
+    def _share(self, last: LastVersion, part: FilePart) -> Mapping[str, str]:
+        known = last.version.manifest["files"]
+        for name in part.files:
+            _link_or_copy(last.file(name), self.folder / name)
+            self.shared[name] = known[name]["sha256"]
+        self.rows.keep_last(part.name)
+        return {name: known[name]["content_sha256"] for name in part.files if "content_sha256" in known[name]}
 
 
 def _share_files(parts: FolderParts, published: Path, manifest: Manifest) -> set[Path]:

@@ -21,9 +21,15 @@ from codesum_pipeline.foundation.data_model.errors import BrokenIndex
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline.indexes.file_formats import version_folder as paths
-from codesum_pipeline.indexes.file_formats.arrow_texts import content_of, document_lines, index_order
+from codesum_pipeline.indexes.file_formats.arrow_texts import content_of, index_order, lines_of, stamped_documents
 from codesum_pipeline.indexes.file_formats.bm25 import Bm25Index
-from codesum_pipeline.indexes.file_formats.graph_files import OF_USES, build_callers, build_constant_uses, build_uses
+from codesum_pipeline.indexes.file_formats.graph_files import (
+    OF_USES,
+    build_callers,
+    build_constant_uses,
+    build_uses,
+    number_edges,
+)
 from codesum_pipeline.indexes.file_formats.index_files import Callers, ConstantUses, MappedArrays, ShownFields, Uses
 from codesum_pipeline.indexes.file_formats.nearest_vectors import NearestVectors
 from codesum_pipeline.indexes.file_formats.stored_zip import Array, Vectors, map_npy, map_npz, map_tensor
@@ -158,8 +164,9 @@ def check_warehouse(content: Content, tables: TableStore, key: str) -> Iterator[
     if not snapshot or snapshot[0]["commit"] != content.version.manifest["commit"]:
         return
     documents = tables.read("documents", key)
-    lines = document_lines([documents], tables.read("document_history", key))
-    contents = (content.rstrip("\n") for some in lines for content in some.contents.to_pylist())
+    stamped = stamped_documents([documents], tables.read("document_history", key))
+    lines = (lines_of(some) for some in stamped)
+    contents = (f"{bytes(line).decode()}}}" for some in lines for line in some.contents(0, len(some.content_bytes)))
     ids = documents.column("id").take(index_order(documents))
     stored = dict(zip(ids.to_pylist(), contents, strict=True))
     published = {document["id"]: content_of(document) for document in content.documents}
@@ -170,17 +177,16 @@ def check_warehouse(content: Content, tables: TableStore, key: str) -> Iterator[
             yield "warehouse", id_, "is published and not in the warehouse"
         elif stored[id_] != published[id_]:
             yield "warehouse", id_, "differs from the warehouse"
-    edges = tables.read_or_empty("edges", key, columns=list(OF_USES))
-    called = build_callers([edges], pa.array(content.ids[: content.symbols], pa.string()))
-    if not _are_equal(called, Callers.map_file(content.version.folder / paths.CALLERS)):
+    stored_edges = tables.read_or_empty("edges", key, columns=list(OF_USES))
+    edges = number_edges([stored_edges], pa.array(content.ids[: content.modules_start], pa.string()))
+    uses, folder = build_uses(edges), content.version.folder
+    if not _are_equal(build_callers(uses, content.symbols), Callers.map_file(folder / paths.CALLERS)):
         yield "warehouse", paths.CALLERS, "names other callers than the warehouse's edges"
-    used = build_uses([edges], pa.array(content.ids[: content.modules_start], pa.string()))
-    if not _are_equal(used, Uses.map_file(content.version.folder / paths.USES)):
+    if not _are_equal(uses, Uses.map_file(folder / paths.USES)):
         yield "warehouse", paths.USES, "names other users than the warehouse's edges"
-    if paths.CONSTANTS in content.version.manifest["files"]:
-        constants = build_constant_uses([edges], pa.array(content.ids[: content.modules_start], pa.string()))
-        if not _are_equal(constants, ConstantUses.map_file(content.version.folder / paths.CONSTANTS)):
-            yield "warehouse", paths.CONSTANTS, "names other users than the warehouse's edges"
+    has_constants, constants = paths.CONSTANTS in content.version.manifest["files"], build_constant_uses(edges)
+    if has_constants and not _are_equal(constants, ConstantUses.map_file(folder / paths.CONSTANTS)):
+        yield "warehouse", paths.CONSTANTS, "names other users than the warehouse's edges"
     files = set(tables.read("file_facts", key, columns=["file_path"]).column("file_path").to_pylist())
     for document in content.documents:
         if document["type"] != Level.MODULE and document["file_path"] not in files:

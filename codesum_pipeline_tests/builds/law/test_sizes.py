@@ -23,7 +23,7 @@ CASES = [case for case in all_cases().values() if case]
 IN_ALL_LANGUAGES = {**SHOP, **{f"languages/{case.path}": case.source for case in CASES}}
 EDIT = {"shop/money.py": SHOP["shop/money.py"].replace("amount * 100 + 0.5", "amount * 100 + 0.49")}
 # It adds files to an index: the cells that many vectors are sorted into.
-CELLS = "indexes.publishing.candidate_files:FEWEST_VECTORS"
+CELLS = "indexes.publishing.vector_files:FEWEST_VECTORS"
 LOW_WITHOUT_CELLS = {name: low for name, low in LOW.items() if name != CELLS}
 
 Build = tuple[GitRepo, Workspace]
@@ -99,7 +99,7 @@ def test_cells_are_all_that_many_vectors_add_to_an_index(
     usual: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repo, built = usual
-    monkeypatch.setattr("codesum_pipeline.indexes.publishing.candidate_files.FEWEST_VECTORS", 1)
+    monkeypatch.setattr("codesum_pipeline.indexes.publishing.vector_files.FEWEST_VECTORS", 1)
     workspace = workspace_at(tmp_path / "home", repo)
     build(workspace)
     large, small = published_files(workspace), published_files(built)

@@ -1,0 +1,160 @@
+"""What the files of a version are written from: the tables of one repository, in the order of the index.
+
+Row k means the same document in every file: documents are ordered by level, then by id, and so are the vectors, which
+leave the placeholders out.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct
+
+from codesum_pipeline.foundation.data_model.document import LEVELS, Level
+from codesum_pipeline.foundation.data_model.errors import BrokenStore
+from codesum_pipeline.foundation.store.tables import TableStore
+from codesum_pipeline.foundation.store.workspace import Connect, Workspace
+from codesum_pipeline.indexes.embedders.protocol import Embedder
+from codesum_pipeline.indexes.file_formats.arrow_texts import index_order
+from codesum_pipeline.indexes.file_formats.stored_zip import Vectors
+from codesum_pipeline.indexes.file_formats.version_folder import Lane, dense_lanes
+from codesum_pipeline.indexes.lanes.dense import matrix_of, vector_length
+from codesum_pipeline.indexes.publishing.last_version import LastVersion, RowOrigins
+
+# The short columns of each document.
+HEAD = ["id", "type", "file_path", "qualified_name", "parent_id", "is_placeholder", "is_test", "is_vendored"]
+# Rows read at one time: bounds the memory.
+_AT_ONCE = 1 << 13
+
+Numbers = npt.NDArray[np.int64]
+
+
+class FilePart(Struct, frozen=True):
+    """Files that are written together. `made_from` has the hashes of what they are made from, None for an unknown one;
+    `write` returns the sha256 without provenance of the files that hold provenance."""
+
+    doing: str
+    name: str
+    made_from: Sequence[str | None]
+    files: Sequence[str]
+    write: Callable[[Path], Mapping[str, str] | None]
+
+
+class CandidateTables(Struct, frozen=True):
+    """The tables of an index. `heads` are the documents' short columns in index order, in which `order` puts the table
+    of documents; row k of a dense lane is document `dense_rows[k]`. Large columns are read when they are written.
+    `origins` say what of the last version may be taken over."""
+
+    tables: TableStore
+    key: str
+    heads: pa.Table
+    order: pa.Array
+    dense_rows: npt.NDArray[np.int32]
+    dense_lanes: Sequence[Lane]
+    dimensions: int
+    origins: RowOrigins
+    connect: Connect
+
+    @property
+    def ids(self) -> pa.StringArray:
+        return self.heads.column("id").chunk(0)
+
+    @property
+    def dense_ids(self) -> pa.StringArray:
+        return self.ids.take(pa.array(self.dense_rows))
+
+    def ids_before(self, level: Level) -> pa.StringArray:
+        """The ids of the levels that come before a level."""
+        return self.ids.slice(0, int(np.searchsorted(level_numbers(self.heads), LEVELS.index(level))))
+
+    def content_hash(self, table: str, columns: Sequence[str]) -> str | None:
+        """The hash of columns of a table, which are not read for it."""
+        return self.tables.content_hash(table, self.key, columns=columns)
+
+    def lane_hashes(self, table: str, lane: Lane, column: str) -> list[str | None]:
+        """The hashes of all that decides a lane's content and order; the tables are not read for them."""
+        of_lane = self.tables.part_hash(table, self.key, str(lane), columns=["id", "lane", column])
+        return [self.content_hash("documents", HEAD), of_lane]
+
+    def rows_of_lane(self, table: str, lane: Lane, ids: pa.Array, *columns: str) -> tuple[Numbers, pa.Table]:
+        """The rows of a table in a lane, in the order of some documents: their numbers in the table, and columns.
+        Raises `BrokenStore` if the lane is of others."""
+        lanes = self.tables.read(table, self.key, columns=["lane"]).column("lane")
+        rows = np.flatnonzero(pc.equal(lanes, str(lane)).to_numpy())
+        found = self.tables.reader(table, self.key, columns=["id", *columns]).at(rows)
+        places = pc.index_in(ids, value_set=found.column("id").combine_chunks())
+        known, stored, documents = len(places) - places.null_count, len(rows), len(ids)
+        if not known == stored == documents:
+            raise BrokenStore(
+                f"repository {self.key!r}: lane {lane.value!r} has {stored} rows for {documents} documents: "
+                f"run `codesum index {self.key}` again"
+            )
+        return rows[places.to_numpy()], found.select(columns).take(places)
+
+    def vectors(self, lane: Lane) -> Vectors:
+        """The vectors of a dense lane; raises `BrokenStore` when a document lacks one."""
+        rows, _ = self.rows_of_lane("vectors", lane, self.dense_ids)
+        matrix = np.empty((len(rows), self.dimensions), dtype=np.float32)
+        for places, some in self._read("vectors", "vector", rows):
+            matrix[places] = matrix_of(some, self.dimensions)
+        return matrix
+
+    def tokens(self, rows: Numbers, documents: Numbers) -> pa.ChunkedArray:
+        """The tokens of some documents, which are rows of the index; `rows` are those of all in the table `terms`."""
+        levels = level_numbers(self.heads)[documents]
+        # Each part is split by level: so the tokens are put in order without a second copy of all.
+        of_level: list[list[pa.Array]] = [[] for _ in LEVELS]
+        for places, some in self._read("terms", "tokens", rows[documents]):
+            tokens = some.column("tokens").combine_chunks()
+            for number, found in enumerate(of_level):
+                found.append(tokens.filter(pa.array(levels[places] == number)))
+        return pa.chunked_array([part for found in of_level for part in found], pa.string())
+
+    def _read(self, table: str, column: str, rows: Numbers) -> Iterator[tuple[Numbers, pa.Table]]:
+        """A column of some rows, given in any order, as the table has them: some at a time, with their places in
+        `rows`."""
+        order = np.argsort(rows, kind="stable")
+        reader = self.tables.reader(table, self.key, columns=[column])
+        for start in range(0, len(order), _AT_ONCE):
+            places = order[start : start + _AT_ONCE]
+            yield places, reader.at(rows[places])
+
+
+def read_candidate_tables(ws: Workspace, embedder: Embedder, last: LastVersion | None) -> CandidateTables:
+    """Read the short columns, and put them in index order."""
+    documents = ws.tables.read("documents", ws.key, columns=HEAD)
+    level = pc.index_in(documents.column("type"), value_set=pa.array([str(level) for level in LEVELS])).cast(pa.int8())
+    order = index_order(documents)
+    heads = documents.append_column("level", level).take(order).combine_chunks()
+    return CandidateTables(
+        tables=ws.tables,
+        key=ws.key,
+        heads=heads,
+        order=order,
+        dense_rows=np.flatnonzero(~booleans(heads, "is_placeholder")).astype(np.int32),
+        dense_lanes=dense_lanes(ws.settings.extra_lanes),
+        dimensions=vector_length(ws, embedder),
+        origins=RowOrigins.of(heads.column("id").combine_chunks(), heads.column("level").combine_chunks(), last),
+        connect=ws.new_connection,
+    )
+
+
+def level_numbers(heads: pa.Table) -> npt.NDArray[np.int8]:
+    """The position of each document's level in `LEVELS`."""
+    numbers: npt.NDArray[np.int8] = heads.column("level").to_numpy()
+    return numbers
+
+
+def booleans(table: pa.Table, column: str) -> npt.NDArray[np.bool_]:
+    """A column without nulls."""
+    values: npt.NDArray[np.bool_] = table.column(column).to_numpy().astype(np.bool_)
+    return values
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write one line without spaces, in UTF-8."""
+    path.write_text(json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
