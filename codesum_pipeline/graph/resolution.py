@@ -1,15 +1,17 @@
 """Which files must be resolved, and what is known of the others from the last build.
 
-A file's edges stay valid while its own facts are unchanged and nothing has changed by which its family's names are
-found: no interface of its files, no project file, no added or removed module. Otherwise every file of the family is
-resolved. Nothing is carried over that was made under other settings or versions, or that is not what the tables hold: a
+A file's edges stay valid while its own facts are unchanged, and all that it asked for of others has the same answers.
+Where a family's files record no such lookups, they are resolved as soon as anything changes by which the family's names
+are found: an interface of a file, a project file, an added or removed module.
+
+Nothing is carried over that was made under other settings or versions, or that is not what the tables hold: a
 build that was killed between two tables invalidates all of it.
 """
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeVar
 
 from msgspec import MsgspecError, Struct, json
 
@@ -20,8 +22,11 @@ from codesum_pipeline.foundation.data_model.progress import Progress, no_progres
 from codesum_pipeline.foundation.data_model.scopes import Row
 from codesum_pipeline.foundation.store.atomic import write_text_atomically
 from codesum_pipeline.foundation.store.workspace import Workspace
-from codesum_pipeline.graph.resolvers.families import LanguageFamily
+from codesum_pipeline.graph.resolvers.cells import LookupRecord
+from codesum_pipeline.graph.resolvers.families import FileChanges, LanguageFamily
 from codesum_pipeline.graph.resolvers.file_edges import CallOutcome, EdgeTable
+
+Found = TypeVar("Found")
 
 TABLES = ("edges", "aliases", "graph_stats", "contexts", "syntax_edges", "call_sites")
 PROGRESS_EVERY = 200
@@ -31,16 +36,17 @@ class ResolvedFile(Struct, frozen=True):
     """The resolved facts of one file.
 
     The hashes of its facts and interface, how many of its calls had which
-    outcome and reason, the names by which a method of it may be known, and
-    whether its calls are kept one by one, for a compiler's index to be put beside.
+    outcome and reason, the names by which a method of it may be known,
+    whether its calls are kept one by one, for a compiler's index to be put beside, and what it asked of other files.
     """
 
     facts: str
     interface: str
     outcomes: dict[str, int]
     reasons: dict[str, int]
-    telling: dict[str, int]
+    telling: dict[str, str]
     has_sites: bool = False
+    lookups: LookupRecord | None = None
 
 
 class Resolution(Struct, frozen=True):
@@ -146,13 +152,15 @@ def _hash_facts(row: Row) -> str:
     return sha1_hex(f"{row['language']} {exported}\n{row['references']}")
 
 
-def _read_interfaces(family: LanguageFamily, paths: Iterable[str], guard: FailureGuard) -> dict[str, str]:
-    """The interfaces of files; that of one which cannot be read is empty."""
+def _read_files(
+    read: Callable[[str], Found], paths: Iterable[str], guard: FailureGuard, nothing: Callable[[], Found]
+) -> dict[str, Found]:
+    """What is read of each file; `nothing` of one that cannot be read."""
     found = {}
     for path in paths:
-        found[path] = ""
+        found[path] = nothing()
         with guard.item(path):
-            found[path] = family.interface(path)
+            found[path] = read(path)
     return found
 
 
@@ -165,22 +173,32 @@ def _resolve_family(
 ) -> tuple[str, dict[str, ResolvedFile], dict[str, EdgeTable]]:
     """The hash of what the files have in common, what is known of each, and the edges of those resolved."""
     facts = {path: _hash_facts(row) for path, row in family.rows.items()}
-    known = {
-        path: file
-        for path, file in (last.files if last else {}).items()
-        if facts.get(path) == file.facts and file.has_sites == (path in compiled)
-    }
-    interfaces = {path: file.interface for path, file in known.items()}
-    interfaces |= _read_interfaces(family, (path for path in facts if path not in known), guard)
-    telling = {path: file.telling for path, file in known.items()}
+    last_files = last.files if last else {}
+    same = {path: file for path, file in last_files.items() if facts.get(path) == file.facts}
+    others = [path for path in facts if path not in same]
+    interfaces = {path: file.interface for path, file in same.items()}
+    interfaces |= _read_files(family.interface, others, guard, str)
+    telling = {path: file.telling for path, file in same.items()}
+    telling |= _read_files(family.telling_names, others, guard, dict)
     base = hash_of([family.surroundings(), interfaces])
-    if last is None or last.families.get(family.name) != base:
-        known = {}
+    last_base = last.families.get(family.name) if last else None
+    known: dict[str, ResolvedFile] = {}
+    if last_base is not None:
+        gone = [path for path in last_files if path not in facts]
+        changes = FileChanges(
+            records={path: file.lookups for path, file in same.items()},
+            answers=_read_files(family.answers, others, guard, dict) | {path: {} for path in gone},
+            telling=telling,
+            last_telling={path: last_files[path].telling if path in last_files else {} for path in (*others, *gone)},
+            is_elsewhere=last_base != base,
+        )
+        outdated = family.find_outdated(changes)
+        known = {
+            path: file
+            for path, file in same.items()
+            if path not in outdated and file.has_sites == (path in compiled)
+        }
     changed = [path for path in facts if path not in known]
-    for path in (path for path in facts if path not in telling):
-        telling[path] = {}
-        with guard.item(path):
-            telling[path] = family.telling_names(path)
     tables: dict[str, EdgeTable] = {}
     if changed:
         edges_of = family.resolver(telling)
@@ -198,6 +216,7 @@ def _resolve_family(
             reasons=dict(table.reasons),
             telling=telling[path],
             has_sites=path in compiled,
+            lookups=table.lookups,
         )
     # Also files that failed while another file was resolved.
     for path in guard.failed & facts.keys():
