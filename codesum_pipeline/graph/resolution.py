@@ -22,9 +22,10 @@ from codesum_pipeline.foundation.data_model.progress import Progress, no_progres
 from codesum_pipeline.foundation.data_model.scopes import Row
 from codesum_pipeline.foundation.store.atomic import write_text_atomically
 from codesum_pipeline.foundation.store.workspace import Workspace
-from codesum_pipeline.graph.resolvers.cells import LookupRecord
+from codesum_pipeline.graph.resolvers.cells import Answers
 from codesum_pipeline.graph.resolvers.families import FileChanges, LanguageFamily
 from codesum_pipeline.graph.resolvers.file_edges import CallOutcome, EdgeTable
+from codesum_pipeline.graph.resolvers.lookup_table import LookupTable
 
 Found = TypeVar("Found")
 
@@ -37,7 +38,7 @@ class ResolvedFile(Struct, frozen=True):
 
     The hashes of its facts and interface, how many of its calls had which
     outcome and reason, the names by which a method of it may be known,
-    whether its calls are kept one by one, for a compiler's index to be put beside, and what it asked of other files.
+    and whether its calls are kept one by one, for a compiler's index to be put beside.
     """
 
     facts: str
@@ -46,7 +47,6 @@ class ResolvedFile(Struct, frozen=True):
     reasons: dict[str, int]
     telling: dict[str, str]
     has_sites: bool = False
-    lookups: LookupRecord | None = None
 
 
 class Resolution(Struct, frozen=True):
@@ -55,7 +55,7 @@ class Resolution(Struct, frozen=True):
     `families` holds for each family the hash of all that its files have in
     common; `documents` is the hash of what statistics and contexts are made
     from besides the edges. `own_edges` is the table with the edges that were
-    read off the syntax, where a compiler's index has others.
+    read off the syntax, where a compiler's index has others; `lookups` are what files asked of others.
     """
 
     settings: str
@@ -64,6 +64,7 @@ class Resolution(Struct, frozen=True):
     documents: str = ""
     tables: dict[str, str | None] = {}
     own_edges: str = "edges"
+    lookups: LookupTable = LookupTable()
 
     @classmethod
     def of_last_build(cls, ws: Workspace) -> Self | None:
@@ -74,6 +75,7 @@ class Resolution(Struct, frozen=True):
             return None
         tables = {table: ws.tables.content_hash(table, ws.key) for table in TABLES}
         is_valid = found is not None and found.settings == ws.fingerprint("") and found.tables == tables
+        is_valid = is_valid and found is not None and found.lookups.is_whole
         return found if is_valid and None not in tables.values() else None
 
     def write(self, ws: Workspace) -> None:
@@ -144,7 +146,10 @@ def resolve_files(
             tables.update(found)
             if len(guard.failures) == before:
                 bases[family.name] = base
-    return Resolution(settings=settings, families=bases, files=files), tables
+    lookups = last.lookups if last else LookupTable()
+    records = {path: table.lookups for path, table in tables.items() if table.lookups is not None}
+    lookups = lookups.updated([path for path in files if path not in tables], records)
+    return Resolution(settings=settings, families=bases, files=files, lookups=lookups), tables
 
 
 def _hash_facts(row: Row) -> str:
@@ -181,22 +186,21 @@ def _resolve_family(
     telling = {path: file.telling for path, file in same.items()}
     telling |= _read_files(family.telling_names, others, guard, dict)
     base = hash_of([family.surroundings(), interfaces])
-    last_base = last.families.get(family.name) if last else None
     known: dict[str, ResolvedFile] = {}
-    if last_base is not None:
+    if last and family.name in last.families:
         gone = [path for path in last_files if path not in facts]
+        answers: dict[str, Answers] = {path: {} for path in gone}
         changes = FileChanges(
-            records={path: file.lookups for path, file in same.items()},
-            answers=_read_files(family.answers, others, guard, dict) | {path: {} for path in gone},
+            same=same,
+            lookups=last.lookups,
+            answers=answers | _read_files(family.answers, others, guard, dict),
             telling=telling,
             last_telling={path: last_files[path].telling if path in last_files else {} for path in (*others, *gone)},
-            is_elsewhere=last_base != base,
+            is_elsewhere=last.families[family.name] != base,
         )
         outdated = family.find_outdated(changes)
         known = {
-            path: file
-            for path, file in same.items()
-            if path not in outdated and file.has_sites == (path in compiled)
+            path: file for path, file in same.items() if path not in outdated and file.has_sites == (path in compiled)
         }
     changed = [path for path in facts if path not in known]
     tables: dict[str, EdgeTable] = {}
@@ -216,7 +220,6 @@ def _resolve_family(
             reasons=dict(table.reasons),
             telling=telling[path],
             has_sites=path in compiled,
-            lookups=table.lookups,
         )
     # Also files that failed while another file was resolved.
     for path in guard.failed & facts.keys():

@@ -8,7 +8,7 @@ by their places (`places_of`), never by numbers or lines.
 
 import struct
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from hashlib import blake2b
 
 import numpy as np
@@ -26,16 +26,11 @@ _NUMBERED = frozenset({Bound.DEFINED, Bound.RECEIVER, Bound.CLASS_RECEIVER})
 
 
 class LookupRecord(Struct, frozen=True):
-    """What one file asked for: rows of `CELL`; and the questions about modules, which are asked again as they are
-    written here."""
+    """What one file asked for: packed rows of `CELL`; and its questions about modules, as texts, since the next build
+    asks them again. The hash of such a text is its owner."""
 
-    cells: bytes
-    modules: tuple[str, ...]
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether it can be read."""
-        return len(self.cells) % CELL.itemsize == 0
+    cells: Set[bytes]
+    modules: Set[str]
 
 
 # The answers of one owner by key; a key that it lacks is absent.
@@ -156,17 +151,3 @@ def answers_of_file(file: ScopedFile) -> Answers:
         for name in {*scope.names, *scope.attributes}:
             found[name_key(place, name)] = name_answer(scope, name)
     return found
-
-
-def find_outdated(records: Mapping[str, LookupRecord], now: Mapping[int, Answers]) -> set[str]:
-    """The files whose record holds a cell that has another answer now; owners that are not given answer as before."""
-    if not records or not now:
-        return set()
-    cells = np.frombuffer(b"".join(record.cells for record in records.values()), CELL)
-    asked = np.flatnonzero(np.isin(cells["owner"], np.fromiter(now, np.uint64, len(now))))
-    distinct, which = np.unique(cells[asked], return_inverse=True)
-    differ = [now[owner].get(key, ABSENT) != answer for owner, key, answer in distinct.tolist()]
-    ends = np.cumsum([len(record.cells) // CELL.itemsize for record in records.values()])
-    holders = np.searchsorted(ends, asked[np.array(differ, bool)[which]], side="right")
-    paths = [*records]
-    return {paths[holder] for holder in np.unique(holders).tolist()}

@@ -11,9 +11,10 @@ from codesum_pipeline.foundation.data_model.file import FilePlace, FileStatus, S
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.foundation.data_model.scopes import LazyFiles, Row, ScopedFile
 from codesum_pipeline.foundation.language_facts.language_profiles import is_project_file
-from codesum_pipeline.graph.resolvers.cells import Answers, LookupRecord, answers_of_file, find_outdated, owner_of
+from codesum_pipeline.graph.resolvers.cells import Answers, answers_of_file, owner_of
 from codesum_pipeline.graph.resolvers.file_edges import EdgeTable, edges_of_file
 from codesum_pipeline.graph.resolvers.interfaces import interface_of
+from codesum_pipeline.graph.resolvers.lookup_table import LookupTable
 from codesum_pipeline.graph.resolvers.python.python_lookups import Telling, answers_of_methods, answers_of_modules
 from codesum_pipeline.graph.resolvers.python.python_resolver import PythonResolver, telling_names
 from codesum_pipeline.graph.resolvers.rule_based_languages.declared_resolver import DeclaredResolver
@@ -58,11 +59,12 @@ class FileChanges(Struct, frozen=True):
     """What differs from the last build: files that are changed, new or gone, by path with what they answer now; and, if
     `is_elsewhere`, the surroundings of the family or what its files let others see.
 
-    `records` are what each other file of the family asked for, None where that is not known. `telling` has, for all
-    files, the names that identify a method, `last_telling` those that the files that differ had.
+    `same` are the other files of the family, `lookups` what they asked for. `telling` has the names that identify a
+    method, of all files, `last_telling` those that the files that differ had.
     """
 
-    records: Mapping[str, LookupRecord | None]
+    same: Collection[str]
+    lookups: LookupTable
     answers: Mapping[str, Answers]
     telling: Mapping[str, Telling]
     last_telling: Mapping[str, Telling]
@@ -124,14 +126,13 @@ class _PythonFamily(LanguageFamily):
         return answers_of_file(self._files[path])
 
     def find_outdated(self, changes: FileChanges) -> set[str]:
-        records = {path: record for path, record in changes.records.items() if record is not None and record.is_whole}
         now = {owner_of(path): answers for path, answers in changes.answers.items()}
         now |= answers_of_methods(changes.telling, changes.last_telling)
         if changes.is_elsewhere:
-            questions = {question for record in records.values() for question in record.modules}
-            now |= answers_of_modules(self._paths, questions)
-        is_same = not changes.is_elsewhere and self.rows.keys().isdisjoint(changes.answers)
-        return find_outdated(records, now) | (set() if is_same else changes.records.keys() - records.keys())
+            now |= answers_of_modules(self._paths, changes.lookups.modules)
+        is_changed = changes.is_elsewhere or not self.rows.keys().isdisjoint(changes.answers)
+        unrecorded = {path for path in changes.same if path not in changes.lookups.numbers} if is_changed else set()
+        return unrecorded | changes.lookups.find_outdated(now)
 
     def resolver(self, telling: Mapping[str, Telling]) -> Callable[[str], EdgeTable]:
         resolver = PythonResolver(self._files, self._paths, telling)
@@ -155,7 +156,7 @@ class _DeclaredFamily(LanguageFamily):
 
     def find_outdated(self, changes: FileChanges) -> set[str]:
         """All of them, since it is not recorded what they ask for."""
-        return {*changes.records} if changes.is_elsewhere else set()
+        return {*changes.same} if changes.is_elsewhere else set()
 
     def surroundings(self) -> Any:
         return [sorted(self._projects.paths), dict(self._projects.texts)]

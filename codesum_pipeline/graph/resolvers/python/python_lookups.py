@@ -53,7 +53,7 @@ class PythonLookups:
         self._methods = methods
         self._own: ScopedFile | None = None
         self._asked: set[_Question] = set()
-        self._cells: dict[_Question, bytes] = {}
+        self._cells: dict[_Question, tuple[bytes, ...]] = {}
 
     def begin(self, file: ScopedFile) -> None:
         """Begin with a file."""
@@ -125,13 +125,13 @@ class PythonLookups:
         """What the file has asked for; None if that is too much."""
         if len(self._asked) > MOST_CELLS:
             return None
-        cells = b"".join(sorted(map(self._packed, self._asked)))
-        return LookupRecord(cells, tuple(sorted(f"{one}\0{two}" for kind, one, two in self._asked if kind == _MODULE)))
+        cells = {cell for question in self._asked for cell in self._packed(question)}
+        return LookupRecord(cells, {f"{one}\0{two}" for kind, one, two in self._asked if kind == _MODULE})
 
-    def _packed(self, question: _Question) -> bytes:
+    def _packed(self, question: _Question) -> tuple[bytes, ...]:
         cells = self._cells.get(question)
         if cells is None:
-            cells = self._cells[question] = b"".join(pack_cell(*cell) for cell in self._cells_of(*question))
+            cells = self._cells[question] = tuple(pack_cell(*cell) for cell in self._cells_of(*question))
         return cells
 
     def _cells_of(self, kind: int, holder: Any, name: str) -> Iterator[tuple[int, int, int]]:
