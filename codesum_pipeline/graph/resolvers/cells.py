@@ -8,7 +8,7 @@ by their places (`places_of`), never by numbers or lines.
 
 import struct
 from collections import Counter
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 
 import numpy as np
@@ -29,8 +29,8 @@ class LookupRecord(Struct, frozen=True):
     """What one file asked for: packed rows of `CELL`; and its questions about modules, as texts, since the next build
     asks them again. The hash of such a text is its owner."""
 
-    cells: Set[bytes]
-    modules: Set[str]
+    cells: tuple[bytes, ...]
+    modules: tuple[str, ...]
 
 
 # The answers of one owner by key; a key that it lacks is absent.

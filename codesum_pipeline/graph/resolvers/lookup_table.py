@@ -42,12 +42,15 @@ class LookupTable(Struct, frozen=True):
     def updated(self, kept: Collection[str], records: Mapping[str, LookupRecord]) -> Self:
         """The table with the records of the files that are kept and of those that were resolved."""
         kept = [path for path in kept if path in self.numbers]
-        rows = np.frombuffer(self.cells, _BYTES)[self._numbers_of(kept)]
+        old = self._numbers_of(kept)
+        used = np.unique(old)
         fresh = np.frombuffer(b"".join(cell for record in records.values() for cell in record.cells), _BYTES)
-        distinct, numbers = np.unique(np.concatenate([rows, fresh]), return_inverse=True)
+        rows = np.concatenate([np.frombuffer(self.cells, _BYTES)[used], fresh])
+        distinct, places = np.unique(rows, return_inverse=True)
+        numbers = np.concatenate([places[np.searchsorted(used, old)], places[len(used) :]]).astype(_NUMBER)
         sizes = [len(self.numbers[path]) // _NUMBER.itemsize for path in kept]
         sizes += [len(record.cells) for record in records.values()]
-        parts = np.split(numbers.astype(_NUMBER), np.cumsum(sizes)[:-1]) if sizes else []
+        parts = np.split(numbers, np.cumsum(sizes)[:-1]) if sizes else []
         owners = {*distinct.view(CELL)["owner"].tolist()}
         modules = {*self.modules, *(question for record in records.values() for question in record.modules)}
         return type(self)(

@@ -4,6 +4,7 @@ What passes is written down, as a record for the file that is being resolved (`g
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from sys import intern
 from typing import Any, TypeVar
 
 from codesum_pipeline.foundation.data_model.ids import module_path_of
@@ -126,7 +127,9 @@ class PythonLookups:
         if len(self._asked) > MOST_CELLS:
             return None
         cells = {cell for question in self._asked for cell in self._packed(question)}
-        return LookupRecord(cells, {f"{one}\0{two}" for kind, one, two in self._asked if kind == _MODULE})
+        # Many files ask the same.
+        modules = tuple(intern(f"{one}\0{two}") for kind, one, two in self._asked if kind == _MODULE)
+        return LookupRecord(tuple(cells), modules)
 
     def _packed(self, question: _Question) -> tuple[bytes, ...]:
         cells = self._cells.get(question)
