@@ -23,7 +23,7 @@ from codesum_pipeline.foundation.data_model.scopes import Row
 from codesum_pipeline.foundation.store.atomic import write_text_atomically
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.graph.resolvers.cells import Answers
-from codesum_pipeline.graph.resolvers.families import FileChanges, LanguageFamily
+from codesum_pipeline.graph.resolvers.families import FamilyChanges, LanguageFamily
 from codesum_pipeline.graph.resolvers.file_edges import CallOutcome, EdgeTable
 from codesum_pipeline.graph.resolvers.lookup_table import LookupTable
 
@@ -190,7 +190,7 @@ def _resolve_family(
     if last and family.name in last.families:
         gone = [path for path in last_files if path not in facts]
         answers: dict[str, Answers] = {path: {} for path in gone}
-        changes = FileChanges(
+        changes = FamilyChanges(
             same=same,
             lookups=last.lookups,
             answers=answers | _read_files(family.answers, others, guard, dict),

@@ -55,7 +55,7 @@ def load_files(facts: Sequence[Row]) -> LoadedFiles:
     return LoadedFiles(LazyFiles(python, guard), LazyFiles(declared, guard), projects, guard)
 
 
-class FileChanges(Struct, frozen=True):
+class FamilyChanges(Struct, frozen=True):
     """What differs from the last build: files that are changed, new or gone, by path with what they answer now; and, if
     `is_elsewhere`, the surroundings of the family or what its files let others see.
 
@@ -93,7 +93,7 @@ class LanguageFamily(ABC):
         return {}
 
     @abstractmethod
-    def find_outdated(self, changes: FileChanges) -> set[str]:
+    def find_outdated(self, changes: FamilyChanges) -> set[str]:
         """The files whose facts are as they were, and whose edges may differ."""
 
     @abstractmethod
@@ -125,7 +125,7 @@ class _PythonFamily(LanguageFamily):
     def answers(self, path: str) -> Answers:
         return answers_of_file(self._files[path])
 
-    def find_outdated(self, changes: FileChanges) -> set[str]:
+    def find_outdated(self, changes: FamilyChanges) -> set[str]:
         now = {owner_of(path): answers for path, answers in changes.answers.items()}
         now |= answers_of_methods(changes.telling, changes.last_telling)
         if changes.is_elsewhere:
@@ -154,7 +154,7 @@ class _DeclaredFamily(LanguageFamily):
     def interface(self, path: str) -> str:
         return interface_of(self._files[path], gives_variables=self._rules.has_modules)
 
-    def find_outdated(self, changes: FileChanges) -> set[str]:
+    def find_outdated(self, changes: FamilyChanges) -> set[str]:
         """All of them, since it is not recorded what they ask for."""
         return {*changes.same} if changes.is_elsewhere else set()
 
