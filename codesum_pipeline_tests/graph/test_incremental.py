@@ -95,7 +95,7 @@ def _replaced(path: str, old: str, new: str) -> Files:
             id="a global",
             marks=pytest.mark.slow,
         ),
-        pytest.param({**PROJECT, "shop/new.py": "a = 1\n"}, len(DECLARED) + 1, id="a new module"),
+        pytest.param({**PROJECT, "shop/new.py": "a = 1\n"}, 1, id="a new module"),
         pytest.param(_replaced("web/helper.ts", "): Widget", "): number"), 3, id="a return type"),
         pytest.param(_replaced("web/package.json", "./index.ts", "./widget.ts"), len(DECLARED), id="a project file"),
     ],
@@ -191,6 +191,42 @@ def test_whether_a_name_alone_tells_a_method_is_known_of_files_that_did_not_chan
 
     assert report.files_resolved == 1
     assert [edge.dst for edge in _edges_of(ws, "main.py::f")] == found
+
+
+@pytest.mark.parametrize(
+    ("files", "path", "old", "new", "user", "used"),
+    [
+        pytest.param(
+            {
+                "Cargo.toml": '[package]\nname = "one"\n',
+                "src/lib.rs": "mod a;\nmod b;\n",
+                "src/a.rs": "#[cfg(not(unix))]\npub fn open() {}\n",
+                "src/b.rs": "#[cfg(unix)]\npub fn start() { hand_over(crate::a::open); }\n",
+            },
+            *("src/a.rs", "not(unix)", "unix", "src/b.rs::start", "src/a.rs::open"),
+            id="the condition of a function",
+        ),
+        pytest.param(
+            {"A.swift": "private let LIMIT = 1\n", "B.swift": "func start() -> Int { return LIMIT }\n"},
+            *("A.swift", "private ", "", "B.swift::start", "A.swift::LIMIT"),
+            id="whether a constant is private",
+        ),
+    ],
+)
+def test_what_others_may_use_is_seen_by_files_of_declared_languages(
+    tmp_path: Path, files: Files, path: str, old: str, new: str, user: str, used: str
+) -> None:
+    ws, clean = graph_workspace(tmp_path / "home"), graph_workspace(tmp_path / "clean", force=True)
+    build_graph(ws, files)
+    before = [edge.dst for edge in _edges_of(ws, user)]
+    changed = {**files, path: files[path].replace(old, new)}
+
+    build_graph(ws, changed)
+    build_graph(clean, changed)
+
+    assert used not in before
+    assert used in [edge.dst for edge in _edges_of(ws, user)]
+    assert graph_of(ws) == graph_of(clean)
 
 
 def _edges_of(ws: Workspace, path: str) -> list[Edge]:

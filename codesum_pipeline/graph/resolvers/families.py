@@ -187,7 +187,9 @@ def families_of(
     """The families that a repository has indexed files of."""
     found: list[LanguageFamily] = []
     python, declared = loaded.python.only(indexed), loaded.declared.only(indexed)
-    projects = Projects(indexed, {path: text for path, text in loaded.projects.items() if path in indexed})
+    # No other language names a Python file by its path: one more of them changes nothing there.
+    others = {*indexed} - python.rows.keys()
+    projects = Projects(others, {path: text for path, text in loaded.projects.items() if path in indexed})
     if python:
         found.append(_PythonFamily(python, places, root=root))
     for rules in rules_of_families():
