@@ -40,7 +40,11 @@ def main() -> int:
     parser.add_argument("--every", type=int, default=1)
     options = parser.parse_args()
     steps = {step.name: step for step in STEPS}
-    resolved, changed, seconds, whole, files = [], [], [], [], 0
+    resolved: list[int] = []
+    changed: list[int] = []
+    seconds: list[float] = []
+    whole: list[float] = []
+    files = 0
     with tempfile.TemporaryDirectory() as name:
         branch = MovingBranch.of(options.clone, Path(name))
         for number, commit in enumerate(commits_of(options.clone, options.commits + 1)):
@@ -51,8 +55,10 @@ def main() -> int:
             took, files = time.process_time() - started, report.files
             if number == 0:
                 continue
-            resolved, changed, seconds = [*resolved, report.files_resolved], [*changed, parsed], [*seconds, took]
-            print(f"{number:4} {commit[:12]} {parsed:4} parsed {report.files_resolved:5} resolved {took:6.2f} s", end="")
+            resolved.append(report.files_resolved)
+            changed.append(parsed)
+            seconds.append(took)
+            print(f"{number:4} {commit[:12]} {parsed:4} parsed {resolved[-1]:5} resolved {took:6.2f} s", end="")
             if number % options.every == 0:
                 found = hashes_of(workspace)
                 started = time.process_time()
@@ -65,10 +71,15 @@ def main() -> int:
             print(flush=True)
     print("| | files | commits | changed, median | resolved, median | mean | s, median | s, all files | compared |")
     print("|---|" + "---:|" * 8)
-    print(
-        f"| {options.clone.resolve().name} | {files:,} | {len(resolved)} | {median(changed):g} | {median(resolved):g} | "
-        f"{mean(resolved):.1f} | {median(seconds):.2f} | {median(whole) if whole else 0:.2f} | {len(whole)} |"
-    )
+    figures = [
+        f"{files:,}",
+        f"{len(resolved)}",
+        f"{median(changed):g}",
+        f"{median(resolved):g}",
+        f"{mean(resolved):.1f}",
+    ]
+    figures += [f"{median(seconds):.2f}", f"{median(whole) if whole else 0:.2f}", f"{len(whole)}"]
+    print(f"| {' | '.join([options.clone.resolve().name, *figures])} |")
     return 0
 
 
