@@ -163,8 +163,9 @@ def _with_unchanged(
         old = ws.tables.read(table, ws.key)
         if row_type is Edge:
             old = old.filter(pc.field("reason") != str(Reason.REEXPORT))
-        sources = pc.list_element(pc.split_pattern(old.column(0), SEPARATOR, max_splits=1), 0)
-        parts.append(old.filter(pc.is_in(sources, value_set=pa.array(unchanged, pa.string()))))
+        ids = old.column(0).combine_chunks().dictionary_encode()
+        sources = pc.list_element(pc.split_pattern(ids.dictionary, SEPARATOR, max_splits=1), 0)
+        parts.append(old.filter(pc.is_in(sources, value_set=pa.array(unchanged, pa.string())).take(ids.indices)))
     return pa.concat_tables(parts)
 
 

@@ -1,15 +1,17 @@
 """Which files must be resolved, and what is known of the others from the last build.
 
-A file's edges stay valid while its own facts are unchanged and nothing has changed by which its family's names are
-found: no interface of its files, no project file, no added or removed module. Otherwise every file of the family is
-resolved. Nothing is carried over that was made under other settings or versions, or that is not what the tables hold: a
+A file's edges stay valid while its own facts are unchanged, and all that it asked for of others has the same answers.
+Where a family's files record no such lookups, they are resolved as soon as anything changes by which the family's names
+are found: an interface of a file, a project file, an added or removed module.
+
+Nothing is carried over that was made under other settings or versions, or that is not what the tables hold: a
 build that was killed between two tables invalidates all of it.
 """
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeVar
 
 from msgspec import MsgspecError, Struct, json
 
@@ -20,8 +22,12 @@ from codesum_pipeline.foundation.data_model.progress import Progress, no_progres
 from codesum_pipeline.foundation.data_model.scopes import Row
 from codesum_pipeline.foundation.store.atomic import write_text_atomically
 from codesum_pipeline.foundation.store.workspace import Workspace
-from codesum_pipeline.graph.resolvers.families import LanguageFamily
+from codesum_pipeline.graph.resolvers.cells import Answers
+from codesum_pipeline.graph.resolvers.families import FamilyChanges, LanguageFamily
 from codesum_pipeline.graph.resolvers.file_edges import CallOutcome, EdgeTable
+from codesum_pipeline.graph.resolvers.lookup_table import LookupTable
+
+Found = TypeVar("Found")
 
 TABLES = ("edges", "aliases", "graph_stats", "contexts", "syntax_edges", "call_sites")
 PROGRESS_EVERY = 200
@@ -31,15 +37,15 @@ class ResolvedFile(Struct, frozen=True):
     """The resolved facts of one file.
 
     The hashes of its facts and interface, how many of its calls had which
-    outcome and reason, the names by which a method of it may be known, and
-    whether its calls are kept one by one, for a compiler's index to be put beside.
+    outcome and reason, the names by which a method of it may be known,
+    and whether its calls are kept one by one, for a compiler's index to be put beside.
     """
 
     facts: str
     interface: str
     outcomes: dict[str, int]
     reasons: dict[str, int]
-    telling: dict[str, int]
+    telling: dict[str, str]
     has_sites: bool = False
 
 
@@ -49,7 +55,7 @@ class Resolution(Struct, frozen=True):
     `families` holds for each family the hash of all that its files have in
     common; `documents` is the hash of what statistics and contexts are made
     from besides the edges. `own_edges` is the table with the edges that were
-    read off the syntax, where a compiler's index has others.
+    read off the syntax, where a compiler's index has others; `lookups` are what files asked of others.
     """
 
     settings: str
@@ -58,6 +64,7 @@ class Resolution(Struct, frozen=True):
     documents: str = ""
     tables: dict[str, str | None] = {}
     own_edges: str = "edges"
+    lookups: LookupTable = LookupTable()
 
     @classmethod
     def of_last_build(cls, ws: Workspace) -> Self | None:
@@ -68,6 +75,7 @@ class Resolution(Struct, frozen=True):
             return None
         tables = {table: ws.tables.content_hash(table, ws.key) for table in TABLES}
         is_valid = found is not None and found.settings == ws.fingerprint("") and found.tables == tables
+        is_valid = is_valid and found is not None and found.lookups.is_whole
         return found if is_valid and None not in tables.values() else None
 
     def write(self, ws: Workspace) -> None:
@@ -138,7 +146,10 @@ def resolve_files(
             tables.update(found)
             if len(guard.failures) == before:
                 bases[family.name] = base
-    return Resolution(settings=settings, families=bases, files=files), tables
+    lookups = last.lookups if last else LookupTable()
+    records = {path: table.lookups for path, table in tables.items() if table.lookups is not None}
+    lookups = lookups.updated([path for path in files if path not in tables], records)
+    return Resolution(settings=settings, families=bases, files=files, lookups=lookups), tables
 
 
 def _hash_facts(row: Row) -> str:
@@ -146,13 +157,15 @@ def _hash_facts(row: Row) -> str:
     return sha1_hex(f"{row['language']} {exported}\n{row['references']}")
 
 
-def _read_interfaces(family: LanguageFamily, paths: Iterable[str], guard: FailureGuard) -> dict[str, str]:
-    """The interfaces of files; that of one which cannot be read is empty."""
+def _read_files(
+    read: Callable[[str], Found], paths: Iterable[str], guard: FailureGuard, nothing: Callable[[], Found]
+) -> dict[str, Found]:
+    """What is read of each file; `nothing` of one that cannot be read."""
     found = {}
     for path in paths:
-        found[path] = ""
+        found[path] = nothing()
         with guard.item(path):
-            found[path] = family.interface(path)
+            found[path] = read(path)
     return found
 
 
@@ -165,22 +178,31 @@ def _resolve_family(
 ) -> tuple[str, dict[str, ResolvedFile], dict[str, EdgeTable]]:
     """The hash of what the files have in common, what is known of each, and the edges of those resolved."""
     facts = {path: _hash_facts(row) for path, row in family.rows.items()}
-    known = {
-        path: file
-        for path, file in (last.files if last else {}).items()
-        if facts.get(path) == file.facts and file.has_sites == (path in compiled)
-    }
-    interfaces = {path: file.interface for path, file in known.items()}
-    interfaces |= _read_interfaces(family, (path for path in facts if path not in known), guard)
-    telling = {path: file.telling for path, file in known.items()}
+    last_files = last.files if last else {}
+    same = {path: file for path, file in last_files.items() if facts.get(path) == file.facts}
+    others = [path for path in facts if path not in same]
+    interfaces = {path: file.interface for path, file in same.items()}
+    interfaces |= _read_files(family.interface, others, guard, str)
+    telling = {path: file.telling for path, file in same.items()}
+    telling |= _read_files(family.telling_names, others, guard, dict)
     base = hash_of([family.surroundings(), interfaces])
-    if last is None or last.families.get(family.name) != base:
-        known = {}
+    known: dict[str, ResolvedFile] = {}
+    if last and family.name in last.families:
+        gone = [path for path in last_files if path not in facts]
+        answers: dict[str, Answers] = {path: {} for path in gone}
+        changes = FamilyChanges(
+            same=same,
+            lookups=last.lookups,
+            answers=answers | _read_files(family.answers, others, guard, dict),
+            telling=telling,
+            last_telling={path: last_files[path].telling if path in last_files else {} for path in (*others, *gone)},
+            is_elsewhere=last.families[family.name] != base,
+        )
+        outdated = family.find_outdated(changes)
+        known = {
+            path: file for path, file in same.items() if path not in outdated and file.has_sites == (path in compiled)
+        }
     changed = [path for path in facts if path not in known]
-    for path in (path for path in facts if path not in telling):
-        telling[path] = {}
-        with guard.item(path):
-            telling[path] = family.telling_names(path)
     tables: dict[str, EdgeTable] = {}
     if changed:
         edges_of = family.resolver(telling)

@@ -12,7 +12,6 @@ from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline_tests.graph.mixed_project import PROJECT, Files, edited
 from codesum_pipeline_tests.graph.tables import build_graph, graph_of, graph_workspace
 
-PYTHON = {path for path in PROJECT if path.endswith(".py")}
 DECLARED = {path for path in PROJECT if path.endswith((".ts", ".go", ".java", ".c", ".h", ".rb"))}
 
 
@@ -77,26 +76,26 @@ def _replaced(path: str, old: str, new: str) -> Files:
         pytest.param(
             _replaced("run/main.go", "s.Put(1)", "s.Put(1)\n\ts.Put(2)"), 1, id="a third one", marks=pytest.mark.slow
         ),
-        pytest.param(_replaced("shop/cart.py", "found = prices", "found = len"), len(PYTHON), id="what is returned"),
+        pytest.param(_replaced("shop/cart.py", "found = prices", "found = len"), 1, id="what is returned, unused"),
         pytest.param(
             _replaced("shop/stores.py", "other = ping", "other = len"),
-            len(PYTHON),
+            1,
             id="what an attribute is",
             marks=pytest.mark.slow,
         ),
         pytest.param(
             _replaced("shop/base.py", "def again", "def anew"),
-            len(PYTHON),
+            1,
             id="a method's name",
             marks=pytest.mark.slow,
         ),
         pytest.param(
             _replaced("shop/cart.py", "registry = Cart", "registry = len"),
-            len(PYTHON),
+            3,
             id="a global",
             marks=pytest.mark.slow,
         ),
-        pytest.param({**PROJECT, "shop/new.py": "a = 1\n"}, len(PYTHON | DECLARED) + 1, id="a new module"),
+        pytest.param({**PROJECT, "shop/new.py": "a = 1\n"}, 1, id="a new module"),
         pytest.param(_replaced("web/helper.ts", "): Widget", "): number"), 3, id="a return type"),
         pytest.param(_replaced("web/package.json", "./index.ts", "./widget.ts"), len(DECLARED), id="a project file"),
     ],
@@ -192,6 +191,42 @@ def test_whether_a_name_alone_tells_a_method_is_known_of_files_that_did_not_chan
 
     assert report.files_resolved == 1
     assert [edge.dst for edge in _edges_of(ws, "main.py::f")] == found
+
+
+@pytest.mark.parametrize(
+    ("files", "path", "old", "new", "user", "used"),
+    [
+        pytest.param(
+            {
+                "Cargo.toml": '[package]\nname = "one"\n',
+                "src/lib.rs": "mod a;\nmod b;\n",
+                "src/a.rs": "#[cfg(not(unix))]\npub fn open() {}\n",
+                "src/b.rs": "#[cfg(unix)]\npub fn start() { hand_over(crate::a::open); }\n",
+            },
+            *("src/a.rs", "not(unix)", "unix", "src/b.rs::start", "src/a.rs::open"),
+            id="the condition of a function",
+        ),
+        pytest.param(
+            {"A.swift": "private let LIMIT = 1\n", "B.swift": "func start() -> Int { return LIMIT }\n"},
+            *("A.swift", "private ", "", "B.swift::start", "A.swift::LIMIT"),
+            id="whether a constant is private",
+        ),
+    ],
+)
+def test_what_others_may_use_is_seen_by_files_of_declared_languages(
+    tmp_path: Path, files: Files, path: str, old: str, new: str, user: str, used: str
+) -> None:
+    ws, clean = graph_workspace(tmp_path / "home"), graph_workspace(tmp_path / "clean", force=True)
+    build_graph(ws, files)
+    before = [edge.dst for edge in _edges_of(ws, user)]
+    changed = {**files, path: files[path].replace(old, new)}
+
+    build_graph(ws, changed)
+    build_graph(clean, changed)
+
+    assert used not in before
+    assert used in [edge.dst for edge in _edges_of(ws, user)]
+    assert graph_of(ws) == graph_of(clean)
 
 
 def _edges_of(ws: Workspace, path: str) -> list[Edge]:

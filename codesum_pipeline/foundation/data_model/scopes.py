@@ -177,6 +177,8 @@ class ScopedFile(Struct, eq=False):
     held: Mapping[str, Sequence[int]] = field(default_factory=lambda: _NOTHING)
     has_blocks: bool = False
     unit: Key = ()
+    # Of Python: a name for each scope, which does not depend on its number (`graph.resolvers.cells`).
+    places: list[str] = field(default_factory=list)
     _named: dict[Key, Scope] = field(default_factory=dict)
 
     @property

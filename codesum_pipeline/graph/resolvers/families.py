@@ -11,9 +11,12 @@ from codesum_pipeline.foundation.data_model.file import FilePlace, FileStatus, S
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.foundation.data_model.scopes import LazyFiles, Row, ScopedFile
 from codesum_pipeline.foundation.language_facts.language_profiles import is_project_file
+from codesum_pipeline.graph.resolvers.cells import Answers, answers_of_file, owner_of
 from codesum_pipeline.graph.resolvers.file_edges import EdgeTable, edges_of_file
 from codesum_pipeline.graph.resolvers.interfaces import interface_of
-from codesum_pipeline.graph.resolvers.python.python_resolver import PythonResolver, Telling, telling_names
+from codesum_pipeline.graph.resolvers.lookup_table import LookupTable
+from codesum_pipeline.graph.resolvers.python.python_lookups import Telling, answers_of_methods, answers_of_modules
+from codesum_pipeline.graph.resolvers.python.python_resolver import PythonResolver, telling_names
 from codesum_pipeline.graph.resolvers.rule_based_languages.declared_resolver import DeclaredResolver
 from codesum_pipeline.symbols.languages.language_registry import rules_of_families
 from codesum_pipeline.symbols.languages.projects import Projects
@@ -52,23 +55,46 @@ def load_files(facts: Sequence[Row]) -> LoadedFiles:
     return LoadedFiles(LazyFiles(python, guard), LazyFiles(declared, guard), projects, guard)
 
 
+class FamilyChanges(Struct, frozen=True):
+    """What differs from the last build: files that are changed, new or gone, by path with what they answer now; and, if
+    `is_elsewhere`, the surroundings of the family or what its files let others see.
+
+    `same` are the other files of the family, `lookups` what they asked for. `telling` has the names that identify a
+    method, of all files, `last_telling` those that the files that differ had.
+    """
+
+    same: Collection[str]
+    lookups: LookupTable
+    answers: Mapping[str, Answers]
+    telling: Mapping[str, Telling]
+    last_telling: Mapping[str, Telling]
+    is_elsewhere: bool
+
+
 class LanguageFamily(ABC):
-    """The files of one family of a repository; a file's edges follow from its row, the interfaces of all files, and
+    """The files of one family of a repository; a file's edges follow from its row, what the other files let it see, and
     what is around them. `rows` are what parsers wrote down, in the order of paths."""
 
-    def __init__(self, name: str, files: LazyFiles, *, gives_variables: bool = True) -> None:
+    def __init__(self, name: str, files: LazyFiles) -> None:
         self.name = name
         self.rows = files.rows
         self._files = files
-        self._gives_variables = gives_variables
 
     def interface(self, path: str) -> str:
-        """The hash of what other files may see of one."""
-        return interface_of(self._files[path], gives_variables=self._gives_variables)
+        """The hash of what other files may see of one; empty where they record what they ask for."""
+        return ""
 
-    def telling_names(self, path: str) -> dict[str, int]:
+    def telling_names(self, path: str) -> dict[str, str]:
         """The names of a file by which a method of it may be known, where the family's files look for such."""
         return {}
+
+    def answers(self, path: str) -> Answers:
+        """What a file answers to the others, where they record what they ask for."""
+        return {}
+
+    @abstractmethod
+    def find_outdated(self, changes: FamilyChanges) -> set[str]:
+        """The files whose facts are as they were, and whose edges may differ."""
 
     @abstractmethod
     def surroundings(self) -> Any:
@@ -93,8 +119,20 @@ class _PythonFamily(LanguageFamily):
     def surroundings(self) -> Any:
         return self._paths.signature()
 
-    def telling_names(self, path: str) -> dict[str, int]:
+    def telling_names(self, path: str) -> dict[str, str]:
         return telling_names(self._files[path])
+
+    def answers(self, path: str) -> Answers:
+        return answers_of_file(self._files[path])
+
+    def find_outdated(self, changes: FamilyChanges) -> set[str]:
+        now = {owner_of(path): answers for path, answers in changes.answers.items()}
+        now |= answers_of_methods(changes.telling, changes.last_telling)
+        if changes.is_elsewhere:
+            now |= answers_of_modules(self._paths, changes.lookups.modules)
+        is_changed = changes.is_elsewhere or not self.rows.keys().isdisjoint(changes.answers)
+        unrecorded = {path for path in changes.same if path not in changes.lookups.numbers} if is_changed else set()
+        return unrecorded | changes.lookups.find_outdated(now)
 
     def resolver(self, telling: Mapping[str, Telling]) -> Callable[[str], EdgeTable]:
         resolver = PythonResolver(self._files, self._paths, telling)
@@ -108,10 +146,17 @@ class _DeclaredFamily(LanguageFamily):
     """
 
     def __init__(self, rules: type[Rules], files: LazyFiles, projects: Projects, guard: FailureGuard) -> None:
-        super().__init__(_name(rules), files, gives_variables=rules.has_modules)
+        super().__init__(_name(rules), files)
         self._rules = rules
         self._projects = projects
         self._guard = guard
+
+    def interface(self, path: str) -> str:
+        return interface_of(self._files[path], gives_variables=self._rules.has_modules)
+
+    def find_outdated(self, changes: FamilyChanges) -> set[str]:
+        """All of them, since it is not recorded what they ask for."""
+        return {*changes.same} if changes.is_elsewhere else set()
 
     def surroundings(self) -> Any:
         return [sorted(self._projects.paths), dict(self._projects.texts)]
@@ -142,7 +187,9 @@ def families_of(
     """The families that a repository has indexed files of."""
     found: list[LanguageFamily] = []
     python, declared = loaded.python.only(indexed), loaded.declared.only(indexed)
-    projects = Projects(indexed, {path: text for path, text in loaded.projects.items() if path in indexed})
+    # No other language names a Python file by its path: one more of them changes nothing there.
+    others = {*indexed} - python.rows.keys()
+    projects = Projects(others, {path: text for path, text in loaded.projects.items() if path in indexed})
     if python:
         found.append(_PythonFamily(python, places, root=root))
     for rules in rules_of_families():

@@ -34,6 +34,7 @@ from codesum_pipeline.foundation.data_model.possible_values import (
     VariableValue,
 )
 from codesum_pipeline.foundation.data_model.scopes import ScopedFile
+from codesum_pipeline.graph.resolvers.cells import LookupRecord, own_exports
 from codesum_pipeline.graph.resolvers.resolver import Resolver
 
 ALL = "*"
@@ -67,6 +68,8 @@ class EdgeTable:
         self.reasons: Counter[str] = Counter()
         self.calls: list[CallRow] = []
         self.aliases: list[Alias] = []
+        # What was asked of other files; None where that is not known.
+        self.lookups: LookupRecord | None = None
         self._edges: dict[tuple[str, str, bool, EdgeKind], _EdgeUses] = {}
 
     def add(
@@ -127,7 +130,7 @@ def folder_of(document_id: str) -> str:
 
 def edges_of_file(resolver: Resolver[Any, Any], file: ScopedFile) -> EdgeTable:
     """The edges that start in a file, independent of the files resolved before."""
-    resolver.forget_answers()
+    resolver.begin(file)
     table = EdgeTable()
     for class_, base in resolver.bases(file):
         if isinstance(base, ClassValue) and class_.id is not None and base.scope.id is not None:
@@ -147,6 +150,7 @@ def edges_of_file(resolver: Resolver[Any, Any], file: ScopedFile) -> EdgeTable:
             table.add(use.user, use.used, EdgeKind.REFERENCE, use.why, count=use.times)
     table.aliases = [Alias(file.path, name, target) for name, target in find_reexports(resolver, file).items()]
     table.aliases += find_other_names(resolver, file)
+    table.lookups = resolver.lookups_of_file()
     return table
 
 
@@ -172,7 +176,8 @@ def find_reexports(resolver: Resolver[Any, Any], file: ScopedFile) -> dict[str, 
     waiting, seen = deque([file]), {file.path}
     while waiting:
         current = waiting.popleft()
-        exported = [] if current is file else [*_own(current)]
+        exported = [] if current is file else [*own_exports(current)]
+        resolver.note_exports(current)
         for row in current.reexports:
             values = [*resolver.reexported_values(current, row)]
             if row.name != ALL:
@@ -217,15 +222,3 @@ def _document(resolver: Resolver[Any, Any], value: Value) -> str | None:
             paths = resolver.files_of(ModuleValue(module))
             return paths[0] if len(paths) == 1 else None
     return None
-
-
-def _own(file: ScopedFile) -> Iterator[tuple[str, str]]:
-    """The top-level definitions of a file that others may use."""
-    ids = [scope.id.partition(SEPARATOR) for scope in file.scopes if scope.id and without_suffix(scope.id) == scope.id]
-    defined = {name: f"{path}{SEPARATOR}{name}" for path, _, name in ids if name and SEPARATOR not in name}
-    if not file.exports:
-        yield from ((name, target) for name, target in defined.items() if not name.startswith("_"))
-    for export in file.exports or ():
-        inner, renamed, outer = export.partition(" as ")
-        if inner in defined:
-            yield outer if renamed else inner, defined[inner]

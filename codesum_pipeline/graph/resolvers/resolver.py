@@ -30,6 +30,7 @@ from codesum_pipeline.foundation.data_model.possible_values import (
 )
 from codesum_pipeline.foundation.data_model.scopes import Scope, ScopedFile
 from codesum_pipeline.foundation.data_model.symbol import Reexport
+from codesum_pipeline.graph.resolvers.cells import LookupRecord
 from codesum_pipeline.symbols.languages.rules import TellingNames
 
 # How far one answer may rest on others: names, expressions, members, results and types all count. Chains of
@@ -73,11 +74,18 @@ class Resolver(ABC, Generic[Expression, Step]):
         self._kept.append({})
         return self._kept[-1]
 
-    def forget_answers(self) -> None:
+    def begin(self, file: ScopedFile) -> None:
         """Begin with a file as if none had been resolved before, or had failed half-way."""
         self.depth = 0
         for answers in self._kept:
             answers.clear()
+
+    def note_exports(self, file: ScopedFile) -> None:
+        """Note that the file that is being resolved reads all exports of another one, if that is recorded."""
+
+    def lookups_of_file(self) -> LookupRecord | None:
+        """What the file that was begun with has asked of others; None where nothing is recorded."""
+        return None
 
     def answer_once(
         self, answers: dict[Any, Any], key: Any, find: Callable[..., Answer], *about: Any, meanwhile: Any = NONE

@@ -26,6 +26,7 @@ from codesum_pipeline.foundation.data_model.possible_values import (
 )
 from codesum_pipeline.foundation.data_model.scopes import Scope
 from codesum_pipeline.foundation.language_facts.language_profiles import library_names
+from codesum_pipeline.graph.resolvers.python.python_lookups import PythonLookups
 from codesum_pipeline.graph.resolvers.python.python_names import PythonNames, value_of_alternatives
 from codesum_pipeline.graph.resolvers.python.python_types import PythonTypes
 from codesum_pipeline.graph.resolvers.resolver import Ancestor, Resolver
@@ -40,10 +41,13 @@ _GIVES = {name: class_ for class_ in _CLASSES_OF_RESULTS for name in library_nam
 class PythonMembers:
     """Looks attributes up and follows values; every answer is kept, and a function's result adds nothing to itself."""
 
-    def __init__(self, resolver: Resolver[str, str], names: PythonNames, types: PythonTypes) -> None:
+    def __init__(
+        self, resolver: Resolver[str, str], names: PythonNames, types: PythonTypes, lookups: PythonLookups
+    ) -> None:
         self._resolver = resolver
         self._names = names
         self._types = types
+        self._lookups = lookups
         self._own: dict[tuple[Scope, str], Value | None] = resolver.make_answers()
         self._results: dict[Scope, Value] = resolver.make_answers()
 
@@ -73,7 +77,7 @@ class PythonMembers:
         if isinstance(found, FunctionValue):
             return FunctionValue(found.scope, value.why, value)
         is_plain = isinstance(found, BuiltinValue | ContainerValue | ExternalValue) or found is OUTSIDE
-        if is_plain and name in value.scope.names and self.is_enum(value.scope):
+        if is_plain and self._lookups.bindings(value.scope, name) is not None and self.is_enum(value.scope):
             return InstanceValue(value.scope, value.why)
         return weaken_value(not_own(found), value.why)
 
@@ -83,7 +87,7 @@ class PythonMembers:
         found = self.member(value.scope, name)
         if isinstance(found, FunctionValue):
             method = FunctionValue(found.scope, weaker_reason(found.why, value.why), value)
-            if any(one.rpartition(".")[2] in _PROPERTIES for one in found.scope.decorators):
+            if any(one.rpartition(".")[2] in _PROPERTIES for one in self._lookups.head(found.scope).decorators):
                 return weaken_value(self.of_call(method), value.why)
             return FunctionValue(found.scope, value.why, value)
         if isinstance(found, InstanceValue) and isinstance(self.member(found.scope, "__get__"), FunctionValue):
@@ -115,8 +119,8 @@ class PythonMembers:
         key = (scope, name)
         if key in self._own:
             return self._own[key]
-        bindings = [(scope, binding) for binding in scope.names.get(name, ())]
-        bindings += [(scope.file.scopes[number], binding) for number, binding in scope.attributes.get(name, ())]
+        bindings = [(scope, binding) for binding in self._lookups.bindings(scope, name) or ()]
+        bindings += [(scope.file.scopes[number], binding) for number, binding in self._lookups.attributes(scope, name)]
         if not bindings:
             self._own[key] = None
             return None
@@ -153,7 +157,7 @@ class PythonMembers:
         return InstanceValue(enclosing, Reason.INFERRED_RETURN) if enclosing is not None else UNKNOWN
 
     def _work_out(self, scope: Scope) -> Value:
-        decorators = {name.rpartition(".")[2] for name in scope.decorators}
+        decorators = {name.rpartition(".")[2] for name in self._lookups.head(scope).decorators}
         enters = bool(decorators & _CONTEXT_MANAGERS)
         if not decorators <= _TRANSPARENT:
             return UNKNOWN
@@ -172,7 +176,10 @@ class PythonMembers:
     def _agreed_on(self, scope: Scope, word: str) -> Value:
         """What all return or yield statements of a function agree on."""
         return agree_on_value(
-            [value_of_alternatives(self._resolver, scope, shape) for _, shape in scope.names.get(word, ())]
+            [
+                value_of_alternatives(self._resolver, scope, shape)
+                for _, shape in self._lookups.bindings(scope, word) or ()
+            ]
         )
 
     def iterated(self, value: Value) -> Value:

@@ -1,6 +1,7 @@
 """What a name refers to in its place: scopes from the inside out, imports, star imports, builtins."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from codesum_pipeline.foundation.data_model.bindings import Bound, ScopeKind
 from codesum_pipeline.foundation.data_model.ids import symbol_id
@@ -23,9 +24,10 @@ from codesum_pipeline.foundation.data_model.possible_values import (
 )
 from codesum_pipeline.foundation.data_model.scopes import Binding, Key, LazyFiles, Scope, ScopedFile
 from codesum_pipeline.foundation.language_facts.language_profiles import library_names
+from codesum_pipeline.graph.resolvers.python.python_lookups import PythonLookups
 from codesum_pipeline.graph.resolvers.python.python_types import PythonTypes
 from codesum_pipeline.graph.resolvers.resolver import MAX_DEPTH, Resolver
-from codesum_pipeline.symbols.languages.python.module_paths import Absent, ModulePath, ModulePaths
+from codesum_pipeline.symbols.languages.python.module_paths import Absent, ModulePath
 
 _ACCESSORS = frozenset({"setter", "getter", "deleter"})
 
@@ -41,18 +43,19 @@ Placed = tuple[Scope, Binding]
 class PythonNames:
     """Looks names up; a name that depends on itself adds nothing to its own answer."""
 
-    def __init__(self, resolver: Resolver[str, str], types: PythonTypes, files: LazyFiles, paths: ModulePaths) -> None:
+    def __init__(
+        self, resolver: Resolver[str, str], types: PythonTypes, files: LazyFiles, lookups: PythonLookups
+    ) -> None:
         self._resolver = resolver
         self._types = types
         self._files = files
-        self._paths = paths
+        self._lookups = lookups
         self._bound: dict[tuple[Scope, str, str], Value | None] = resolver.make_answers()
         self._star_answers: dict[tuple[str, str], Value | None] = resolver.make_answers()
         self._stars_in_progress: set[tuple[str, str]] = set()
         self._star_cycles = 0
-        # Which modules imports name, and which of those may give a name: nothing else bears on that.
-        self._modules: dict[tuple[str, str, int], Value] = {}
-        self._givers: dict[tuple[str, str], tuple[Key | None, ...]] = {}
+        # Which modules that star imports name may give a name.
+        self._givers: dict[tuple[str, str], Any] = {}
         self._builtins = library_names("python", "builtins")
 
     def lookup(self, scope: Scope, name: str, chosen: str = "") -> Value:
@@ -62,7 +65,7 @@ class PythonNames:
         """
         current: Scope | None = scope
         while current is not None:
-            if name in current.names and (current is scope or not current.is_class):
+            if (current is scope or not current.is_class) and self._lookups.bindings(current, name) is not None:
                 value = self.bound(current, name, chosen)
                 if value is not None:
                     return value
@@ -81,12 +84,11 @@ class PythonNames:
         """What the bindings of one scope agree on; None while that is being worked out."""
         key = (scope, name, chosen)
         if key not in self._bound:
-            self._resolver.answer_once(
-                self._bound, key, self._settled, scope, scope.names[name], chosen, meanwhile=None
-            )
+            bindings = self._lookups.bindings(scope, name) or ()
+            self._resolver.answer_once(self._bound, key, self._settled, scope, bindings, chosen, meanwhile=None)
         return self._bound.get(key, UNKNOWN)
 
-    def _settled(self, scope: Scope, bindings: list[Binding], chosen: str) -> Value:
+    def _settled(self, scope: Scope, bindings: Sequence[Binding], chosen: str) -> Value:
         plain = [(scope, binding) for binding in bindings if binding[0] != Bound.NARROWED]
         if not chosen:
             return self.settle(plain)
@@ -111,7 +113,7 @@ class PythonNames:
 
     def settle(self, bindings: list[Placed]) -> Value:
         """The one value of a name that has all these bindings."""
-        bindings = _without_accessors(bindings)
+        bindings = self._without_accessors(bindings)
         declared = [self._value(*placed) for placed in bindings if placed[1][0] == Bound.ANNOTATED]
         assigned = [self._value(*placed) for placed in bindings if placed[1][0] != Bound.ANNOTATED]
         if not declared:
@@ -120,6 +122,20 @@ class PythonNames:
         if isinstance(value, InstanceValue) and not all(self._may_be(value, other) for other in assigned):
             return AMBIGUOUS
         return value
+
+    def _without_accessors(self, bindings: list[Placed]) -> list[Placed]:
+        """Leave out a property's setters, and of overloads all but the implementation."""
+        if sum(binding[0] == Bound.DEFINED for _, binding in bindings) < 2:
+            return bindings
+        kept, implemented = [], []
+        for scope, binding in bindings:
+            defined = self._lookups.head(scope.file.scopes[binding[1]]) if binding[0] == Bound.DEFINED else None
+            parts = [name.rpartition(".") for name in (defined.decorators if defined else ())]
+            if not any(dot and last in _ACCESSORS for _, dot, last in parts):
+                kept.append((scope, binding))
+                if all(last != "overload" for _, _, last in parts):
+                    implemented.append((scope, binding))
+        return implemented or kept[-1:]
 
     def _may_be(self, declared: InstanceValue, assigned: Value) -> bool:
         if isinstance(assigned, InstanceValue):
@@ -159,7 +175,9 @@ class PythonNames:
     def constant(self, scope: Scope, name: str) -> tuple[str, Reason] | None:
         """The id of the constant of a file that a name means in a scope, and how it was found."""
         current: Scope | None = scope
-        while current is not None and (name not in current.names or (current.is_class and current is not scope)):
+        while current is not None and (
+            (current.is_class and current is not scope) or self._lookups.bindings(current, name) is None
+        ):
             current = current.parent
         is_local = current is not None and not current.is_top
         return None if is_local else self._constant_in(scope.file, name, Reason.SAME_FILE)
@@ -171,7 +189,7 @@ class PythonNames:
 
     def _constant_in(self, file: ScopedFile, name: str, why: Reason) -> tuple[str, Reason] | None:
         for _ in range(_MOST_HOPS):
-            bindings = file.top.names.get(name)
+            bindings = self._lookups.bindings(file.top, name)
             if bindings is None:
                 givers = [*self._find_givers(file, name)]
                 module: Value = ModuleValue(ModulePath(*givers[0])) if len(givers) == 1 and givers[0] else UNKNOWN
@@ -189,14 +207,7 @@ class PythonNames:
 
     def imported_module(self, file: ScopedFile, dotted: str, level: int) -> Value:
         """The module that an import in a file names."""
-        key = (file.path, dotted, level)
-        value = self._modules.get(key)
-        if value is None:
-            value = self._modules[key] = self._find_module(*key)
-        return value
-
-    def _find_module(self, path: str, dotted: str, level: int) -> Value:
-        found = self._paths.relative(path, level, dotted) if level else self._paths.absolute(path, dotted)
+        found = self._lookups.module(file.path, level, dotted)
         if isinstance(found, ModulePath):
             return ModuleValue(found)
         return ExternalValue(dotted) if found is Absent.EXTERNAL else UNKNOWN
@@ -229,12 +240,12 @@ class PythonNames:
         """What a module's attribute is: bound in it, by a star import of it, or its submodule."""
         path, folder = module
         file = self._files.get(path)
-        is_bound = file is not None and name in file.top.names
+        is_bound = file is not None and self._lookups.bindings(file.top, name) is not None
         if file is not None:
             value = self.bound(file.top, name) if is_bound else self._starred(file, name)
             if value is not None:
                 return found_by(value, Reason.IMPORT)
-        child = self._paths.child(folder, name)
+        child = self._lookups.child(folder, name)
         if child is not None:
             return ModuleValue(child)
         # A module that imports a name from itself says nothing new about it.
@@ -242,7 +253,7 @@ class PythonNames:
 
     def _starred(self, file: ScopedFile, name: str) -> Value | None:
         """What the last star import that has the name gives; None if none has it."""
-        if not file.stars:
+        if not self._lookups.stars(file):
             return None
         key = (file.path, name)
         if key in self._star_answers:
@@ -265,10 +276,7 @@ class PythonNames:
 
     def _from_stars(self, file: ScopedFile, name: str) -> Value | None:
         key = (file.path, name)
-        givers = self._givers.get(key)
-        if givers is None:
-            givers = self._givers[key] = tuple(self._find_givers(file, name))
-        for module in givers:
+        for module in self._lookups.once(self._givers, key, lambda: tuple(self._find_givers(file, name))):
             if module is None:
                 return OUTSIDE
             found = self.member(module, name)
@@ -278,7 +286,7 @@ class PythonNames:
 
     def _find_givers(self, file: ScopedFile, name: str) -> Iterator[Key | None]:
         """The modules whose star imports may give a name, the last one first; None ends them where one lies outside."""
-        for scope, dotted, level in reversed(file.stars):
+        for scope, dotted, level in reversed(self._lookups.stars(file)):
             module = self.imported_module(file, dotted, level) if scope == 0 else UNKNOWN
             if isinstance(module, ModuleValue) and self._exports(module.module, name):
                 yield module.module
@@ -287,28 +295,9 @@ class PythonNames:
                 return
 
     def _exports(self, module: Key, name: str) -> bool:
-        path = module[0]
-        if path not in self._files:
-            return False
-        exports = self._files.exports(path)
-        return not name.startswith("_") if exports is None else name in exports
+        return module[0] in self._files and self._lookups.exports(module[0], name)
 
 
 def value_of_alternatives(resolver: Resolver[str, str], scope: Scope, shapes: str) -> Value:
     """The value of an expression with alternatives, if they agree."""
     return resolver.agreed(scope, shapes.split("|")) if "|" in shapes else resolver.value(scope, shapes)
-
-
-def _without_accessors(bindings: list[Placed]) -> list[Placed]:
-    """Leave out a property's setters, and of overloads all but the implementation."""
-    if sum(binding[0] == Bound.DEFINED for _, binding in bindings) < 2:
-        return bindings
-    kept, implemented = [], []
-    for scope, binding in bindings:
-        decorators = scope.file.scopes[binding[1]].decorators if binding[0] == Bound.DEFINED else ()
-        parts = [name.rpartition(".") for name in decorators]
-        if not any(dot and last in _ACCESSORS for _, dot, last in parts):
-            kept.append((scope, binding))
-            if all(last != "overload" for _, _, last in parts):
-                implemented.append((scope, binding))
-    return implemented or kept[-1:]

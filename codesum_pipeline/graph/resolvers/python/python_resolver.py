@@ -26,6 +26,14 @@ from codesum_pipeline.foundation.data_model.possible_values import (
 from codesum_pipeline.foundation.data_model.scopes import LazyFiles, Scope, ScopedFile
 from codesum_pipeline.foundation.data_model.symbol import Reexport
 from codesum_pipeline.foundation.language_facts.language_profiles import library_names
+from codesum_pipeline.graph.resolvers.cells import LookupRecord, place_of, places_of
+from codesum_pipeline.graph.resolvers.python.python_lookups import (
+    NO_METHOD,
+    Methods,
+    PythonLookups,
+    Telling,
+    find_methods,
+)
 from codesum_pipeline.graph.resolvers.python.python_members import PythonMembers
 from codesum_pipeline.graph.resolvers.python.python_names import PythonNames
 from codesum_pipeline.graph.resolvers.python.python_types import PythonTypes
@@ -34,9 +42,6 @@ from codesum_pipeline.symbols.languages.python.module_paths import Absent, Modul
 from codesum_pipeline.symbols.languages.rules import TellingNames
 
 _DISPLAYS = {",": "tuple", "*": "list", ":": "dict"}
-# The meaning in one file of each name that may identify a method: the number of its scope, or `_NO_METHOD`.
-Telling = Mapping[str, int]
-_NO_METHOD = -1
 TELLING = TellingNames(6, re.compile(r"[^_]_+[^_]"), library_names("python", "methods"))
 _TOKEN = re.compile(r"⟨[^⟩]*+⟩?|\{[^}]*+\}?|super\([^)]*+\)?|<\w+>|\?|\.\w+|\(\)|\[\]|\*|>|#\d+|\w+(?:@[\d,]+)?")
 
@@ -53,25 +58,32 @@ class PythonResolver(Resolver[str, str]):
 
     def __init__(self, files: LazyFiles, paths: ModulePaths, telling: Mapping[str, Telling]) -> None:
         super().__init__(files, TELLING)
-        self.paths = paths
-        self.types = PythonTypes(self)
-        self.names = PythonNames(self, self.types, files, paths)
-        self.members = PythonMembers(self, self.names, self.types)
         self._telling_by_file = telling
+        self.lookups = PythonLookups(files, paths, lambda: self._methods)
+        self.types = PythonTypes(self)
+        self.names = PythonNames(self, self.types, files, self.lookups)
+        self.members = PythonMembers(self, self.names, self.types, self.lookups)
 
     @cached_property
-    def _methods(self) -> dict[str, tuple[str, int] | None]:
-        """Where the method is that a name identifies; files whose methods are already known are not read."""
-        found: dict[str, tuple[str, int] | None] = {}
-        for path in sorted(self.files):
-            known = self._telling_by_file.get(path)
-            for name, number in (telling_names(self.files[path]) if known is None else known).items():
-                found[name] = None if name in found or number == _NO_METHOD else (path, number)
-        return found
+    def _methods(self) -> Methods:
+        return find_methods(self._telling_by_file)
+
+    def begin(self, file: ScopedFile) -> None:
+        super().begin(file)
+        self.lookups.begin(file)
+
+    def note_exports(self, file: ScopedFile) -> None:
+        self.lookups.note_exports(file)
+
+    def lookups_of_file(self) -> LookupRecord | None:
+        return self.lookups.record()
 
     def only_method(self, name: str) -> Scope | None:
-        place = self._methods.get(name)
-        return None if place is None else self.files[place[0]].scopes[place[1]]
+        found = self.lookups.method(name)
+        if found is None:
+            return None
+        file = self.files[found[0]]
+        return file.scopes[places_of(file).index(found[1])]
 
     def imported_files(self, file: ScopedFile) -> Set[str]:
         return {target for target, is_external in self.imports(file) if not is_external}
@@ -189,7 +201,7 @@ class PythonResolver(Resolver[str, str]):
         return module.module[:1] if module.module[0] in self.files else ()
 
     def bases_of(self, class_: Scope) -> list[Value]:
-        return [self.value(class_.parent or class_, base) for base in class_.bases]
+        return [self.value(class_.parent or class_, base) for base in self.lookups.head(class_).bases]
 
     def bases(self, file: ScopedFile) -> Iterator[tuple[Scope, Value]]:
         return ((scope, base) for scope in file.scopes if scope.is_class for base in self.bases_of(scope))
@@ -204,23 +216,23 @@ class PythonResolver(Resolver[str, str]):
                 yield target.file, False
 
     def _imported(self, file: ScopedFile, module: str, level: int, name: str | None) -> ModulePath | Absent:
-        found = self.paths.relative(file.path, level, module) if level else self.paths.absolute(file.path, module)
+        found = self.lookups.module(file.path, level, module)
         if name is None or name == "*" or found is Absent.MISSING:
             return found
         if not isinstance(found, ModulePath):
             # A folder without `__init__` is no module by itself, but what is in it may be.
-            return self.paths.absolute(file.path, f"{module}.{name}")
+            return self.lookups.module(file.path, 0, f"{module}.{name}")
         bound_in = self.files.get(found.file)
-        if bound_in is not None and name in bound_in.top.names and bound_in is not file:
-            return found
-        return self.paths.child(found.folder, name) or found
+        if bound_in is None or bound_in is file or self.lookups.bindings(bound_in.top, name) is None:
+            return self.lookups.child(found.folder, name) or found
+        return found
 
 
-def telling_names(file: ScopedFile) -> dict[str, int]:
+def telling_names(file: ScopedFile) -> dict[str, str]:
     """The method that each distinctive name of a file identifies; a name with several meanings identifies none."""
-    found: dict[str, int] = {}
+    found: dict[str, str] = {}
     for name, method in _meanings(file):
-        found[name] = _NO_METHOD if name in found or method is None else method.number
+        found[name] = NO_METHOD if name in found or method is None else place_of(method)
     return found
 
 
