@@ -1,5 +1,7 @@
 """A server compares a work tree anew only where somebody who follows it says that it may have changed."""
 
+from shutil import rmtree
+
 import pytest
 from msgspec.structs import replace
 
@@ -49,11 +51,21 @@ def test_a_tree_that_has_not_changed_is_not_compared_again_and_one_that_has_is(t
     assert names() == ["shop/bell.py::ring_bell"]
 
 
-def test_a_tree_that_is_not_settled_is_looked_at_each_time(tree, names):
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda overlay: overlay.with_name(f"{overlay.name}-settled").mkdir(), id="its settled index came"),
+        pytest.param(rmtree, id="its overlay is gone"),
+    ],
+)
+def test_a_tree_that_is_not_settled_is_compared_again_after_a_change_of_its_indexes(tree, names, change):
+    overlays = tree.shop.catalogue.layout.overlays("shop")
     tree.repo.write({"shop/bell.py": BELL})
     assert names() == ["shop/bell.py::ring_bell"]
     (tree.repo.path / "shop/bell.py").unlink()
+    assert names() == ["shop/bell.py::ring_bell"], "who follows it said that nothing changed"
 
+    change(max(overlays.iterdir(), key=lambda path: path.stat().st_mtime_ns))
     assert names() == []
 
 
