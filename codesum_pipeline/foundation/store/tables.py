@@ -80,6 +80,10 @@ class TableStore:
         """The tables below the root folder alone."""
         return TableStore(self.root, files=self._files)
 
+    def unrecorded(self) -> "TableStore":
+        """The same tables; nobody keeps account of what is read of these."""
+        return TableStore(self.root, base=self.base, files=self._files)
+
     def path(self, table: str, repo: str) -> Path:
         """Where a table is written."""
         return self.root / TABLES[table].name / f"repo={repo}" / "part-0.parquet"

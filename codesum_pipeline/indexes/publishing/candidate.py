@@ -268,10 +268,11 @@ class FolderParts(Struct):
     @classmethod
     def of(cls, ws: Workspace, folder: Path) -> Self:
         """No part yet, and those of the last version where it still exists."""
-        last = None if ws.force else read_json(_memo(ws), PartHashes)
-        if last and last.settings == _settings_hash(ws):
+        base = ws.last_build
+        last = read_json(_memo(base), PartHashes) if base else None
+        if base and last and last.settings == _settings_hash(base):
             with suppress(BrokenIndex, OSError):
-                return cls(folder, read_version(ws.layout.versions(ws.key) / last.digest), last.parts)
+                return cls(folder, read_version(base.layout.versions(ws.key) / last.digest), last.parts)
         return cls(folder)
 
     def make(self, part: FilePart) -> Mapping[str, str]:
