@@ -34,7 +34,6 @@ from codesum_pipeline.source.files.path_rules import PathRules
 from codesum_pipeline.ways_in.worktree_indexes.differences import Differences, compare_tree, whole_tree
 from codesum_pipeline.ways_in.worktree_indexes.word_rarity import RescaledIndexes
 
-
 # A tree with more differing files is answered as published: to build its index takes no longer.
 MOST_FILES = 2000
 _NAMED = 5
