@@ -46,7 +46,7 @@ from codesum_pipeline.symbols.parsing.symbols_step import facts_note, parse_symb
 _FILES = "files.json"
 _TABLES = "tables"
 # Tables whose rows are taken over for unchanged files.
-_PARSED = ("symbols", "compiler_files", "file_facts")
+_PARSED = ("files", "symbols", "compiler_files", "file_facts")
 # Tables in which edited files share rows with their last version.
 _MADE = (*(texts_table(level) for level in (Level.FUNCTION, Level.CLASS, Level.FILE)), "vectors", "terms")
 _WRITING = ipc.IpcWriteOptions(compression="zstd")
