@@ -151,7 +151,8 @@ def _write(
     """Write these rows and those of documents that nobody looked at, which are kept."""
     written = workspace.tables.write("plan", workspace.key, pa.concat_tables([to_table(rows, PlanRow), kept]))
     actions = Counter((row.level, row.action) for row in rows)
-    actions.update((Level(level), PlanAction.KEEP) for level in kept.column("level").to_pylist())
+    kept_levels = Counter(kept.column("level").to_pylist())
+    actions.update({(Level(level), PlanAction.KEEP): count for level, count in kept_levels.items()})
     causes = Counter(row.cause for row in rows if row.level is Level.FUNCTION and row.cause)
     forecast, usd_with_cache, next_build, history = {}, None, None, None
     if setup:
