@@ -62,8 +62,10 @@ class Differences(Struct, frozen=True):
         return hash_of([files, sorted(self.gone)])
 
 
-def compare_tree(root: Path, rules: PathRules, *, mirror: Path, commit: str, home: Path) -> Differences:
-    """Compare a work tree, without `home`, with a commit of a mirror.
+def compare_tree(
+    root: Path, rules: PathRules, *, mirror: Path, commit: str, home: Path, joined: Collection[str] = ()
+) -> Differences:
+    """Compare a work tree, without `home`, with a commit of a mirror, which has the files of the `joined` submodules.
 
     Raises `RepositoryUnavailable` if git cannot read one of them.
     """
@@ -75,6 +77,7 @@ def compare_tree(root: Path, rules: PathRules, *, mirror: Path, commit: str, hom
     ignored_before = _ignore_rules_of_commit(mirror, commit)
     before = _without(_files_of_commit(mirror, commit), ignored_before)
     # They stand at the commits that the index has of them.
+    submodules &= {path.encode() for path in joined}
     before = {path: file for path, file in before.items() if not _is_below(path, submodules)} if submodules else before
     tracked = _without(every, ignored)
     edited = {path.encode() for path in state.paths}

@@ -146,6 +146,7 @@ def _compare(settings: Settings, entry: RepositoryEntry, base: PublishedIndex, r
         mirror=HomeLayout(settings.home).mirror(base.repo),
         commit=base.commit,
         home=settings.home.resolve(),
+        joined=base.version.submodules,
     )
 
 
