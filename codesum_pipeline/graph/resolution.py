@@ -69,14 +69,15 @@ class Resolution(Struct, frozen=True):
     @classmethod
     def of_last_build(cls, ws: Workspace) -> Self | None:
         """None if it does not describe the current tables, or must not be used."""
+        last = ws.last_build
         try:
-            found = None if ws.force else decode(_path(ws).read_bytes(), cls)
+            found = decode(_path(last).read_bytes(), cls) if last else None
         except (OSError, MsgspecError):
             return None
-        tables = {table: ws.tables.content_hash(table, ws.key) for table in TABLES}
-        is_valid = found is not None and found.settings == ws.fingerprint("") and found.tables == tables
-        is_valid = is_valid and found is not None and found.lookups.is_whole
-        return found if is_valid and None not in tables.values() else None
+        if found is None or last is None or found.settings != last.fingerprint("") or not found.lookups.is_whole:
+            return None
+        tables = {table: last.tables.content_hash(table, ws.key) for table in TABLES}
+        return found if found.tables == tables and None not in tables.values() else None
 
     def write(self, ws: Workspace) -> None:
         """Keep it, once all tables are in place."""

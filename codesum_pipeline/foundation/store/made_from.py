@@ -42,9 +42,9 @@ class MadeFrom(Struct, frozen=True):
     @classmethod
     def of_last_build(cls, ws: Workspace, table: str) -> Self:
         """Of the rows that a table has; none where nothing is known of them."""
-        if not ws.force and not ws.tables.is_scratch:
-            with suppress(pa.ArrowException, OSError), pa.ipc.open_file(_path(ws, table)) as file:
-                if (file.schema.metadata or {}).get(_STATE) == _state(ws, table):
+        if last := ws.last_build:
+            with suppress(pa.ArrowException, OSError), pa.ipc.open_file(_path(last, table)) as file:
+                if (file.schema.metadata or {}).get(_STATE) == _state(last, table):
                     return cls(file.read_all().replace_schema_metadata(None))
         return cls(_SCHEMA.empty_table())
 

@@ -81,6 +81,10 @@ class TableStore:
         """The tables below the root folder alone."""
         return TableStore(self.root, files=self._files)
 
+    def unrecorded(self) -> "TableStore":
+        """The same tables; nobody keeps account of what is read of these."""
+        return TableStore(self.root, base=self.base, files=self._files)
+
     def path(self, table: str, repo: str) -> Path:
         """Where a table is written."""
         return self.root / TABLES[table].name / f"repo={repo}" / "part-0.parquet"
@@ -166,7 +170,7 @@ class TableStore:
         spec = TABLES[table]
         ordered = OrderedRows.by(rows.cast(spec.schema), spec.sort_by)
         if not is_cut(spec, len(rows)):
-            return write_whole(self.path(table, repo), spec, ordered, note)
+            return write_whole(self.path(table, repo), spec, ordered, note, is_plain=self.is_scratch)
         pieces = [Piece(part, (ordered, span)) for part, span in list_parts(ordered, spec)]
         return self._write_parts(table, repo, pieces, self._usable_parts(table, repo), note)
 
@@ -197,7 +201,8 @@ class TableStore:
     def _write_parts(self, table: str, repo: str, pieces: Sequence[Piece], old: PartList, note: str) -> TableWrite:
         with _undamaged(table, repo):
             source = self._find(table, repo) if old.parts else None
-            return write_parts(self.path(table, repo), TABLES[table], pieces, note, old=old, source=source)
+            path, is_plain = self.path(table, repo), self.is_scratch
+            return write_parts(path, TABLES[table], pieces, note, old=old, source=source, is_plain=is_plain)
 
     def _parts(self, table: str, repo: str) -> PartList:
         with _undamaged(table, repo):

@@ -133,7 +133,8 @@ class Workspace(Struct, frozen=True):
     one, `named` are the locations of registered repositories by `host/path`. With `force`, every text is written again.
     `is_confirmed` lets a model rewrite more of the index than it otherwise may. `usd_left` is what a run may spend at
     most, besides its caps, if something else than the settings says so. `record` is that of the repository, whose lease
-    the run holds.
+    the run holds. A scratch may have a `base`, whose last build it continues; location and ref of its entry, and what
+    calls a model, may differ.
     """
 
     entry: RepositoryEntry
@@ -150,6 +151,12 @@ class Workspace(Struct, frozen=True):
     usd_left: float | None = None
     new_connection: Connect = field(default=connect_in_memory)
     record: RepositoryRecord = FOLDER_RECORD
+    base: "Workspace | None" = None
+
+    @property
+    def last_build(self) -> "Workspace | None":
+        """The workspace of the build whose memos count for this one."""
+        return None if self.force else self if not self.tables.is_scratch else self.base
 
     @property
     def key(self) -> str:

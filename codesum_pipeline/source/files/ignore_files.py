@@ -4,7 +4,7 @@ One in each folder at most; the last pattern that fits decides, of the nearest f
 folder that is left out can be taken back. Git's rules are about names that are not committed, so they are kept here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Self
 
@@ -108,12 +108,16 @@ def rules_of_tree(root: Path) -> IgnoreRules:
     names = {name for name in listed.split(b"\0") if name}
     if not names:
         return NO_IGNORE_RULES
-    found = {name: read_small_file(root, name, largest_bytes=LARGEST_BYTES) for name in sorted(names)[:MOST_FILES]}
     every = output_of(
         run_in_tree(["ls-files", "-z"], root, timeout_s=_TIMEOUT_S, environment=LITERAL_PATHS), ["ls-files"]
     )
-    contents = {name.decode("utf-8", "replace"): content for name, content in found.items()}
-    return IgnoreRules.read(contents, paths=every.count(b"\0"))
+    return rules_of_files(root, names, paths=every.count(b"\0"))
+
+
+def rules_of_files(root: Path, names: Iterable[bytes], *, paths: int) -> IgnoreRules:
+    """The rules of these files of a work tree, which has so many `paths`."""
+    found = {name: read_small_file(root, name, largest_bytes=LARGEST_BYTES) for name in sorted(names)[:MOST_FILES]}
+    return IgnoreRules.read({name.decode("utf-8", "replace"): data for name, data in found.items()}, paths=paths)
 
 
 def _lines(content: bytes) -> list[str] | None:

@@ -225,6 +225,8 @@ def read_stored(root: Path, path: bytes) -> tuple[str, bytes] | LeftOut | None:
 
 def _paths_of_missing_blobs(files: Mapping[bytes, StoredFile], git_dir: Path, *, timeout_s: float) -> list[bytes]:
     """Every path whose blob a repository does not have yet: one of two with the same content may change meanwhile."""
+    if not any(path.is_file() for path in (git_dir / "objects").rglob("*")):
+        return sorted(path for path, file in files.items() if file.mode != _LINK_MODE)
     blob_lines = "".join(f"{blob}\n" for blob in sorted({file.blob for file in files.values()})).encode()
     answers = run_git(["cat-file", "--batch-check"], git_dir=git_dir, timeout_s=timeout_s, data=blob_lines)
     lines = (line.split() for line in answers.decode().splitlines())

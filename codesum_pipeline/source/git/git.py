@@ -13,6 +13,7 @@ import threading
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import IO, Self
@@ -287,7 +288,8 @@ def last_line(complaint: bytes) -> str:
 
 
 class BlobReader:
-    """Reads blobs, or objects of another `kind`, of one repository through one long-lived `git cat-file --batch`."""
+    """Reads blobs, or objects of another `kind`, of one repository through one long-lived `git cat-file --batch`, which
+    begins with the first of them."""
 
     def __init__(self, git_dir: Path, *, kind: str = "blob") -> None:
         self._git_dir = git_dir
@@ -295,13 +297,20 @@ class BlobReader:
         self._waiting: deque[str] = deque()
 
     def __enter__(self) -> Self:
-        self._complaints = tempfile.TemporaryFile()
-        self._process = start_git(["cat-file", "--batch"], git_dir=self._git_dir, stderr=self._complaints)
         return self
 
     def __exit__(self, *_: object) -> None:
-        stop_git(self._process)
-        self._complaints.close()
+        if "_process" in vars(self):
+            stop_git(self._process)
+            self._complaints.close()
+
+    @cached_property
+    def _complaints(self) -> IO[bytes]:
+        return tempfile.TemporaryFile()
+
+    @cached_property
+    def _process(self) -> "subprocess.Popen[bytes]":
+        return start_git(["cat-file", "--batch"], git_dir=self._git_dir, stderr=self._complaints)
 
     def read(self, blob: str) -> bytes:
         """The content of one blob; raises `SkippedFile` if the repository does not have it."""
@@ -334,6 +343,8 @@ class BlobReader:
         for blob in blobs:
             if not blob.isalnum():
                 raise SkippedFile(SkipReason.UNREADABLE, f"{blob!r} is not a blob id")
+        if not blobs:
+            return
         stdin = self._process.stdin
         assert stdin is not None
         self._waiting.extend(blobs)

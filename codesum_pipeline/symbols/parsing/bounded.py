@@ -41,11 +41,14 @@ _BRACKETS = re.compile(rb"[()\[\]{}]")
 _OPENING = (b"(", b"[", b"{")
 # Texts on one line, and comments, by what begins those.
 _QUOTED = rb""""(?:[^"\\\n]|\\.){0,300}+"|'(?:[^'\\\n]|\\.){0,300}+'|`(?:[^`\\\n]|\\.){0,300}+`|"""
+# One that spans lines; where it has no end, what follows counts as code.
+_LONG_TEXT = rb"""(?P<mark>["]{3}|'{3})(?:[^\\]|\\.?)*?(?:(?P=mark)|(?P<unended>\Z))|"""
 _NO_CODE = {
     "#": re.compile(_QUOTED + rb"#[^\n]*", re.DOTALL),
     "--": re.compile(_QUOTED + rb"--[^\n]*", re.DOTALL),
     "//": re.compile(_QUOTED + rb"//[^\n]*|/\*(?:.*?\*/|.*)", re.DOTALL),
 }
+_NO_CODE_WITH_DOCSTRINGS = re.compile(_LONG_TEXT + _NO_CODE["#"].pattern, re.DOTALL)
 # What the parser is handed at a time. It is counted as read, so small pieces count well.
 CHUNK = 1 << 12
 # What a node's text is read by: a whole piece, needed or not.
@@ -110,7 +113,7 @@ class WorkBudget:
 def may_take_gigabytes(source: bytes, language: str) -> bool:
     """Whether the parser may, in one operation, take gigabytes for few kilobytes: at the end of a text where much is
     begun, it inserts what is missing in thousands of places at once."""
-    code = _NO_CODE[profile_of(language).line_comment].sub(b"", source) if len(source) > LONGEST_OPEN else b""
+    code = _without_texts(source, language) if len(source) > LONGEST_OPEN else b""
     begun: list[int] = []
     for match in _BRACKETS.finditer(code):
         if match[0] in _OPENING:
@@ -120,6 +123,13 @@ def may_take_gigabytes(source: bytes, language: str) -> bool:
     if begun and len(code) - begun[0] > LONGEST_OPEN:
         return True
     return has_trait(language, Trait.SEMICOLONS) and max(map(len, _STATEMENT_MARKS.split(code))) > LONGEST_UNENDED
+
+
+def _without_texts(source: bytes, language: str) -> bytes:
+    """A source without its texts and comments."""
+    if not has_trait(language, Trait.DOCSTRINGS):
+        return _NO_CODE[profile_of(language).line_comment].sub(b"", source)
+    return _NO_CODE_WITH_DOCSTRINGS.sub(lambda match: b"" if match["unended"] is None else match[0], source)
 
 
 def parse_within_bounds(parser: Parser, source: bytes, budget: WorkBudget) -> Tree:

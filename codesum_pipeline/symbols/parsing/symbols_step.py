@@ -210,7 +210,7 @@ def _known_files(ws: Workspace) -> set[tuple[str | None, ...]]:
 def read_origins(ws: Workspace) -> pa.Table:
     """What the rows of each indexed file in the three tables were read from, as strings. No step depends on it: files
     that were read from the same have the same rows, and others may."""
-    tables = ws.tables.without_base()
+    tables = ws.tables.unrecorded()
     keys = tables.read_or_empty("file_facts", ws.key, columns=list(CARRY_KEY))
     compiled = tables.read_or_empty("compiler_files", ws.key, columns=["file_path", "documents"]).combine_chunks()
     places = pc.index_in(keys["file_path"], value_set=compiled["file_path"].combine_chunks())

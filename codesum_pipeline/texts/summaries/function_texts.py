@@ -8,49 +8,34 @@ from collections.abc import Collection, Iterator, Mapping
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from msgspec import Struct
 
-from codesum_pipeline.foundation.data_model.document import Level, WrittenBy
+from codesum_pipeline.foundation.data_model.document import WrittenBy
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.foundation.settings.stage_settings import FilterSettings
 from codesum_pipeline.foundation.store.rows import column_names, from_table
-from codesum_pipeline.foundation.store.schemas import TABLES, texts_table
+from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.summaries.by_model.prompting import function_source
 from codesum_pipeline.texts.summaries.decide import RequiredDocument, kind_of_writer
 from codesum_pipeline.texts.summaries.holders import Holders
 from codesum_pipeline.texts.summaries.inputs import FunctionInput, Holder
 from codesum_pipeline.texts.summaries.placeholders import is_outward, is_short
-from codesum_pipeline.texts.summaries.unchanged_files import is_in_files, unchanged_files
 from codesum_pipeline.texts.summaries.wanted_texts import EXTRACTIVE, PLACEHOLDER, shown_source, want_function
 
 # Rows of functions read at one time: bounds the memory.
 FUNCTIONS_AT_ONCE = 1 << 12
 
 
-class KeptFunctions(Struct, frozen=True):
-    """The functions that need the text that they have, and the ids of all others, None if those are all."""
-
-    kept: list[RequiredDocument]
-    others: Collection[str] | None
-
-    @classmethod
-    def of(cls, workspace: Workspace) -> "KeptFunctions":
-        """Those of unchanged files are kept."""
-        same = unchanged_files(workspace, Level.FUNCTION)
-        if not len(same):
-            return cls([], None)
-        names = ["id", "writer", "own_hash", "summary_hash"]
-        texts = workspace.tables.read(texts_table(Level.FUNCTION), workspace.key, columns=names)
-        texts = texts.filter(is_in_files(texts.column("id"), same))
-        symbols = workspace.tables.read("symbols", workspace.key, columns=["id", "type", "file_path"])
-        is_other = pc.invert(pc.is_in(symbols.column("file_path"), value_set=same))
-        is_function = pc.equal(symbols.column("type"), SymbolType.FUNCTION.value)
-        others = symbols.column("id").filter(pc.and_(is_other, is_function)).to_pylist()
-        # The hash of a text covers what its writer was shown, so that its parts are not looked at.
-        rows = zip(*(texts.column(name).to_pylist() for name in names), strict=True)
-        return cls([RequiredDocument(id_, writer, own, (), shown) for id_, writer, own, shown in rows], others)
+def other_functions(workspace: Workspace, files: pa.StringArray) -> Collection[str] | None:
+    """The ids of the functions of all files but these; None for all functions."""
+    if not len(files):
+        return None
+    symbols = workspace.tables.read("symbols", workspace.key, columns=["id", "type", "file_path"])
+    is_other = pc.invert(pc.is_in(symbols.column("file_path"), value_set=files))
+    is_function = pc.equal(symbols.column("type"), SymbolType.FUNCTION.value)
+    found: list[str] = symbols.column("id").filter(pc.and_(is_other, is_function)).to_pylist()
+    return found
 
 
 def choose_writers(workspace: Workspace, ids: Collection[str] | None = None) -> dict[str, str]:

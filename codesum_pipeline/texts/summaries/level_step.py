@@ -19,7 +19,7 @@ from codesum_pipeline.foundation.worker_processes.limits import work_limits
 from codesum_pipeline.foundation.worker_processes.pool import Pool, worker_count
 from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup
 from codesum_pipeline.texts.summaries.decide import RequiredDocument, Rewrite
-from codesum_pipeline.texts.summaries.function_texts import KeptFunctions, want_functions
+from codesum_pipeline.texts.summaries.function_texts import other_functions, want_functions
 from codesum_pipeline.texts.summaries.inputs import UpperInput
 from codesum_pipeline.texts.summaries.level_build import LevelBuild, LevelReport
 from codesum_pipeline.texts.summaries.outline import (
@@ -30,7 +30,7 @@ from codesum_pipeline.texts.summaries.outline import (
     with_children,
 )
 from codesum_pipeline.texts.summaries.texts_below import Texts
-from codesum_pipeline.texts.summaries.unchanged_files import note_files, unchanged_files
+from codesum_pipeline.texts.summaries.unchanged_files import is_in_files, note_files, unchanged_files
 from codesum_pipeline.texts.summaries.wanted_texts import PLACEHOLDER, want_unless_it_fails
 
 # The writing by a model is imported where a model writes: it needs asyncio and the callers of providers, which take
@@ -38,6 +38,7 @@ from codesum_pipeline.texts.summaries.wanted_texts import PLACEHOLDER, want_unle
 if TYPE_CHECKING:
     from codesum_pipeline.texts.summaries.by_model.model_level import ModelLevel
 
+_OF_TEXTS = pa.schema([("id", pa.string()), ("summary_hash", pa.string())])
 # With fewer functions, starting workers takes longer (most of a second) than they save.
 LEAST_FUNCTIONS = 2_000
 
@@ -69,12 +70,14 @@ def _write_functions(workspace: Workspace, progress: Progress) -> LevelReport:
     plan = workspace.tables.read("plan", workspace.key)
     is_removed = pc.equal(plan.column("action"), PlanAction.REMOVE.value)
     planned = plan.filter(pc.and_not(pc.equal(plan.column("level"), Level.FUNCTION.value), is_removed))
-    writers = dict(zip(*(planned.column(name).to_pylist() for name in ("id", "writer")), strict=True))
-    functions = KeptFunctions.of(workspace)
-    _must_match(workspace, [*functions.kept, *want_functions(workspace, writers, functions.others)], planned)
-    is_written = pc.equal(planned.column("action"), PlanAction.WRITE.value)
-    rewrites = from_table(planned.filter(pc.and_(is_written, pc.is_valid(planned.column("cause")))), Rewrite)
     build, model = _open(workspace, Level.FUNCTION, progress)
+    same = unchanged_files(workspace, Level.FUNCTION)
+    build.keep_texts_of(same)
+    others = planned.filter(pc.invert(is_in_files(planned.column("id"), same)))
+    writers = dict(zip(*(others.column(name).to_pylist() for name in ("id", "writer")), strict=True))
+    _must_match(build, want_functions(workspace, writers, other_functions(workspace, same)), planned)
+    is_written = pc.equal(others.column("action"), PlanAction.WRITE.value)
+    rewrites = from_table(others.filter(pc.and_(is_written, pc.is_valid(others.column("cause")))), Rewrite)
     if model:
         from codesum_pipeline.texts.summaries.by_model.flow import write_functions_by_model
 
@@ -125,11 +128,13 @@ def _write_layer(
     texts.add_written(build.write_upper(inputs, wanted, rewrites))
 
 
-def _must_match(workspace: Workspace, wanted: Sequence[RequiredDocument], planned: pa.Table) -> None:
-    """Raise `BrokenStore` if the plan was made from other functions than `symbols` has now."""
-    hashes = dict(zip(*(planned.column(name).to_pylist() for name in ("id", "summary_hash")), strict=True))
-    if {document.id: document.summary_hash for document in wanted} != hashes:
+def _must_match(build: LevelBuild, wanted: Sequence[RequiredDocument], planned: pa.Table) -> None:
+    """Raise `BrokenStore` if the plan was made from other functions than those that are kept and these."""
+    names = ["id", "summary_hash"]
+    found = pa.table([[getattr(document, name) for document in wanted] for name in names], schema=_OF_TEXTS)
+    every = pa.concat_tables([build.previous_of(build.kept).select(names).cast(_OF_TEXTS), found])
+    if every.sort_by("id") != planned.select(names).cast(_OF_TEXTS).sort_by("id"):
         raise BrokenStore(
-            f"repository {workspace.key!r}: the plan was made from other functions than the table `symbols` has now: "
-            "run the step summary_plan again"
+            f"repository {build.workspace.key!r}: the plan was made from other functions than the table `symbols` has "
+            "now: run the step summary_plan again"
         )

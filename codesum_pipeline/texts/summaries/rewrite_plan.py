@@ -9,6 +9,7 @@ descendant is `maybe`.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
@@ -18,6 +19,7 @@ from codesum_pipeline.foundation.data_model.document import Cause, Gate, Level, 
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
+from codesum_pipeline.foundation.store.rows import to_table
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.graph.graph_step import build_call_graph
@@ -39,8 +41,8 @@ from codesum_pipeline.texts.summaries.by_model.plan_prices import (
 from codesum_pipeline.texts.summaries.by_model.prompting import model_metadata
 from codesum_pipeline.texts.summaries.decide import LastTexts, RequiredDocument, Rewrite, kind_of_writer
 from codesum_pipeline.texts.summaries.function_texts import (
-    KeptFunctions,
     choose_writers,
+    other_functions,
     shown_functions,
     want_functions,
 )
@@ -58,6 +60,8 @@ from codesum_pipeline.texts.summaries.unchanged_files import is_in_files, unchan
 from codesum_pipeline.texts.summaries.wanted_texts import EXTRACTIVE, PLACEHOLDER, want_unless_it_fails
 
 _NO_MODEL = Decision(None)
+_NO_ROWS = to_table([], PlanRow)
+_OF_KEPT = ["id", "writer", "summary_hash"]
 # Causes for which a text is written again only where a model may be called.
 _TURNS = (Cause.UPGRADED, Cause.PROMPT, Cause.MODEL)
 
@@ -103,8 +107,9 @@ def plan_summaries(workspace: Workspace, *, progress: Progress = no_progress) ->
         model.share_out_caps(first.existing())
     planner = _Planner(workspace, outline, model)
     rows = planner.plan()
-    progress("planning", len(rows), len(rows))
-    return _write(workspace, rows, setup)
+    count = len(rows) + planner.kept.num_rows
+    progress("planning", count, count)
+    return _write(workspace, rows, setup, kept=planner.kept)
 
 
 def preview_plan(workspace: Workspace, scratch: Workspace, *, progress: Progress = no_progress) -> PlanPreview:
@@ -140,9 +145,14 @@ def _carried_out(row: PlanRow) -> PlanRow:
     )
 
 
-def _write(workspace: Workspace, rows: Sequence[PlanRow], setup: ModelSetup | None) -> PlanReport:
-    written = workspace.tables.write_rows("plan", workspace.key, rows, PlanRow)
+def _write(
+    workspace: Workspace, rows: Sequence[PlanRow], setup: ModelSetup | None, *, kept: pa.Table = _NO_ROWS
+) -> PlanReport:
+    """Write these rows and those of documents that nobody looked at, which are kept."""
+    written = workspace.tables.write("plan", workspace.key, pa.concat_tables([to_table(rows, PlanRow), kept]))
     actions = Counter((row.level, row.action) for row in rows)
+    kept_levels = Counter(kept.column("level").to_pylist())
+    actions.update({(Level(level), PlanAction.KEEP): count for level, count in kept_levels.items()})
     causes = Counter(row.cause for row in rows if row.level is Level.FUNCTION and row.cause)
     forecast, usd_with_cache, next_build, history = {}, None, None, None
     if setup:
@@ -158,7 +168,8 @@ def _write(workspace: Workspace, rows: Sequence[PlanRow], setup: ModelSetup | No
             for level in Level
         },
         by_cause=dict(sorted(causes.items())),
-        contexts_changed=len({row.id for row in rows if row.context_changed}),
+        contexts_changed=len({row.id for row in rows if row.context_changed})
+        + (pc.sum(kept.column("context_changed")).as_py() or 0),
         table_hash=written.table_hash,
         forecast=forecast,
         predicted_usd_with_cache=usd_with_cache,
@@ -189,25 +200,28 @@ class _Planner:
         self._other_contexts = _contexts_changed(workspace)
         # A name may change its kind: the class X of the last build and the function X of this one share an id.
         self._rows: dict[tuple[Level, str], PlanRow] = {}
+        self.kept = _NO_ROWS
         self._touched: set[tuple[Level, str]] = set()
         # Its failures are counted by the step that writes.
         self._guard = FailureGuard()
 
     def plan(self) -> list[PlanRow]:
-        """One row per current document, and one per document to remove."""
+        """One row per document that is looked at, and one per document to remove; `kept` has those of the others."""
         self._functions()
         for level in (Level.CLASS, Level.FILE, Level.MODULE):
             same = NO_FILES if level is Level.MODULE else unchanged_files(self._workspace, level)
             layers = head_layers(self._workspace, level, self._outline, besides=same)
             self._texts([head for heads in layers for head in heads if isinstance(head, TextFileInput)])
-            self._keep(level, same)
+            self._keep(level, same, pa.array(text_files(self._workspace), pa.string()))
             before = self._last[level].of([head.id for heads in layers for head in heads])
             for layer, heads in enumerate(layers):
                 for head in heads:
                     if not isinstance(head, TextFileInput):
                         self._head(level, head, before.get(head.id), layer)
         for level in Level:
-            for id_ in self._last[level].removed({id_ for of_level, id_ in self._rows if of_level is level}):
+            present = {id_ for of_level, id_ in self._rows if of_level is level}
+            present.update(self.kept.filter(pc.field("level") == str(level)).column("id").to_pylist())
+            for id_ in self._last[level].removed(present):
                 self._add(level, id_, PlanAction.REMOVE, None)
         return list(self._rows.values())
 
@@ -215,20 +229,32 @@ class _Planner:
         """How many documents have a text."""
         return sum(len(last.ids) for last in self._last.values())
 
-    def _keep(self, level: Level, files: pa.StringArray) -> None:
-        """Plan the documents of unchanged files, whose texts are kept."""
-        if len(files):
-            names = ["id", "writer", "summary_hash"]
-            texts = self._workspace.tables.read(texts_table(level), self._workspace.key, columns=names)
-            texts = texts.filter(is_in_files(texts.column("id"), files))
-            exact = text_files(self._workspace) if level is Level.FILE else set()
-            for id_, writer, shown in zip(*(texts.column(name).to_pylist() for name in names), strict=True):
-                self._add(level, id_, PlanAction.KEEP, None, *((writer, shown) if id_ in exact else ()))
+    def _keep(self, level: Level, files: pa.StringArray, exact: pa.Array | None = None) -> None:
+        """Plan the documents of unchanged files, whose texts are kept; of the `exact` ones, or all, the input is
+        known."""
+        if not len(files):
+            return
+        texts = self._workspace.tables.read(texts_table(level), self._workspace.key, columns=_OF_KEPT)
+        texts = texts.filter(is_in_files(texts.column("id"), files))
+        ids = texts.column("id")
+        is_exact = pa.scalar(True) if exact is None else pc.is_in(ids, value_set=exact)
+        row = PlanRow("", level, PlanAction.KEEP, None, (), None, None, context_changed=False)
+        rows = to_table([row], PlanRow).take(pa.array(np.zeros(len(ids), dtype=np.int64)))
+        columns = {
+            "id": ids,
+            "context_changed": pc.is_in(ids, value_set=pa.array(self._other_contexts, pa.string())),
+            **{name: pc.if_else(is_exact, texts.column(name), pa.scalar(None, pa.string())) for name in _OF_KEPT[1:]},
+        }
+        for name, column in columns.items():
+            at = rows.column_names.index(name)
+            rows = rows.set_column(at, rows.schema.field(at), column)
+        self.kept = pa.concat_tables([self.kept, rows])
 
     def _functions(self) -> None:
-        functions = KeptFunctions.of(self._workspace)
-        writers = choose_writers(self._workspace, functions.others)
-        wanted = [*functions.kept, *want_functions(self._workspace, writers, functions.others)]
+        same = unchanged_files(self._workspace, Level.FUNCTION)
+        self._keep(Level.FUNCTION, same)
+        others = other_functions(self._workspace, same)
+        wanted = want_functions(self._workspace, choose_writers(self._workspace, others), others)
         decisions: Mapping[str, Decision] = {}
         if self._model:
             candidates = {document.id for document in wanted if document.writer != PLACEHOLDER}

@@ -9,6 +9,7 @@ than its effect. So one text's cause can be followed to its beginning.
 
 from collections.abc import Collection, Mapping, Sequence
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
@@ -39,32 +40,40 @@ def append_history(workspace: Workspace) -> TextChangeCounts:
     """Append what changed since the last rows of `document_history`."""
     tables, key = workspace.tables, workspace.key
     history = tables.read_or_empty("document_history", key)
-    # The last row of each document, for the rows are sorted by their sequence; a removed one has no text.
-    columns = (without_compactions(history).column(name).to_pylist() for name in ("id", "event", *_HASHES))
-    latest: dict[str, tuple[str | None, str]] = {
-        id_: (None if event == HistoryEvent.REMOVED else text_hash, summary_hash)
-        for id_, event, text_hash, summary_hash in zip(*columns, strict=True)
-    }
-    changed: dict[Level, list[str]] = {level: [] for level in LEVELS}
+    latest = _latest_rows(history)
+    changed: dict[Level, list[str]] = {}
     again: list[str] = []
-    present: set[str] = set()
+    stay = np.zeros(len(latest), dtype=np.bool_)
     for level in LEVELS:
         texts = tables.read(texts_table(level), key, columns=["id", *_HASHES])
-        for id_, *hashes in zip(*(column.to_pylist() for column in texts.columns), strict=True):
-            last_hash, last_input = latest.get(id_, (None, None))
-            present.add(id_)
-            if last_hash != hashes[0]:
-                changed[level].append(id_)
-            elif last_input != hashes[1]:
-                again.append(id_)
+        rows = pc.index_in(texts.column("id"), value_set=latest.column("id"))
+        stay[rows.drop_null().to_numpy()] = True
+        before = latest.take(rows)
+        is_other, is_from_other = (
+            pc.fill_null(pc.not_equal(texts.column(name), before.column(name)), True) for name in _HASHES
+        )
+        changed[level] = texts.column("id").filter(is_other).to_pylist()
+        again += texts.column("id").filter(pc.and_not(is_from_other, is_other)).to_pylist()
     same = _planned_causes(workspace, again)
-    gone = [id_ for id_, (text_hash, _) in latest.items() if text_hash is not None and id_ not in present]
+    gone = latest.filter(pc.and_not(pc.is_valid(latest.column("text_hash")), pa.array(stay))).column("id").to_pylist()
     if gone or same or any(changed.values()):
         added = _rows_of_change(workspace, history, gone, changed, same)
         tables.write("document_history", key, pa.concat_tables([history, added]))
     elif history.num_rows == 0:
         tables.write("document_history", key, history)
     return TextChangeCounts(written=sum(map(len, changed.values())), removed=len(gone))
+
+
+def _latest_rows(history: pa.Table) -> pa.Table:
+    """Id and hashes of the last row of each document; a removed one has no text."""
+    rows = without_compactions(history).select(["id", "event", *_HASHES]).combine_chunks()
+    # They are sorted by their sequence, and in a value set the first of equal ids counts.
+    newest_first = rows.take(pa.array(range(rows.num_rows - 1, -1, -1), pa.int64()))
+    firsts = pc.index_in(pc.unique(newest_first.column("id")), value_set=newest_first.column("id"))
+    latest = newest_first.take(firsts)
+    is_removed = pc.equal(latest.column("event"), HistoryEvent.REMOVED.value)
+    hashes = pc.if_else(is_removed, pa.scalar(None, pa.string()), latest.column("text_hash"))
+    return pa.table([latest.column("id"), hashes, latest.column("summary_hash")], names=["id", *_HASHES])
 
 
 def without_compactions(history: pa.Table) -> pa.Table:

@@ -42,7 +42,7 @@ def is_in_files(ids: pa.ChunkedArray, paths: pa.StringArray) -> pa.ChunkedArray:
 
 def _origins(workspace: Workspace, level: Level) -> MadeFrom:
     """No step depends on these: they only say which rows need not be looked at."""
-    files, tables = read_origins(workspace), workspace.tables.without_base()
+    files, tables = read_origins(workspace), workspace.tables.unrecorded()
     columns = [*files.columns]
     for below in _BELOW[level]:
         texts = tables.read_or_empty(texts_table(below), workspace.key, columns=_OF_TEXTS)

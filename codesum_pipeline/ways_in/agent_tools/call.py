@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
+from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -32,6 +33,7 @@ from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader,
 from codesum_pipeline.ways_in.agent_tools.caller_trees import CallerTrees
 from codesum_pipeline.ways_in.agent_tools.catalogue import AsOf, IndexCatalogue, Tell, as_of_all
 from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
+from codesum_pipeline.ways_in.agent_tools.joined_uses import join_uses
 from codesum_pipeline.ways_in.agent_tools.skipped_files import check_skipped, skipped_on_disk
 from codesum_pipeline.ways_in.agent_tools.submodule_answers import check_submodule
 from codesum_pipeline.ways_in.agent_tools.tool_answers import Cursor, PagedArguments, place_of, take_fitting
@@ -230,8 +232,11 @@ class ToolContext:
     def documents(self, repo: str) -> JoinedDocuments:
         """All documents of a repository and their relations; those of the caller's repository as its work tree is."""
         if repo not in self._documents:
-            parts = self.trees.tree(self.index(repo)).parts
-            self._documents[repo] = JoinedDocuments.of(parts, self.sources(parts))
+            tree = self.trees.tree(self.index(repo))
+            # Only changed files are read; what is masked in these has other words.
+            join = partial(join_uses, tree.parts, self.sources(tree.parts))
+            uses = self.catalogue.compared.make_once(repo, tree, self.is_masked, join)
+            self._documents[repo] = JoinedDocuments.of(tree.parts, uses)
         return self._documents[repo]
 
     def tell_gone(self, documents: JoinedDocuments, number: int) -> None:

@@ -9,7 +9,7 @@ from codesum_pipeline.source.repositories.checkouts import Checkout, checkout_of
 from codesum_pipeline.ways_in.agent_tools.answering_sources import bring_mirror
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue, Tell
 from codesum_pipeline.ways_in.agent_tools.remembered import ComparedTree
-from codesum_pipeline.ways_in.worktree_indexes.opening import TreeIndex, are_kept, open_tree, settle_tree
+from codesum_pipeline.ways_in.worktree_indexes.opening import TreeIndex, open_tree, settle_tree
 
 
 class CallerTrees:
@@ -69,7 +69,7 @@ def _open(catalogue: IndexCatalogue, entry: RepositoryEntry, index: PublishedInd
     """The tree of the last call where it did not change, else a newly opened one, which a server settles soon."""
     generation = catalogue.follower.generation(root) if catalogue.follower else None
     known = None if generation is None else catalogue.compared.find(index.repo, root)
-    if known and known.generation == generation and known.base is index and _is_valid(known.tree):
+    if known and known.generation == generation and known.base is index and known.tree.is_still_best():
         return known.tree
     found = open_tree(catalogue.settings, entry, index, root, rescaled=catalogue.rescaled)
     if generation is not None:
@@ -77,11 +77,6 @@ def _open(catalogue: IndexCatalogue, entry: RepositoryEntry, index: PublishedInd
     if not found.is_settled and catalogue.settler:
         catalogue.settler.ask(index.repo, root, partial(settle_tree, catalogue.settings, entry, index, root))
     return found
-
-
-def _is_valid(tree: TreeIndex) -> bool:
-    """Whether an opened tree answers again as it is: it was compared, is settled, and its indexes are kept."""
-    return tree.found is not None and tree.is_settled and are_kept(tree.parts)
 
 
 def _area(entry: RepositoryEntry) -> tuple[object, ...]:

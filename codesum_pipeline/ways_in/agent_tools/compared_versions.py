@@ -148,7 +148,8 @@ def compare_versions(call: ToolContext, index: PublishedIndex, asked: VersionRan
     if not head:
         assert root is not None
         home = call.catalogue.settings.home.resolve()
-        found = compare_tree(root, rules, mirror=git_dir, commit=base, home=home)
+        joined = index.version.submodules
+        found = compare_tree(root, rules, mirror=git_dir, commit=base, home=home, joined=joined)
         paths, changed = found.paths, found.changed
         before = _blobs_at(git_dir, base, paths)
         files = tuple(DifferingFile(path, before.get(path), _WRITTEN if path in changed else None) for path in paths)

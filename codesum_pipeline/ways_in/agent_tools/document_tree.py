@@ -19,8 +19,7 @@ from codesum_pipeline.indexes.file_formats.index_files import Uses
 from codesum_pipeline.indexes.file_formats.stored_zip import Array
 from codesum_pipeline.indexes.file_formats.version_folder import Lane
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
-from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
-from codesum_pipeline.ways_in.agent_tools.joined_uses import GONE, JoinedUses, join_uses
+from codesum_pipeline.ways_in.agent_tools.joined_uses import GONE, JoinedUses
 from codesum_pipeline.ways_in.agent_tools.tool_answers import DocumentRow
 
 NOTHING = GONE
@@ -35,9 +34,9 @@ class JoinedDocuments(Struct, eq=False, dict=True):
     starts: Sequence[int]
 
     @classmethod
-    def of(cls, parts: Sequence[PublishedIndex], sources: SourceReader) -> "JoinedDocuments":
-        """The documents of a repository's parts; only changed files are read from `sources`."""
-        return cls(parts, join_uses(parts, sources), [0, *accumulate(map(len, parts))])
+    def of(cls, parts: Sequence[PublishedIndex], joined: JoinedUses) -> "JoinedDocuments":
+        """The documents of a repository's parts, whose uses were joined."""
+        return cls(parts, joined, [0, *accumulate(map(len, parts))])
 
     @property
     def repo(self) -> str:

@@ -5,14 +5,17 @@ limited copies of that catalogue.
 """
 
 import threading
+from collections.abc import Callable, Hashable
 from pathlib import Path
+from typing import Any, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.source_lines.packed_texts import PackedTexts
 from codesum_pipeline.ways_in.worktree_indexes.opening import TreeIndex
 
+T = TypeVar("T")
 # The inode and modification time of the link to a published version: each publication makes the link anew.
 LinkIdentity = tuple[int, int]
 
@@ -77,11 +80,13 @@ def _texts_of(index: PublishedIndex) -> tuple[str, Path | None]:
 
 
 class ComparedTree(Struct, frozen=True):
-    """The indexes for a work tree, and the tree's generation before it was compared with `base`."""
+    """The indexes for a work tree, the tree's generation before it was compared with `base`, and what was made of the
+    indexes since."""
 
     base: PublishedIndex
     tree: TreeIndex
     generation: int
+    made: dict[Hashable, Any] = field(default_factory=dict)
 
 
 class ComparedTrees:
@@ -102,6 +107,16 @@ class ComparedTrees:
 
     def keep(self, key: str, root: Path, compared: ComparedTree) -> None:
         self._compared[key, root] = compared
+
+    def make_once(self, key: str, tree: TreeIndex, name: Hashable, make: Callable[[], T]) -> T:
+        """What is made of the indexes of a tree, once for its last comparison."""
+        known = self._compared.get((key, tree.root)) if tree.root else None
+        if known is None or known.tree is not tree:
+            return make()
+        if name not in known.made:
+            known.made[name] = make()
+        found: T = known.made[name]
+        return found
 
 
 class SoughtCommits:

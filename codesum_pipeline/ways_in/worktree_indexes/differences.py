@@ -15,7 +15,13 @@ from msgspec.structs import replace
 from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.source.files.declared_encodings import DECLARING_FILES, read_declared
 from codesum_pipeline.source.files.encodings import is_plain_text
-from codesum_pipeline.source.files.ignore_files import IgnoreRules, is_ignore_file, rules_of_blobs, rules_of_tree
+from codesum_pipeline.source.files.ignore_files import (
+    IgnoreRules,
+    is_ignore_file,
+    rules_of_blobs,
+    rules_of_files,
+    rules_of_tree,
+)
 from codesum_pipeline.source.files.path_rules import PathRules, readable_path
 from codesum_pipeline.source.files.work_trees import work_tree_state
 from codesum_pipeline.source.git.folder_commits import FolderScan, StoredFile, read_stored, scan_files
@@ -56,19 +62,24 @@ class Differences(Struct, frozen=True):
         return hash_of([files, sorted(self.gone)])
 
 
-def compare_tree(root: Path, rules: PathRules, *, mirror: Path, commit: str, home: Path) -> Differences:
-    """Compare a work tree, without `home`, with a commit of a mirror.
+def compare_tree(
+    root: Path, rules: PathRules, *, mirror: Path, commit: str, home: Path, joined: Collection[str] = ()
+) -> Differences:
+    """Compare a work tree, without `home`, with a commit of a mirror, which has the files of the `joined` submodules.
 
     Raises `RepositoryUnavailable` if git cannot read one of them.
     """
-    ignored, ignored_before = rules_of_tree(root), _ignore_rules_of_commit(mirror, commit)
-    # What the commit's patterns leave out is not in its index, whatever those of the tree say.
     every, uncompared, submodules = _tracked_files(root)
+    state = work_tree_state(root, rules.subdir)
+    untracked = {path.encode() for path in state.untracked}
+    ignored = _ignore_rules_of_tree(root, every.keys() | untracked, subdir=rules.subdir)
+    # What the commit's patterns leave out is not in its index, whatever those of the tree say.
+    ignored_before = _ignore_rules_of_commit(mirror, commit)
     before = _without(_files_of_commit(mirror, commit), ignored_before)
     # They stand at the commits that the index has of them.
+    submodules &= {path.encode() for path in joined}
     before = {path: file for path, file in before.items() if not _is_below(path, submodules)} if submodules else before
     tracked = _without(every, ignored)
-    state = work_tree_state(root, rules.subdir)
     edited = {path.encode() for path in state.paths}
     differing = {path for path in before.keys() | tracked.keys() if not _is_same(before.get(path), tracked.get(path))}
     candidates = set()
@@ -79,7 +90,7 @@ def compare_tree(root: Path, rules: PathRules, *, mirror: Path, commit: str, hom
         if is_indexed and not (root / name).is_relative_to(home):
             candidates.add(path)
     # Other files on disk are ignored, or belong to another repository.
-    listed = tracked.keys() | {path.encode() for path in state.untracked if not ignored.ignores(path)}
+    listed = tracked.keys() | {path for path in untracked if not ignored.ignores(path.decode())}
     redeclared = _redeclared(root, rules, before, changed, mirror)
     scan = scan_files(root, (candidates | redeclared) & listed)
     same = {path for path, file in scan.files.items() if path not in redeclared and _is_same(file, before.get(path))}
@@ -137,6 +148,14 @@ def _without(files: Mapping[bytes, StoredFile], ignored: IgnoreRules) -> Mapping
     if not ignored.by_folder:
         return files
     return {path: file for path, file in files.items() if not ignored.ignores(path.decode("utf-8", "replace"))}
+
+
+def _ignore_rules_of_tree(root: Path, listed: Collection[bytes], *, subdir: str) -> IgnoreRules:
+    """The rules of a work tree; `listed` are its files, all of them unless the index is of one folder of it."""
+    if subdir:
+        return rules_of_tree(root)
+    names = {path for path in listed if is_ignore_file(path.decode("utf-8", "replace"))}
+    return rules_of_files(root, names, paths=len(listed))
 
 
 @lru_cache(maxsize=_LISTS_KEPT)

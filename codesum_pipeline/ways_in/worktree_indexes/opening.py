@@ -5,7 +5,7 @@ A home keeps the indexes of some trees for some time.
 
 import os
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -34,17 +34,6 @@ from codesum_pipeline.source.files.path_rules import PathRules
 from codesum_pipeline.ways_in.worktree_indexes.differences import Differences, compare_tree, whole_tree
 from codesum_pipeline.ways_in.worktree_indexes.word_rarity import RescaledIndexes
 
-
-def are_kept(indexes: Iterable[PublishedIndex]) -> bool:
-    """Whether the indexes of an opened tree still exist; they count as used now."""
-    folders = [index.home for index in indexes if index.home is not None]
-    for folder in folders:
-        # A home may be read-only.
-        with suppress(OSError):
-            os.utime(folder)
-    return all(folder.is_dir() for folder in folders)
-
-
 # A tree with more differing files is answered as published: to build its index takes no longer.
 MOST_FILES = 2000
 _NAMED = 5
@@ -61,7 +50,7 @@ class TreeIndex(Struct, frozen=True):
 
     `found` are the differences from the commit of the index; None if the tree of `root` was not compared, or there
     is none. `lags` names the facts that are not the tree's yet. `warning` names differing files that could not be
-    indexed, whose lines may be wrong.
+    indexed, whose lines may be wrong. `awaited` is the folder of the settled index that replaces these parts.
     """
 
     parts: tuple[PublishedIndex, ...]
@@ -70,6 +59,18 @@ class TreeIndex(Struct, frozen=True):
     lags: str = ""
     warning: str = ""
     is_settled: bool = True
+    awaited: Path | None = None
+
+    def is_still_best(self) -> bool:
+        """Whether it answers again for a tree that did not change: it was compared, its indexes are kept and count as
+        used now, and no settled one came."""
+        is_best = self.is_settled or (self.awaited is not None and not self.awaited.is_dir())
+        folders = [index.home for index in self.parts if index.home is not None]
+        for folder in folders:
+            # A home may be read-only.
+            with suppress(OSError):
+                os.utime(folder)
+        return self.found is not None and is_best and all(folder.is_dir() for folder in folders)
 
     @property
     def stale(self) -> frozenset[str]:
@@ -112,7 +113,7 @@ def _open_tree(
         parts = _parts(settings, base, found, rescaled)
     except ConfigurationError as error:
         return TreeIndex((base,), root, found, _NOT_INDEXED, warning=f"{_named(found.paths)}: {error}")
-    return TreeIndex(parts, root, found, lags=_LAGS, is_settled=False)
+    return TreeIndex(parts, root, found, lags=_LAGS, is_settled=False, awaited=settled)
 
 
 def _as_published(base: PublishedIndex, root: Path, error: Exception) -> TreeIndex:
@@ -145,6 +146,7 @@ def _compare(settings: Settings, entry: RepositoryEntry, base: PublishedIndex, r
         mirror=HomeLayout(settings.home).mirror(base.repo),
         commit=base.commit,
         home=settings.home.resolve(),
+        joined=base.version.submodules,
     )
 
 

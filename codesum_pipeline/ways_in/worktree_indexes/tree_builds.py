@@ -32,7 +32,6 @@ from codesum_pipeline.foundation.store.schemas import SCHEMA_VERSION, TABLES, te
 from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.graph.graph_step import build_call_graph
-from codesum_pipeline.graph.resolution import Resolution
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of, is_asked_over_the_network
 from codesum_pipeline.indexes.embedders.static import StaticEmbedder
 from codesum_pipeline.search.evaluation.scratch import index_texts, scratch_in, write_texts
@@ -48,7 +47,7 @@ from codesum_pipeline.symbols.parsing.symbols_step import facts_note, parse_symb
 _FILES = "files.json"
 _TABLES = "tables"
 # Tables whose rows are taken over for unchanged files.
-_PARSED = ("symbols", "compiler_files", "file_facts")
+_PARSED = ("files", "symbols", "compiler_files", "file_facts")
 # Tables in which edited files share rows with their last version.
 _MADE = (*(texts_table(level) for level in (Level.FUNCTION, Level.CLASS, Level.FILE)), "vectors", "terms")
 _WRITING = ipc.IpcWriteOptions(compression="zstd")
@@ -155,9 +154,9 @@ def build_settled(ws: Workspace, scan: FolderScan, folder: Path) -> None:
     """Index a whole tree: `scan` has all files, and those that the mirror lacks are read. Raises as `build_overlay`."""
     _check(ws)
     with _aside(folder) as aside:
-        scratch = scratch_in(ws, aside)
+        scratch = replace(scratch_in(ws, aside), base=ws)
         mirror = make_borrowing(ws.layout.mirror(ws.key), scratch.layout.mirror(ws.key))
-        _build(scratch, mirror, scan, last=Resolution.of_last_build(ws))
+        _build(scratch, mirror, scan)
     drop_oldest(folder.parent)
 
 
@@ -173,11 +172,9 @@ def _build(
     mirror: Mirror,
     scan: FolderScan,
     *,
-    last: Resolution | None = None,
     around: tuple[Workspace, FolderScan] | None = None,
 ) -> None:
-    """Run the build steps; `last` are the inputs of the graph in the base's tables, `around` is the base with the whole
-    tree where the scan is a part of it."""
+    """Run the build steps; `around` is the base with the whole tree where the scan is a part of it."""
     written = scan.write(mirror.git_dir, ref=_REF, timeout_s=mirror.timeout_s)
     if written.files != scan.files:
         raise RepositoryUnavailable(f"files in {scan.root} were written while they were read")
@@ -187,9 +184,6 @@ def _build(
     declared = _declared(mirror, *around) if around else None
     snapshot_of(scratch, mirror, Head(commit, commit), declared=declared, is_filtered=True)
     parse_symbols(scratch)
-    if last:
-        # The location of the repository, which differs here, decides no edge.
-        replace(last, settings=scratch.fingerprint("")).write(scratch)
     build_call_graph(scratch)
     write_texts(scratch, progress=no_progress)
     index_texts(scratch, progress=no_progress)

@@ -4,6 +4,7 @@ How rare a word is among twenty documents says nothing: by that, an edited funct
 """
 
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +12,15 @@ import numpy.typing as npt
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.document import LEVELS
-from codesum_pipeline.indexes.file_formats.bm25 import NOWHERE, Bm25Index
+from codesum_pipeline.indexes.file_formats.bm25 import Bm25Index
 from codesum_pipeline.indexes.file_formats.stored_zip import Array
 from codesum_pipeline.indexes.file_formats.version_folder import Lane
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 
 # The levels of documents, and passages.
 _KINDS = len(LEVELS) + 1
+# Words counted at one time: bounds the memory.
+_AT_ONCE = 1 << 9
 
 
 def with_rarity_of(base: PublishedIndex, small: PublishedIndex) -> PublishedIndex:
@@ -32,20 +35,21 @@ def _lane_rescaled(base: PublishedIndex, small: PublishedIndex, lane: Lane) -> B
         return ours
     kinds, base_kinds = _kinds(small, ours), _kinds(base, theirs)
     spans = theirs.spans([*ours.vocabulary])
-    having = np.array(
-        [
-            np.zeros(_KINDS, dtype=np.int64)
-            if span is NOWHERE
-            else np.bincount(base_kinds[theirs.indices[span]], minlength=_KINDS)
-            for span in spans
-        ]
-    )
+    counted = [_count_kinds(theirs, spans[at : at + _AT_ONCE], base_kinds) for at in range(0, len(spans), _AT_ONCE)]
+    having = np.concatenate([np.zeros((0, _KINDS), dtype=np.int64), *counted])
     tokens = np.repeat(np.arange(len(ours.vocabulary)), np.diff(ours.indptr))
     of_pairs = kinds[ours.indices]
     here = np.bincount(tokens * _KINDS + of_pairs, minlength=len(ours.vocabulary) * _KINDS).reshape(-1, _KINDS)
     there = _rarity(np.maximum(having, here), np.bincount(base_kinds, minlength=_KINDS))
     factors = there / _rarity(here, np.bincount(kinds, minlength=_KINDS))
     return replace(ours, data=(ours.data * factors[tokens, of_pairs]).astype(np.float32))
+
+
+def _count_kinds(words: Bm25Index, spans: Sequence[slice], kinds: Array) -> npt.NDArray[np.int64]:
+    """In how many texts of each kind the words of these spans are."""
+    rows = np.concatenate([words.indices[span] for span in spans])
+    owners = np.repeat(np.arange(len(spans)), [span.stop - span.start for span in spans])
+    return np.bincount(owners * _KINDS + kinds[rows], minlength=len(spans) * _KINDS).reshape(-1, _KINDS)
 
 
 def _rarity(having: Array, members: Array) -> npt.NDArray[np.float64]:

@@ -11,7 +11,7 @@ from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.workspace import Workspace
-from codesum_pipeline.texts.summaries.function_texts import KeptFunctions
+from codesum_pipeline.texts.summaries.function_texts import other_functions
 from codesum_pipeline.texts.summaries.outline import read_classes, read_files
 from codesum_pipeline.texts.summaries.unchanged_files import unchanged_files
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
@@ -53,8 +53,8 @@ def test_an_edit_looks_at_its_file_however_many_there_are(built: Built, count: i
 
     others = [f"shelf_{number}.py" for number in range(count) if number != 1]
     assert all(unchanged_files(workspace, level).to_pylist() == ["README.md", *sorted(others)] for level in LEVELS)
-    functions = KeptFunctions.of(workspace)
-    assert (functions.others, len(functions.kept)) == (["shelf_1.py::Shelf1::count"], count - 1)
+    functions = other_functions(workspace, unchanged_files(workspace, Level.FUNCTION))
+    assert functions == ["shelf_1.py::Shelf1::count"]
     same = unchanged_files(workspace, Level.FILE)
     assert [one.id for one in read_classes(workspace, besides=same)] == ["shelf_1.py::Shelf1"]
     assert [one.id for one in read_files(workspace, besides=same)] == ["shelf_1.py"]

@@ -7,6 +7,7 @@ from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
+from codesum_pipeline.ways_in.agent_tools.joined_uses import join_uses
 from codesum_pipeline.ways_in.agent_tools.surroundings import DocumentRelations, RelatedDocument, surroundings_of
 from codesum_pipeline_tests.support.synthetic_indexes import make_index_workspace, publish
 
@@ -33,7 +34,9 @@ def test_parents_children_callers_and_callees_are_told_with_what_they_are_for(tm
     workspace.tables.write_rows("documents", workspace.key, documents, SummaryDocument)
     publish(workspace)
     index = PublishedIndex.open(workspace.layout.published("shop"))
-    joined = JoinedDocuments.of([index], SourceReader(IndexCatalogue.of(workspace.settings), [index], print))
+    joined = JoinedDocuments.of(
+        [index], join_uses([index], SourceReader(IndexCatalogue.of(workspace.settings), [index], print))
+    )
 
     def around(id_: str) -> DocumentRelations:
         row = index.row(id_)

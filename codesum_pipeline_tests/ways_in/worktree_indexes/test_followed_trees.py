@@ -1,11 +1,15 @@
 """A server compares a work tree anew only where somebody who follows it says that it may have changed."""
 
+from itertools import count
+from shutil import rmtree
+
 import pytest
 from msgspec.structs import replace
 
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
-from codesum_pipeline.ways_in.agent_tools.remembered import ComparedTrees
+from codesum_pipeline.ways_in.agent_tools.remembered import ComparedTree, ComparedTrees
 from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
+from codesum_pipeline.ways_in.worktree_indexes.opening import TreeIndex
 
 BELL = "def ring_bell(bell):\n    bell.swing()\n    return bell\n"
 
@@ -49,11 +53,21 @@ def test_a_tree_that_has_not_changed_is_not_compared_again_and_one_that_has_is(t
     assert names() == ["shop/bell.py::ring_bell"]
 
 
-def test_a_tree_that_is_not_settled_is_looked_at_each_time(tree, names):
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda overlay: overlay.with_name(f"{overlay.name}-settled").mkdir(), id="its settled index came"),
+        pytest.param(rmtree, id="its overlay is gone"),
+    ],
+)
+def test_a_tree_that_is_not_settled_is_compared_again_after_a_change_of_its_indexes(tree, names, change):
+    overlays = tree.shop.catalogue.layout.overlays("shop")
     tree.repo.write({"shop/bell.py": BELL})
     assert names() == ["shop/bell.py::ring_bell"]
     (tree.repo.path / "shop/bell.py").unlink()
+    assert names() == ["shop/bell.py::ring_bell"], "who follows it said that nothing changed"
 
+    change(max(overlays.iterdir(), key=lambda path: path.stat().st_mtime_ns))
     assert names() == []
 
 
@@ -73,3 +87,17 @@ def test_another_tree_of_the_repository_is_never_taken_for_it(tree, follower, in
     for folder, expected in ((tree.repo.path, False), (other.repo.path, True), (tree.repo.path, False)):
         page = tools_by_name()["search_symbols"].ask(ToolContext(catalogue, folder), {"name": "ring_bell"})
         assert any(hit.id == "shop/bell.py::ring_bell" for hit in page.hits) is expected
+
+
+def test_what_is_made_of_a_trees_indexes_is_made_once_until_it_is_compared_again(tree):
+    root, base, numbers, compared = tree.repo.path, tree.shop.catalogue.open("shop"), count(), ComparedTrees()
+    first, second = TreeIndex((base,), root), TreeIndex((base,), root)
+
+    def made_of(each, name):
+        return compared.make_once("shop", each, name, numbers.__next__)
+
+    compared.keep("shop", root, ComparedTree(base, first, 1))
+    assert [made_of(first, "uses"), made_of(first, "uses"), made_of(first, "others")] == [0, 0, 1]
+    assert made_of(second, "uses") == 2, "it is not the last comparison"
+    compared.keep("shop", root, ComparedTree(base, second, 2))
+    assert [made_of(second, "uses"), made_of(second, "uses")] == [3, 3]

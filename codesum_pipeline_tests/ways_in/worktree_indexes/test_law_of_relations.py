@@ -8,6 +8,7 @@ from codesum_pipeline.indexes.file_formats.index_files import KINDS
 from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
+from codesum_pipeline.ways_in.agent_tools.joined_uses import join_uses
 from codesum_pipeline.ways_in.worktree_indexes.opening import open_tree
 from codesum_pipeline.ways_in.worktree_indexes.word_rarity import RescaledIndexes
 from codesum_pipeline_tests.ways_in.worktree_indexes.edited import edited_tree
@@ -15,7 +16,7 @@ from codesum_pipeline_tests.ways_in.worktree_indexes.edited import edited_tree
 
 def of(home, parts):
     catalogue = IndexCatalogue(home.settings, home.layout, home.registry)
-    return JoinedDocuments.of(parts, SourceReader(catalogue, parts, pytest.fail))
+    return JoinedDocuments.of(parts, join_uses(parts, SourceReader(catalogue, parts, pytest.fail)))
 
 
 def place(documents, number):
