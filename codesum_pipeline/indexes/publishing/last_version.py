@@ -47,11 +47,12 @@ class LastVersion(Struct, frozen=True):
     @classmethod
     def of(cls, ws: Workspace) -> Self | None:
         """The last version that was written under the same settings and versions, if it is still there."""
-        last = None if ws.force or ws.tables.is_scratch else read_json(_parts_file(ws), PartHashes)
-        if last and last.settings == _settings_hash(ws):
+        base = ws.last_build
+        last = read_json(_parts_file(base), PartHashes) if base else None
+        if base and last and last.settings == _settings_hash(base):
             with suppress(BrokenIndex, OSError):
-                version = read_version(ws.layout.versions(ws.key) / last.digest)
-                return cls(version, last.parts, _read_rows(ws, last.rows))
+                version = read_version(base.layout.versions(ws.key) / last.digest)
+                return cls(version, last.parts, _read_rows(base, last.rows))
         return None
 
     def has(self, *names: str) -> bool:
