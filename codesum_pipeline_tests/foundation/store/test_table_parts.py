@@ -1,5 +1,7 @@
 import random
+import threading
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -229,3 +231,29 @@ def test_many_edits_one_after_another_end_in_the_file_of_a_clean_build(
     store.write("terms", "clean", terms_of(files))
 
     assert store.path("terms", "one").read_bytes() == store.path("terms", "clean").read_bytes()
+
+
+def test_a_reader_by_a_pattern_sees_every_table_whole_while_its_parts_are_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut_by(3, monkeypatch)
+    store, files, has_ended = TableStore(tmp_path), many_files(60), threading.Event()
+    store.write("terms", "one", terms_of(files))
+    pattern = store.path("terms", "one").parent.parent / "repo=*" / "*.parquet"
+
+    def read_all_the_time() -> set[tuple[int, int]]:
+        seen, connection = set(), duckdb.connect()
+        while not has_ended.is_set():
+            seen.add(connection.execute(f"SELECT count(*), max(text_hash::INT) FROM '{pattern}'").fetchall()[0])
+        return seen
+
+    with ThreadPoolExecutor(1) as readers:
+        found = readers.submit(read_all_the_time)
+        for number in range(10, 60):
+            change = {f"src/f{place:04}.py": ({"", "::f"}, number) for place in (0, 20, 59)}
+            store.replace_files("terms", "one", terms_of(change), [*change])
+        has_ended.set()
+        seen = found.result()
+
+    assert {rows for rows, _ in seen} == {len(terms_of(files))}
+    assert len(seen) > 1
