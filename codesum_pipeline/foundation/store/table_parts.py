@@ -103,7 +103,7 @@ class PartList(Struct, frozen=True):
         return [group for number in sorted(numbers) for group in range(firsts[number], firsts[number + 1])]
 
 
-class Replacement(Struct, frozen=True):
+class ReplacedParts(Struct, frozen=True):
     """What takes the place of consecutive parts: rows from `start` to `stop` of the new ones."""
 
     parts: range
@@ -111,12 +111,12 @@ class Replacement(Struct, frozen=True):
     stop: int
 
 
-def find_replacements(old: PartList, touched: Collection[int], keys: Sequence[str]) -> list[Replacement] | set[int]:
+def find_replacements(old: PartList, touched: Collection[int], keys: Sequence[str]) -> list[ReplacedParts] | set[int]:
     """Where new rows, by their keys in order, take the place of touched parts; or parts that are touched too.
 
     A part is touched, too, where it would no longer begin with its first row.
     """
-    parts, found, more = old.parts, list[Replacement](), set[int]()
+    parts, found, more = old.parts, list[ReplacedParts](), set[int]()
     for run in _runs(touched):
         is_last = run.stop == len(parts)
         start = bisect_left(keys, _least_key(parts, run.start))
@@ -126,7 +126,7 @@ def find_replacements(old: PartList, touched: Collection[int], keys: Sequence[st
             more.add(run.start - 1)
         if not is_last and not _begins(parts[run.stop].first, keys[stop - 1] if start < stop else before):
             more.add(run.stop)
-        found.append(Replacement(run, start, stop))
+        found.append(ReplacedParts(run, start, stop))
     if sum(one.stop - one.start for one in found) != len(keys):
         raise ValueError("some of the rows are of other files than those that are replaced")
     return more or found

@@ -48,7 +48,7 @@ from codesum_pipeline.foundation.store.table_files import (
 )
 from codesum_pipeline.foundation.store.table_parts import (
     PartList,
-    Replacement,
+    ReplacedParts,
     find_replacements,
     is_cut,
     keys_of,
@@ -177,7 +177,7 @@ class TableStore:
         table only the parts with these files are read and written."""
         spec, old = TABLES[table], self._usable_parts(table, repo)
         touched, rows = old.with_rows_of(paths), rows.cast(spec.schema)
-        found: list[Replacement] | set[int] = set()
+        found: list[ReplacedParts] | set[int] = set()
         while old.parts and not isinstance(found, list):
             touched |= found
             kept = self._read_parts(table, repo, touched, spec.schema.names)
