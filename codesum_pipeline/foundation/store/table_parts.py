@@ -30,6 +30,7 @@ MODULUS = 64
 # as long as many others.
 LEAST_ROWS = 1 << 12
 LEAST_SOURCES = 1 << 8
+_NUMBERS_TOGETHER = 1 << 6
 # Between the group and the id of a row; no path has it.
 _BETWEEN = "\0"
 # Behind all ids of a path: a colon and the next character. Behind all ids.
@@ -153,10 +154,22 @@ def is_cut(spec: TableSpec, rows: int) -> bool:
 
 def keys_of(ordered: OrderedRows, spec: TableSpec) -> pa.Array:
     """The key of each row by which parts are found: its group, and its path or id."""
-    ids = ordered.column(spec.cut_by)
+    ids = _as_ids(ordered.column(spec.cut_by))
     is_grouped = spec.sort_by[0] != spec.cut_by
     group = ordered.column(spec.sort_by[0]) if is_grouped else pa.repeat(pa.scalar("", pa.string()), len(ids))
     return pc.binary_join_element_wise(group, ids, _BETWEEN)
+
+
+def _as_ids(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """The column of ids or paths; of numbers, which are added at the end, some are one path."""
+    if not pa.types.is_integer(column.type):
+        return column
+    return pc.utf8_lpad(pc.divide(column, _NUMBERS_TOGETHER).cast(pa.string()), 16, "0")
+
+
+def paths_of_rows(rows: pa.Table, spec: TableSpec) -> pa.ChunkedArray:
+    """The path of each row, by which it is replaced."""
+    return paths_of(_as_ids(rows.column(spec.cut_by)))
 
 
 def paths_of(ids: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
