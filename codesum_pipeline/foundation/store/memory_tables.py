@@ -55,6 +55,9 @@ class MemoryTables(TableStore):
         self._notes[table] = note
         return self.keep(table, repo)
 
+    def append(self, table: str, repo: str, rows: pa.Table) -> TableWrite:
+        return self.write(table, repo, pa.concat_tables([self.read_or_empty(table, repo), rows]))
+
     def read_files(self, table: str, repo: str, paths: Collection[str], *, columns: list[str]) -> pa.Table:
         return rows_of_files(self.read_or_empty(table, repo), TABLES[table], paths).select(columns)
 

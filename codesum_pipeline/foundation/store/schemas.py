@@ -31,9 +31,9 @@ class TableSpec(Struct, frozen=True):
     """One table: a row's columns, and the columns that order and identify it.
 
     The rows of a large table are cut into parts by the paths in the column `cut_by`, which is the first of these or the
-    second. Of a table that is `in_lanes` the rows with one value of the first are parts of their own, however few they
-    are. Of one that `is_long` a row is large, and often only a few are read; of one that `has_sources` a row has all of
-    a file.
+    second; of numbers, some that follow each other count as a path. Of a table that is `in_lanes` the rows with one
+    value of the first are parts of their own, however few they are. Of one that `is_long` a row is large, and often
+    only a few are read; of one that `has_sources` a row has all of a file.
     """
 
     name: str
@@ -110,7 +110,7 @@ TABLES: dict[str, TableSpec] = {
         TableSpec("plan", schema_of(PlanRow), ("level", "id")),
         *(TableSpec(texts_table(level), schema_of(TextRow), ("id",), cut_by="id", is_long=True) for level in Level),
         TableSpec("documents", schema_of(SummaryDocument), ("id",), cut_by="id"),
-        TableSpec("document_history", schema_of(HistoryRow), ("sequence",)),
+        TableSpec("document_history", schema_of(HistoryRow), ("sequence",), cut_by="sequence"),
         TableSpec("vectors", VECTORS, ("lane", "id"), cut_by="id", in_lanes=True),
         TableSpec("terms", TERMS, ("lane", "id"), cut_by="id", in_lanes=True),
         TableSpec("candidate", CANDIDATE, ("digest",)),

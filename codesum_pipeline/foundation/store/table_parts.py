@@ -30,6 +30,7 @@ MODULUS = 64
 # as long as many others.
 LEAST_ROWS = 1 << 12
 LEAST_SOURCES = 1 << 8
+_NUMBERS_TOGETHER = 1 << 6
 # Between the group and the id of a row; no path has it.
 _BETWEEN = "\0"
 # Behind all ids of a path: a colon and the next character. Behind all ids.
@@ -103,7 +104,7 @@ class PartList(Struct, frozen=True):
         return [group for number in sorted(numbers) for group in range(firsts[number], firsts[number + 1])]
 
 
-class Replacement(Struct, frozen=True):
+class ReplacedParts(Struct, frozen=True):
     """What takes the place of consecutive parts: rows from `start` to `stop` of the new ones."""
 
     parts: range
@@ -111,12 +112,12 @@ class Replacement(Struct, frozen=True):
     stop: int
 
 
-def find_replacements(old: PartList, touched: Collection[int], keys: Sequence[str]) -> list[Replacement] | set[int]:
+def find_replacements(old: PartList, touched: Collection[int], keys: Sequence[str]) -> list[ReplacedParts] | set[int]:
     """Where new rows, by their keys in order, take the place of touched parts; or parts that are touched too.
 
     A part is touched, too, where it would no longer begin with its first row.
     """
-    parts, found, more = old.parts, list[Replacement](), set[int]()
+    parts, found, more = old.parts, list[ReplacedParts](), set[int]()
     for run in _runs(touched):
         is_last = run.stop == len(parts)
         start = bisect_left(keys, _least_key(parts, run.start))
@@ -126,7 +127,7 @@ def find_replacements(old: PartList, touched: Collection[int], keys: Sequence[st
             more.add(run.start - 1)
         if not is_last and not _begins(parts[run.stop].first, keys[stop - 1] if start < stop else before):
             more.add(run.stop)
-        found.append(Replacement(run, start, stop))
+        found.append(ReplacedParts(run, start, stop))
     if sum(one.stop - one.start for one in found) != len(keys):
         raise ValueError("some of the rows are of other files than those that are replaced")
     return more or found
@@ -153,10 +154,22 @@ def is_cut(spec: TableSpec, rows: int) -> bool:
 
 def keys_of(ordered: OrderedRows, spec: TableSpec) -> pa.Array:
     """The key of each row by which parts are found: its group, and its path or id."""
-    ids = ordered.column(spec.cut_by)
+    ids = _as_ids(ordered.column(spec.cut_by))
     is_grouped = spec.sort_by[0] != spec.cut_by
     group = ordered.column(spec.sort_by[0]) if is_grouped else pa.repeat(pa.scalar("", pa.string()), len(ids))
     return pc.binary_join_element_wise(group, ids, _BETWEEN)
+
+
+def _as_ids(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """The column of ids or paths; of numbers, which are added at the end, some are one path."""
+    if not pa.types.is_integer(column.type):
+        return column
+    return pc.utf8_lpad(pc.divide(column, _NUMBERS_TOGETHER).cast(pa.string()), 16, "0")
+
+
+def paths_of_rows(rows: pa.Table, spec: TableSpec) -> pa.ChunkedArray:
+    """The path of each row, by which it is replaced."""
+    return paths_of(_as_ids(rows.column(spec.cut_by)))
 
 
 def paths_of(ids: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:

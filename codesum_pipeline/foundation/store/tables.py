@@ -48,12 +48,12 @@ from codesum_pipeline.foundation.store.table_files import (
 )
 from codesum_pipeline.foundation.store.table_parts import (
     PartList,
-    Replacement,
+    ReplacedParts,
     find_replacements,
     is_cut,
     keys_of,
     list_parts,
-    paths_of,
+    paths_of_rows,
 )
 
 T = TypeVar("T", bound=Struct)
@@ -158,6 +158,9 @@ class TableStore:
     def read_files(self, table: str, repo: str, paths: Collection[str], *, columns: list[str]) -> pa.Table:
         """The rows of some files, in key order; none if the table was never written. Only their parts are read."""
         self._note_read(table, columns)
+        return self._rows_of(table, repo, paths, columns)
+
+    def _rows_of(self, table: str, repo: str, paths: Collection[str], columns: list[str]) -> pa.Table:
         if self._find(table, repo) is None:
             return TABLES[table].schema.empty_table().select(columns)
         parts = self._parts(table, repo)
@@ -181,7 +184,7 @@ class TableStore:
         table only the parts with these files are read and written."""
         spec, old = TABLES[table], self._usable_parts(table, repo)
         touched, rows = old.with_rows_of(paths), rows.cast(spec.schema)
-        found: list[Replacement] | set[int] = set()
+        found: list[ReplacedParts] | set[int] = set()
         while old.parts and not isinstance(found, list):
             touched |= found
             kept = self._read_parts(table, repo, touched, spec.schema.names)
@@ -197,6 +200,12 @@ class TableStore:
             new = list_parts(ordered, spec, slice(one.start, one.stop))
             pieces[one.parts.start : one.parts.stop] = [Piece(part, (ordered, span)) for part, span in new]
         return self._write_parts(table, repo, pieces, old, note)
+
+    def append(self, table: str, repo: str, rows: pa.Table) -> TableWrite:
+        """Add rows behind all others of a table whose key is a number."""
+        paths = set(paths_of_rows(rows, TABLES[table]).to_pylist())
+        around = self._rows_of(table, repo, paths, rows.column_names)
+        return self.replace_files(table, repo, pa.concat_tables([around, rows]), paths)
 
     def _write_parts(self, table: str, repo: str, pieces: Sequence[Piece], old: PartList, note: str) -> TableWrite:
         with _undamaged(table, repo):
@@ -362,7 +371,7 @@ def _together(sizes: Mapping[int, int], *, most: int) -> Iterator[list[int]]:
 
 def rows_of_files(rows: pa.Table, spec: TableSpec, paths: Collection[str], *, are_wanted: bool = True) -> pa.Table:
     """The rows of some files, or all others."""
-    is_of_them = pc.is_in(paths_of(rows.column(spec.cut_by)), value_set=pa.array([*paths], pa.string()))
+    is_of_them = pc.is_in(paths_of_rows(rows, spec), value_set=pa.array([*paths], pa.string()))
     return rows.filter(is_of_them if are_wanted else pc.invert(is_of_them))
 
 

@@ -39,7 +39,7 @@ class TextChangeCounts(Struct, frozen=True):
 def append_history(workspace: Workspace) -> TextChangeCounts:
     """Append what changed since the last rows of `document_history`."""
     tables, key = workspace.tables, workspace.key
-    history = tables.read_or_empty("document_history", key)
+    history = tables.read_or_empty("document_history", key, columns=["sequence", "id", "event", *_HASHES])
     latest = _latest_rows(history)
     changed: dict[Level, list[str]] = {}
     again: list[str] = []
@@ -57,10 +57,10 @@ def append_history(workspace: Workspace) -> TextChangeCounts:
     same = _planned_causes(workspace, again)
     gone = latest.filter(pc.and_not(pc.is_valid(latest.column("text_hash")), pa.array(stay))).column("id").to_pylist()
     if gone or same or any(changed.values()):
-        added = _rows_of_change(workspace, history, gone, changed, same)
-        tables.write("document_history", key, pa.concat_tables([history, added]))
+        last_number = pc.max(history.column("sequence")).as_py() or 0
+        tables.append("document_history", key, _rows_of_change(workspace, last_number, gone, changed, same))
     elif history.num_rows == 0:
-        tables.write("document_history", key, history)
+        tables.write_rows("document_history", key, [], HistoryRow)
     return TextChangeCounts(written=sum(map(len, changed.values())), removed=len(gone))
 
 
@@ -93,15 +93,18 @@ def _planned_causes(workspace: Workspace, ids: Collection[str]) -> dict[str, tup
 
 def _rows_of_change(
     workspace: Workspace,
-    history: pa.Table,
+    last_number: int,
     gone: Sequence[str],
     changed: Mapping[Level, Sequence[str]],
     same: Mapping[str, tuple[Cause, tuple[str, ...]]],
 ) -> pa.Table:
-    """Removals, then what was written, then what was written again to the same words, numbered after `history`."""
+    """Removals, then what was written, then what was written again to the same words, numbered after `last_number`."""
     (snapshot,) = workspace.tables.read_rows("snapshot", workspace.key, Snapshot)
     now = workspace.timestamp()
-    last = {row.id: row for row in from_table(_with_ids(history, gone), HistoryRow)}
+    last: dict[str, HistoryRow] = {}
+    if gone:
+        history = workspace.tables.read("document_history", workspace.key)
+        last = {row.id: row for row in from_table(_with_ids(history, gone), HistoryRow)}
 
     def noted(row: HistoryRow, event: HistoryEvent, cause: Cause | None, ids: tuple[str, ...]) -> HistoryRow:
         return replace(
@@ -119,8 +122,7 @@ def _rows_of_change(
     same_texts = from_table(_written(workspace, {level: list(same) for level in LEVELS} if same else {}), HistoryRow)
     again = [noted(row, HistoryEvent.SAME_TEXT, *same[row.id]) for row in same_texts]
     rows = pa.concat_tables([to_table(removals, HistoryRow), _written(workspace, changed), to_table(again, HistoryRow)])
-    first = (pc.max(history.column("sequence")).as_py() or 0) + 1
-    numbers = pa.array(range(first, first + rows.num_rows), pa.int64())
+    numbers = pa.array(range(last_number + 1, last_number + 1 + rows.num_rows), pa.int64())
     return rows.set_column(0, schema_of(HistoryRow).field("sequence"), numbers)
 
 

@@ -1,4 +1,4 @@
-"""A build that kills itself: `python -m … HOME REPO NUMBER before|after`.
+"""A build that kills itself: `python -m … HOME REPO NUMBER before|after [MODULE:NAME=SIZE …]`.
 
 SIGKILL comes right before or right after the NUMBER-th file (or link, or
 folder) is put in place, which is when a build is most fragile.
@@ -14,6 +14,7 @@ from typing import Any
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.store.lease import hold_lease
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.sizes import set_sizes
 
 
 def arm(number: int, moment: str) -> Callable[[], int]:
@@ -39,7 +40,8 @@ def arm(number: int, moment: str) -> Callable[[], int]:
 
 
 if __name__ == "__main__":
-    home, location, number, moment = sys.argv[1:]
+    home, location, number, moment, *sizes = sys.argv[1:]
+    set_sizes(sizes)
     workspace = workspace_of(open_home(Path(home)), RepositoryEntry("shop", location), run_id="killed")
     counted = arm(int(number), moment)
     with hold_lease(workspace.layout.state("shop"), key="shop", run_id="killed"):

@@ -28,10 +28,10 @@ CHANGED = together(
 )(SHOP)
 
 
-def kill_a_build(home: Path, repo: GitRepo, number: int, moment: str) -> int:
+def kill_a_build(home: Path, repo: GitRepo, number: int, moment: str, *sizes: str) -> int:
     """Run a build in a process of its own that kills itself; its exit status."""
     command = [sys.executable, "-m", "codesum_pipeline_tests.builds.law.killed_build", str(home), str(repo.path)]
-    done = subprocess.run([*command, str(number), moment], cwd=ROOT, capture_output=True, timeout=120)
+    done = subprocess.run([*command, str(number), moment, *sizes], cwd=ROOT, capture_output=True, timeout=120)
     assert done.returncode in (0, -signal.SIGKILL), done.stderr.decode()
     return done.returncode
 

@@ -1,5 +1,9 @@
 import random
+import threading
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +13,13 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from codesum_pipeline.foundation.data_model.document import HistoryEvent, HistoryRow, Level, WrittenBy
 from codesum_pipeline.foundation.data_model.errors import BrokenStore
 from codesum_pipeline.foundation.store import table_files, table_parts
 from codesum_pipeline.foundation.store.memory_tables import MemoryTables
+from codesum_pipeline.foundation.store.rows import to_table
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.table_parts import MODULUS, PartList
 from codesum_pipeline.foundation.store.tables import TableStore, rows_of_files
@@ -108,6 +115,9 @@ def test_the_rows_decide_how_they_are_hashed_in_a_bundle_and_not_their_parts(
     whole = TableStore(tmp_path).write("terms", "one", rows)
 
     assert table_files.hash_rows(TABLES["terms"], rows) == whole.table_hash
+
+
+HISTORY = HistoryRow(1, "a.py", Level.FILE, HistoryEvent.WRITTEN, None, (), "w", WrittenBy.EXTRACTIVE, *[""] * 5, 0.0)
 
 
 def many_files(count: int = 400) -> dict[str, tuple[set[str], int]]:
@@ -213,6 +223,22 @@ def test_a_row_of_another_file_than_those_that_are_replaced_is_refused(
         store.replace_files("terms", "one", terms_of({"src/f0399.py": ({"::f"}, 1)}), ["src/f0001.py"])
 
 
+def test_rows_that_are_added_behind_all_others_give_the_same_file_as_if_all_were_written(
+    modulus: int, tmp_path: Path
+) -> None:
+    store, memory, spec = TableStore(tmp_path), MemoryTables(tmp_path), TABLES["document_history"]
+    rows = to_table([replace(HISTORY, sequence=number, id=f"a{number}.py") for number in range(1, 300)], HistoryRow)
+
+    for start, stop in pairwise([0, 1, 63, 64, 200, 201, len(rows)]):
+        store.append("document_history", "one", rows[start:stop])
+        memory.append("document_history", "one", rows[start:stop])
+    store.write("document_history", "clean", rows)
+
+    assert store.path("document_history", "one").read_bytes() == store.path("document_history", "clean").read_bytes()
+    assert store.read("document_history", "one").equals(rows.cast(spec.schema))
+    assert memory.read("document_history", "one").equals(rows.cast(spec.schema))
+
+
 def test_many_edits_one_after_another_end_in_the_file_of_a_clean_build(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -229,3 +255,33 @@ def test_many_edits_one_after_another_end_in_the_file_of_a_clean_build(
     store.write("terms", "clean", terms_of(files))
 
     assert store.path("terms", "one").read_bytes() == store.path("terms", "clean").read_bytes()
+
+
+def test_a_reader_sees_every_table_whole_while_its_parts_are_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut_by(3, monkeypatch)
+    store, files, has_ended = TableStore(tmp_path), many_files(60), threading.Event()
+    store.write("terms", "one", terms_of(files))
+    pattern = store.path("terms", "one").parent.parent / "repo=*" / "*.parquet"
+    query = f"SELECT count(*), max(text_hash::INT) FROM '{pattern}'"
+
+    def read_all_the_time() -> tuple[set[int], set[tuple[int, int]]]:
+        lengths, counts, connection = set(), set(), duckdb.connect()
+        while not has_ended.is_set():
+            lengths.add(store.read("terms", "one", columns=["id", "tokens"]).num_rows)
+            # DuckDB opens a file once more after it has planned a query: then it finds that the file is another one.
+            with suppress(duckdb.Error):
+                counts.add(connection.execute(query).fetchall()[0])
+        return lengths, counts
+
+    with ThreadPoolExecutor(1) as readers:
+        found = readers.submit(read_all_the_time)
+        for number in range(10, 60):
+            change = {f"src/f{place:04}.py": ({"", "::f"}, number) for place in (0, 20, 59)}
+            store.replace_files("terms", "one", terms_of(change), [*change])
+        has_ended.set()
+        lengths, counts = found.result()
+
+    assert lengths == {rows for rows, _ in counts} == {len(terms_of(files))}
+    assert len(counts) > 1
