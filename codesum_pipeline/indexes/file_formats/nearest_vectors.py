@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 # Fewer vectors are all compared: 5,000 vectors of 256 numbers take 0.8 ms, and cells with exact scores after them 1.3;
 # 20,000 take 2.7 against 1.4, a million 140 against 7 (benchmarks/results/latency.md).
 FEWEST_VECTORS = 20_000
-# They hold 96 % of the 100 nearest of 20,000 to 70,000 vectors, as 96 do of cells that are made from all vectors, not one
-# in eight (benchmarks/results/edits.md).
+# They hold 96 % of the 100 nearest of 20,000 to 70,000 vectors, as 96 do of cells that are made from all vectors
+# (benchmarks/results/edits.md).
 _CELLS_SEARCHED = 112
 # Candidates per wanted vector: a byte per number misplaces few vectors by more.
 _SPARE = 1.5

@@ -64,12 +64,13 @@ def _stamped(tables: CandidateTables, hashes: list[pa.Array]) -> Iterator[tuple[
 
 
 def _hashes_of(tables: CandidateTables, stamped: pa.Table) -> pa.Array:
-    """A hash of each row; none of what is for one use."""
+    """A hash of each row; none of what is for one use. DuckDB hashes a null list as it does an empty one, and a null in
+    a list as nothing: documents have no such nulls."""
     if tables.tables.is_scratch:
         return pa.nulls(stamped.num_rows, pa.uint64())
-    connection = tables.connect()
-    connection.register("stamped", stamped)
-    return connection.sql("SELECT hash(stamped) FROM stamped").to_arrow_table().column(0).combine_chunks()
+    with tables.connect() as connection:
+        connection.register("stamped", stamped)
+        return connection.sql("SELECT hash(stamped) FROM stamped").to_arrow_table().column(0).combine_chunks()
 
 
 class _LastLines(Struct, frozen=True):
