@@ -3,6 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -10,6 +11,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.errors import BrokenStore
 from codesum_pipeline.foundation.store import table_files, table_parts
+from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.indexes.file_formats.nearest_vectors import is_sampled
@@ -251,6 +253,13 @@ def test_a_vector_that_changes_moves_to_another_cell_and_the_others_stay(
     clean = candidate_of(make_index_workspace(tmp_path / "b", files))
 
     assert files_in(candidate_of(workspace).folder) == files_in(clean.folder)
+
+
+def test_lists_of_documents_hold_no_nulls_which_are_hashed_as_nothing() -> None:
+    lists = [one for one in TABLES["documents"].schema if pa.types.is_list(one.type)]
+
+    assert {one.name for one in lists} > {"keywords", "calls", "citations"}
+    assert not [one.name for one in lists if one.nullable or one.type.value_field.nullable]
 
 
 NAMES = ["add_item", "get_user", "LoginHandler", "LoginHandler.authenticate", "total_price", "sum_up"]

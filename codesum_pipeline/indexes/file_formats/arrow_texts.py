@@ -105,10 +105,16 @@ class DocumentLines(Struct, frozen=True):
     offsets: npt.NDArray[np.int64]
     content_bytes: npt.NDArray[np.int64]
 
-    def contents(self, first: int, end: int) -> list[memoryview]:
-        """The documents of some lines, without provenance and closing bracket."""
-        starts = self.offsets[first:end]
-        spans = zip(starts.tolist(), (starts + self.content_bytes[first:end]).tolist(), strict=True)
+    def between(self, first: int, end: int) -> "DocumentLines":
+        """The lines from a first to before an end."""
+        offsets = self.offsets[first : end + 1]
+        text = self.text[offsets[0] : offsets[-1]]
+        return DocumentLines(text, offsets - offsets[0], self.content_bytes[first:end])
+
+    def contents(self) -> list[memoryview]:
+        """The documents without provenance and closing bracket."""
+        starts = self.offsets[:-1]
+        spans = zip(starts.tolist(), (starts + self.content_bytes).tolist(), strict=True)
         return [self.text[start:stop] for start, stop in spans]
 
 

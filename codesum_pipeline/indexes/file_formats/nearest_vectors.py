@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 # Fewer vectors are all compared: 5,000 vectors of 256 numbers take 0.8 ms, and cells with exact scores after them 1.3;
 # 20,000 take 2.7 against 1.4, a million 140 against 7 (benchmarks/results/latency.md).
 FEWEST_VECTORS = 20_000
-# With 512 cells of 100,000 vectors, these hold 97 % of the 100 nearest; 64 hold 95 % and save 0.5 of 2.4 ms.
-_CELLS_SEARCHED = 96
+# They hold 96 % of the 100 nearest of 20,000 to 70,000 vectors, as 96 do of cells that are made from all vectors
+# (benchmarks/results/edits.md).
+_CELLS_SEARCHED = 112
 # Candidates per wanted vector: a byte per number misplaces few vectors by more.
 _SPARE = 1.5
 _TRAINED_PER_CELL = 64

@@ -66,9 +66,9 @@ def candidate_parts(tables: CandidateTables) -> list[FilePart]:
         part("document arrays", "arrays", of_arrays, [paths.DOCUMENT_ARRAYS], write_arrays, hash_of(namespaces)),
         part("what hits show", "shown", {"documents": _SHOWN}, [paths.SHOWN_FIELDS], _write_shown),
         part("callers and uses", "uses", {"documents": HEAD, "edges": OF_USES}, _OF_EDGES, _write_uses),
-        owner_part(tables),
         *vector_parts(tables),
         *word_parts(tables),
+        owner_part(tables),
         part("names", "names", {"documents": HEAD}, [paths.SYMBOL_NAMES], write_names, aliases_hash),
     ]
 

@@ -7,14 +7,16 @@ import hashlib
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 import pyarrow as pa
+from msgspec import Struct
 
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.indexes.file_formats import version_folder as paths
 from codesum_pipeline.indexes.file_formats.arrow_texts import OF_HISTORY, DocumentLines, lines_of, stamped_documents
-from codesum_pipeline.indexes.file_formats.stored_zip import map_bytes, map_npy, write_npy
+from codesum_pipeline.indexes.file_formats.stored_zip import map_npy, write_npy
 from codesum_pipeline.indexes.publishing.candidate_tables import CandidateTables, FilePart, Numbers
 
 _PART = "documents"
@@ -31,17 +33,16 @@ def line_part(tables: CandidateTables) -> FilePart:
 
 
 def _write_lines(tables: CandidateTables, folder: Path) -> dict[str, str]:
-    digest, before = hashlib.sha256(), _last_lines(tables)
+    digest, last = hashlib.sha256(), _LastLines.of(tables)
     hashes, contents = list[pa.Array](), list[Numbers]()
     offsets = [np.zeros(1, dtype=np.int64)]
     with (folder / paths.DOCUMENTS).open("wb") as file:
         for some, same in _stamped(tables, hashes):
-            for lines, first, end in _runs(some, same, before):
-                content = lines.offsets[first : end + 1]
-                file.write(lines.text[content[0] : content[-1]])
-                digest.update(b"}\n".join([*lines.contents(first, end), b""]))
-                offsets.append(content[1:] - content[0] + offsets[-1][-1])
-                contents.append(lines.content_bytes[first:end])
+            for lines in _runs(some, same, last):
+                file.write(lines.text)
+                digest.update(b"}\n".join([*lines.contents(), b""]))
+                offsets.append(lines.offsets[1:] + offsets[-1][-1])
+                contents.append(lines.content_bytes)
     write_npy(folder / paths.OFFSETS, np.concatenate(offsets))
     tables.origins.keep(_PART, pa.chunked_array(hashes, pa.uint64()))
     tables.origins.keep(_LENGTHS, pa.chunked_array(contents, pa.int64()))
@@ -63,28 +64,45 @@ def _stamped(tables: CandidateTables, hashes: list[pa.Array]) -> Iterator[tuple[
 
 
 def _hashes_of(tables: CandidateTables, stamped: pa.Table) -> pa.Array:
-    """A hash of each row; none of what is for one use."""
+    """A hash of each row; none of what is for one use. DuckDB hashes a null list as it does an empty one, and a null in
+    a list as nothing: documents have no such nulls."""
     if tables.tables.is_scratch:
         return pa.nulls(stamped.num_rows, pa.uint64())
-    connection = tables.connect()
-    connection.register("stamped", stamped)
-    return connection.sql("SELECT hash(stamped) FROM stamped").to_arrow_table().column(0).combine_chunks()
+    with tables.connect() as connection:
+        connection.register("stamped", stamped)
+        return connection.sql("SELECT hash(stamped) FROM stamped").to_arrow_table().column(0).combine_chunks()
 
 
-def _last_lines(tables: CandidateTables) -> DocumentLines | None:
-    last = tables.origins.last
-    if last is None or _LENGTHS not in last.rows.column_names or not last.has(paths.DOCUMENTS, paths.OFFSETS):
-        return None
-    lengths = last.rows.column(_LENGTHS).to_numpy()
-    return DocumentLines(map_bytes(last.file(paths.DOCUMENTS)).data, map_npy(last.file(paths.OFFSETS)), lengths)
+class _LastLines(Struct, frozen=True):
+    """The lines of the last version. They are read and not mapped: pages of a map would count as memory of the build's
+    largest moment."""
+
+    path: Path
+    offsets: Numbers
+    content_bytes: Numbers
+
+    @classmethod
+    def of(cls, tables: CandidateTables) -> Self | None:
+        last = tables.origins.last
+        if last is None or _LENGTHS not in last.rows.column_names or not last.has(paths.DOCUMENTS, paths.OFFSETS):
+            return None
+        lengths = last.rows.column(_LENGTHS).to_numpy()
+        return cls(last.file(paths.DOCUMENTS), map_npy(last.file(paths.OFFSETS)), lengths)
+
+    def between(self, first: int, end: int) -> DocumentLines:
+        """The lines from a first to before an end."""
+        offsets = self.offsets[first : end + 1] - self.offsets[first]
+        with self.path.open("rb") as file:
+            file.seek(int(self.offsets[first]))
+            return DocumentLines(memoryview(file.read(int(offsets[-1]))), offsets, self.content_bytes[first:end])
 
 
-def _runs(some: pa.Table, same: Numbers, last: DocumentLines | None) -> Iterator[tuple[DocumentLines, int, int]]:
-    """The lines of documents: those from a first to before an end of the last version's, or of new ones."""
+def _runs(some: pa.Table, same: Numbers, last: _LastLines | None) -> Iterator[DocumentLines]:
+    """The lines of documents: runs of the last version's, and new ones."""
     is_new = same < 0
     fresh = lines_of(some.filter(pa.array(is_new)))
     rows = np.where(is_new, np.cumsum(is_new) - 1, same)
     cuts = np.flatnonzero((np.diff(rows) != 1) | np.diff(is_new)) + 1
     for start, end in pairwise([0, *cuts.tolist(), len(rows)] if len(rows) else []):
-        lines = fresh if last is None or is_new[start] else last
-        yield lines, int(rows[start]), int(rows[end - 1]) + 1
+        first, stop = int(rows[start]), int(rows[end - 1]) + 1
+        yield fresh.between(first, stop) if last is None or is_new[start] else last.between(first, stop)

@@ -166,7 +166,7 @@ def check_warehouse(content: Content, tables: TableStore, key: str) -> Iterator[
     documents = tables.read("documents", key)
     stamped = stamped_documents([documents], tables.read("document_history", key))
     lines = (lines_of(some) for some in stamped)
-    contents = (f"{bytes(line).decode()}}}" for some in lines for line in some.contents(0, len(some.content_bytes)))
+    contents = (f"{bytes(line).decode()}}}" for some in lines for line in some.contents())
     ids = documents.column("id").take(index_order(documents))
     stored = dict(zip(ids.to_pylist(), contents, strict=True))
     published = {document["id"]: content_of(document) for document in content.documents}
