@@ -22,10 +22,11 @@ from codesum_pipeline.foundation.data_model.progress import Progress, no_progres
 from codesum_pipeline.foundation.data_model.scopes import Row
 from codesum_pipeline.foundation.store.atomic import write_text_atomically
 from codesum_pipeline.foundation.store.workspace import Workspace
-from codesum_pipeline.graph.resolvers.cells import Answers
+from codesum_pipeline.graph.resolvers.cells import NO_ANSWERS
 from codesum_pipeline.graph.resolvers.families import FamilyChanges, LanguageFamily
 from codesum_pipeline.graph.resolvers.file_edges import CallOutcome, EdgeTable
 from codesum_pipeline.graph.resolvers.lookup_table import LookupTable
+from codesum_pipeline.graph.resolvers.python.python_lookups import Telling
 
 Found = TypeVar("Found")
 
@@ -189,30 +190,17 @@ def _resolve_family(
     base = hash_of([family.surroundings(), interfaces])
     known: dict[str, ResolvedFile] = {}
     if last and family.name in last.families:
-        gone = [path for path in last_files if path not in facts]
-        answers: dict[str, Answers] = {path: {} for path in gone}
+        gone = {path for path in last_files if path not in facts}
         changes = FamilyChanges(
             same=same,
             lookups=last.lookups,
-            answers=answers | _read_files(family.answers, others, guard, dict),
+            answers=dict.fromkeys(gone, NO_ANSWERS) | _read_files(family.answers, others, guard, dict),
             telling=telling,
             last_telling={path: last_files[path].telling if path in last_files else {} for path in (*others, *gone)},
             is_elsewhere=last.families[family.name] != base,
         )
-        outdated = family.find_outdated(changes)
-        known = {
-            path: file for path, file in same.items() if path not in outdated and file.has_sites == (path in compiled)
-        }
-    changed = [path for path in facts if path not in known]
-    tables: dict[str, EdgeTable] = {}
-    if changed:
-        edges_of = family.resolver(telling)
-        for path in changed:
-            tell(len(tables))
-            with guard.item(path):
-                tables[path] = edges_of(path)
-                if path not in compiled:
-                    tables[path].calls.clear()
+        known = _without_outdated(same, family.find_outdated(changes), compiled)
+    tables = _resolve([path for path in facts if path not in known], family, telling, guard, tell, compiled)
     for path, table in tables.items():
         known[path] = ResolvedFile(
             facts=facts[path],
@@ -227,6 +215,35 @@ def _resolve_family(
         known.pop(path, None)
         tables.pop(path, None)
     return base, known, tables
+
+
+def _without_outdated(
+    same: Mapping[str, ResolvedFile], outdated: Collection[str], compiled: Collection[str]
+) -> dict[str, ResolvedFile]:
+    """The files whose edges are those of the last build."""
+    return {path: file for path, file in same.items() if path not in outdated and file.has_sites == (path in compiled)}
+
+
+def _resolve(
+    paths: Sequence[str],
+    family: LanguageFamily,
+    telling: Mapping[str, Telling],
+    guard: FailureGuard,
+    tell: Callable[[int], None],
+    compiled: Collection[str],
+) -> dict[str, EdgeTable]:
+    """The edges of the files at these paths that can be resolved."""
+    tables: dict[str, EdgeTable] = {}
+    if not paths:
+        return tables
+    edges_of = family.resolver(telling)
+    for path in paths:
+        tell(len(tables))
+        with guard.item(path):
+            tables[path] = edges_of(path)
+            if path not in compiled:
+                tables[path].calls.clear()
+    return tables
 
 
 def _path(ws: Workspace) -> Path:

@@ -243,4 +243,5 @@ def test_records_that_do_not_fit_together_are_not_used() -> None:
     assert not replace(table, cells=table.cells[:-1]).is_whole
     assert not replace(table, cells=table.cells[:24]).is_whole
     assert not replace(table, numbers={"user.py": b"\0\0\0"}).is_whole
+    assert not replace(table, modules=(*table.modules, "far")).is_whole
     assert LookupTable().is_whole

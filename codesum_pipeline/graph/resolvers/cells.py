@@ -10,6 +10,7 @@ import struct
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from hashlib import blake2b
+from types import MappingProxyType
 
 import numpy as np
 from msgspec import Struct
@@ -35,6 +36,7 @@ class LookupRecord(Struct, frozen=True):
 
 # The answers of one owner by key; a key that it lacks is absent.
 Answers = Mapping[int, int]
+NO_ANSWERS: Answers = MappingProxyType({})
 
 
 def hash_answer(text: str) -> int:

@@ -1,5 +1,6 @@
 """What the files of a repository asked for when they were resolved, kept for the next build."""
 
+import re
 from collections.abc import Collection, Mapping
 from typing import Self
 
@@ -10,6 +11,8 @@ from msgspec import Struct
 from codesum_pipeline.graph.resolvers.cells import ABSENT, CELL, Answers, LookupRecord, hash_answer
 
 _NUMBER = np.dtype("<u4")
+# A question about a module: the folder that it is asked in, the number of dots before the name or `in`, and the name.
+_MODULE = re.compile(r"[^\0]*+\0(?:in|[0-9]{1,9})\0.*+", re.DOTALL)
 # Rows of fixed length are sorted and compared as bytes.
 _BYTES = np.dtype(f"S{CELL.itemsize}")
 
@@ -26,7 +29,7 @@ class LookupTable(Struct, frozen=True):
     def is_whole(self) -> bool:
         """Whether it can be used: it may come from elsewhere."""
         sizes = [len(numbers) % _NUMBER.itemsize for numbers in self.numbers.values()]
-        if len(self.cells) % CELL.itemsize or any(sizes):
+        if len(self.cells) % CELL.itemsize or any(sizes) or not all(map(_MODULE.fullmatch, self.modules)):
             return False
         used = self._numbers_of([*self.numbers])
         return not len(used) or int(used.max()) < len(self.cells) // CELL.itemsize
@@ -53,9 +56,10 @@ class LookupTable(Struct, frozen=True):
         parts = np.split(numbers, np.cumsum(sizes)[:-1]) if sizes else []
         owners = {*distinct.view(CELL)["owner"].tolist()}
         modules = {*self.modules, *(question for record in records.values() for question in record.modules)}
+        by_file = {path: np.sort(part).tobytes() for path, part in zip((*kept, *records), parts, strict=True)}
         return type(self)(
             cells=distinct.tobytes(),
-            numbers={path: np.sort(part).tobytes() for path, part in zip((*kept, *records), parts, strict=True)},
+            numbers=dict(sorted(by_file.items())),
             modules=tuple(sorted(question for question in modules if hash_answer(question) in owners)),
         )
 

@@ -139,23 +139,22 @@ class PythonLookups:
 
     def _cells_of(self, kind: int, holder: Any, name: str) -> Iterator[tuple[int, int, int]]:
         """The owner, key and answer of what a question is about."""
-        match kind:
-            case _ if kind == _NAME:
-                yield owner_of(holder.file.path), name_key(place_of(holder), name), name_answer(holder, name)
-            case _ if kind == _HEAD:
-                yield owner_of(holder.file.path), head_key(place_of(holder)), head_answer(holder)
-            case _ if kind == _EXPORTED:
-                yield owner_of(holder.path), EXPORTED, exported_answer(holder)
-            case _ if kind == _EXPORT:
-                exports, owner = self._files.exports(holder), owner_of(holder)
-                yield owner, LISTS_EXPORTS, ABSENT if exports is None else LISTED
-                if exports is not None:
-                    yield owner, export_key(name), LISTED if name in exports else ABSENT
-            case _ if kind == _MODULE:
-                question = f"{holder}\0{name}"
-                yield hash_answer(question), 0, _module_answer(self._paths, question)
-            case _:
-                yield _method_owner(name), 0, _method_answer(self._methods().get(name))
+        if kind == _NAME:
+            yield owner_of(holder.file.path), name_key(place_of(holder), name), name_answer(holder, name)
+        elif kind == _HEAD:
+            yield owner_of(holder.file.path), head_key(place_of(holder)), head_answer(holder)
+        elif kind == _EXPORTED:
+            yield owner_of(holder.path), EXPORTED, exported_answer(holder)
+        elif kind == _EXPORT:
+            exports, owner = self._files.exports(holder), owner_of(holder)
+            yield owner, LISTS_EXPORTS, ABSENT if exports is None else LISTED
+            if exports is not None:
+                yield owner, export_key(name), LISTED if name in exports else ABSENT
+        elif kind == _MODULE:
+            question = f"{holder}\0{name}"
+            yield hash_answer(question), 0, _module_answer(self._paths, question)
+        else:
+            yield _method_owner(name), 0, _method_answer(self._methods().get(name))
 
 
 def _module_answer(paths: ModulePaths, question: str) -> int:
