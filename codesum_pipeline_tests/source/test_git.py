@@ -135,3 +135,8 @@ def test_variables_that_redirect_git_are_not_handed_on(
 )
 def test_the_last_complaint_is_shown_without_credentials(complaint: bytes, shown: str) -> None:
     assert last_line(complaint) == shown
+
+
+def test_who_reads_no_blob_starts_no_git(tmp_path: Path) -> None:
+    with BlobReader(tmp_path / "nowhere") as blobs:
+        assert list(blobs.read_many([])) == []

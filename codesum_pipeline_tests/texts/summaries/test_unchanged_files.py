@@ -11,6 +11,7 @@ from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.workspace import Workspace
+from codesum_pipeline.search.evaluation.scratch import scratch_in
 from codesum_pipeline.texts.summaries.function_texts import other_functions
 from codesum_pipeline.texts.summaries.outline import read_classes, read_files
 from codesum_pipeline.texts.summaries.unchanged_files import unchanged_files
@@ -58,6 +59,21 @@ def test_an_edit_looks_at_its_file_however_many_there_are(built: Built, count: i
     same = unchanged_files(workspace, Level.FILE)
     assert [one.id for one in read_classes(workspace, besides=same)] == ["shelf_1.py::Shelf1"]
     assert [one.id for one in read_files(workspace, besides=same)] == ["shelf_1.py"]
+
+
+def test_a_scratch_looks_at_what_differs_from_its_base_and_one_without_a_base_at_all(
+    built: Built, tmp_path: Path
+) -> None:
+    _, workspace = built(3)
+    alone = scratch_in(workspace, tmp_path / "scratch")
+    based = replace(alone, base=workspace)
+
+    found = {name: len(unchanged_files(ws, Level.FILE)) for name, ws in (("alone", alone), ("based", based))}
+    assert found == {"alone": 0, "based": 4}
+    texts = workspace.tables.read(texts_table(Level.CLASS), workspace.key)
+    based.tables.write(texts_table(Level.CLASS), workspace.key, texts.slice(1))
+    assert len(unchanged_files(based, Level.FILE)) == 3, "a class of one has no text there"
+    assert len(unchanged_files(replace(based, force=True), Level.FILE)) == 0
 
 
 def test_a_text_below_that_reads_otherwise_lets_its_class_and_file_be_looked_at(built: Built) -> None:

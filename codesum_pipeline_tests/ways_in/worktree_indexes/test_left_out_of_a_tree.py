@@ -3,7 +3,10 @@
 import pytest
 from msgspec.structs import replace
 
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.ways_in.worktree_indexes.opening import open_tree
+from codesum_pipeline.ways_in.worktree_indexes.word_rarity import RescaledIndexes
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.overlay_answers import Checkout, must_hold_the_law
 from codesum_pipeline_tests.support.repositories import GitRepo
@@ -84,3 +87,15 @@ def test_a_submodule_stands_at_its_pinned_commit_beside_edits_of_the_tree(checko
     assert {part.row("third/lib/l.py::weigh") is not None for part in tree.parts} == {True, False}
     settled = base.settle()
     assert {"third/lib/l.py::weigh", "shop/new.py::weigh"} <= set(settled.ids)
+
+
+def test_patterns_above_the_folder_of_an_index_count_too(tmp_path):
+    repo = GitRepo.create(tmp_path / "repository", {"shop/door.py": CODE, "README.md": "# Shop\n"})
+    home, entry = open_home(tmp_path / "home"), RepositoryEntry("shop", str(repo.path), subdir="shop")
+    build(workspace_of(home, entry))
+    base = PublishedIndex.open(home.layout.published("shop"))
+    repo.write({".codesumignore": "new*.py\n", "shop/new.py": CODE, "shop/other.py": CODE})
+
+    tree = open_tree(home.settings, entry, base, repo.path, rescaled=RescaledIndexes())
+
+    assert tree.found.paths == ["shop/other.py"]

@@ -52,9 +52,9 @@ def wait_for(folder, ending):
 def test_of_many_that_ask_at_once_and_the_one_that_prepares_one_indexes_the_edit(shop, catalogue, monkeypatch):
     built, build_overlay = [], tree_builds.build_overlay
 
-    def counted(*arguments):
+    def counted(*arguments, **named):
         built.append(1)
-        build_overlay(*arguments)
+        build_overlay(*arguments, **named)
 
     monkeypatch.setattr(tree_builds, "build_overlay", counted)
     search(catalogue, shop)
