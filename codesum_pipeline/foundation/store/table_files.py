@@ -42,7 +42,7 @@ class TableWrite(Struct, frozen=True):
     table_hash: str
 
 
-class Piece(Struct, frozen=True):
+class PartToWrite(Struct, frozen=True):
     """A part of a table that is written: where its rows are, or None if it is taken over."""
 
     part: TablePart
@@ -82,7 +82,7 @@ def write_whole(path: Path, spec: TableSpec, ordered: OrderedRows, note: str, *,
 def write_parts(
     path: Path,
     spec: TableSpec,
-    pieces: Sequence[Piece],
+    pieces: Sequence[PartToWrite],
     note: str,
     *,
     old: PartList,
