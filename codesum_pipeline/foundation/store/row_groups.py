@@ -285,8 +285,9 @@ class PartsWriter:
     def finish(self, metadata: Mapping[bytes, bytes]) -> None:
         """Write the footer, with what is to be kept there."""
         empty = BytesIO()
-        with pq.ParquetWriter(empty, self._schema.with_metadata(dict(metadata)), **self._options):
-            pass
+        with pq.ParquetWriter(empty, self._schema, **self._options) as writer:
+            # Not as the schema's, of which the footer has a copy.
+            writer.add_key_value_metadata(dict(metadata))
         footer = _with_groups(_read_footer(empty), self._described, self._rows)
         self._file.write(footer + len(footer).to_bytes(4, "little") + _MAGIC)
 

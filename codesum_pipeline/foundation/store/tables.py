@@ -127,7 +127,9 @@ class TableStore:
         for some in _together(sizes, most=group_rows(TABLES[table])):
             # One after the other: several at once are put together more slowly than here.
             read = [file.read_row_group(group, columns=columns).replace_schema_metadata(None) for group in some]
-            part = read[0] if len(read) == 1 else pa.concat_tables(read).combine_chunks()
+            part = pa.concat_tables(read)
+            # Vectors are long, and who reads them takes them chunk by chunk.
+            part = part if "vector" in columns else part.combine_chunks()
             yield rows_having(with_newer_columns(part, TABLES[table].schema, columns), having)
 
     def read_at(self, table: str, repo: str, rows: npt.NDArray[np.int64], *, columns: list[str]) -> pa.Table:
