@@ -95,6 +95,15 @@ class CandidateTables(Struct, frozen=True):
             )
         return rows[places.to_numpy()], found.select(columns).take(places)
 
+    def hash_rows(self, rows: pa.Table) -> pa.Array:
+        """A hash of each row; none of what is for one use. DuckDB hashes a null list as it does an empty one, and a
+        null in a list as nothing: no table that is hashed has such nulls."""
+        if self.tables.is_scratch:
+            return pa.nulls(rows.num_rows, pa.uint64())
+        with self.connect() as connection:
+            connection.register("hashed", rows)
+            return connection.sql("SELECT hash(hashed) FROM hashed").to_arrow_table().column(0).combine_chunks()
+
     def vectors(self, lane: Lane) -> Vectors:
         """The vectors of a dense lane; raises `BrokenStore` when a document lacks one."""
         rows, _ = self.rows_of_lane("vectors", lane, self.dense_ids)
@@ -103,12 +112,13 @@ class CandidateTables(Struct, frozen=True):
             matrix[places] = matrix_of(some, self.dimensions)
         return matrix
 
-    def tokens(self, rows: Numbers, documents: Numbers) -> pa.ChunkedArray:
-        """The tokens of some documents, which are rows of the index; `rows` are those of all in the table `terms`."""
-        levels = level_numbers(self.heads)[documents]
+    def tokens(self, lane: Lane) -> pa.ChunkedArray:
+        """The tokens of each document in a BM25 lane; raises `BrokenStore` when a document lacks them."""
+        rows, _ = self.rows_of_lane("terms", lane, self.ids)
+        levels = level_numbers(self.heads)
         # Each part is split by level: so the tokens are put in order without a second copy of all.
         of_level: list[list[pa.Array]] = [[] for _ in LEVELS]
-        for places, some in self._read("terms", "tokens", rows[documents]):
+        for places, some in self._read("terms", "tokens", rows):
             tokens = some.column("tokens").combine_chunks()
             for number, found in enumerate(of_level):
                 found.append(tokens.filter(pa.array(levels[places] == number)))

@@ -56,21 +56,11 @@ def _stamped(tables: CandidateTables, hashes: list[pa.Array]) -> Iterator[tuple[
     documents = tables.tables.read_parts("documents", tables.key, columns=TABLES["documents"].schema.names)
     done = 0
     for some in stamped_documents(documents, history):
-        found = _hashes_of(tables, some)
+        found = tables.hash_rows(some)
         same = tables.origins.same_rows(_PART, found, [paths.DOCUMENTS, paths.OFFSETS], first=done)
         hashes.append(found)
         done += some.num_rows
         yield from ((some.slice(at, _AT_ONCE), same[at : at + _AT_ONCE]) for at in range(0, len(same), _AT_ONCE))
-
-
-def _hashes_of(tables: CandidateTables, stamped: pa.Table) -> pa.Array:
-    """A hash of each row; none of what is for one use. DuckDB hashes a null list as it does an empty one, and a null in
-    a list as nothing: documents have no such nulls."""
-    if tables.tables.is_scratch:
-        return pa.nulls(stamped.num_rows, pa.uint64())
-    with tables.connect() as connection:
-        connection.register("stamped", stamped)
-        return connection.sql("SELECT hash(stamped) FROM stamped").to_arrow_table().column(0).combine_chunks()
 
 
 class _LastLines(Struct, frozen=True):

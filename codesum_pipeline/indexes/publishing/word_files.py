@@ -1,7 +1,7 @@
 """The words of each BM25 lane, made from how often each text has each word.
 
 The counts lie in the file beside the scores: of a text that is the same as in the last version they are taken from
-there, and only the others' tokens are read and counted. How rare a word is, and how long the usual text, are computed
+there, and only the others' tokens are counted. How rare a word is, and how long the usual text, are computed
 anew, with all scores.
 """
 
@@ -91,14 +91,14 @@ class TextRows(Struct, frozen=True):
 
 def _count_words(tables: CandidateTables, lane: Lane) -> tuple[TokenCounts, TextRows]:
     """How often each text of a lane has each token. Texts that are the last version's are not counted again."""
-    stored, columns = tables.rows_of_lane("terms", lane, tables.ids, "text_hash")
-    hashes = columns.column("text_hash").combine_chunks()
+    every = tables.tokens(lane)
+    hashes = tables.hash_rows(pa.table({"tokens": every}))
     file, last = paths.BM25_FILES[lane], tables.origins.last
     places = tables.origins.same_rows(f"words {lane}", hashes, [file, *([paths.PASSAGES] if lane is Lane.CODE else [])])
     tables.origins.keep(f"words {lane}", hashes)
     anew, kept = np.flatnonzero(places < 0), np.flatnonzero(places >= 0)
     passages = np.zeros(len(places), dtype=np.int64)
-    texts = tables.tokens(stored, anew)
+    texts = every.filter(pa.array(places < 0))
     if lane is Lane.CODE:
         # In index order the documents of one level follow one another.
         files = np.searchsorted(level_numbers(tables.heads)[anew], LEVELS.index(Level.FILE) + np.arange(2)).tolist()
