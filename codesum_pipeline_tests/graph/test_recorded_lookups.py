@@ -1,6 +1,5 @@
 """A Python file is resolved again exactly where something changed that it had asked for, and it reads nothing else."""
 
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -27,14 +26,14 @@ from codesum_pipeline_tests.graph.python_mixes import PythonMix, Sources
 from codesum_pipeline_tests.graph.strict_reading import Allowed, StrictFiles, StrictPaths
 
 # What resolving gives of each file.
-Resolved = Mapping[str, Any]
+Resolved = dict[str, Any]
 
 
 @lru_cache(maxsize=5000)
 def _facts_of(path: str, source: str) -> Row:
     parsed = parse_file(path, "python", source.encode(), blob="", hash_policy=HashPolicy.CANONICAL)
     assert parsed.facts.language == "python", source
-    (row,) = to_table([parsed.facts], FileFacts).to_pylist()
+    row: Row = to_table([parsed.facts], FileFacts).to_pylist()[0]
     return row
 
 
