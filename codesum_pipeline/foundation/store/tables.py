@@ -44,8 +44,6 @@ _COLUMNS_KEY = b"codesum.columns"
 _PARTS_KEY = b"codesum.parts"
 _NOTE_KEY = b"codesum.note"
 _VECTOR = pa.list_(pa.float32())
-# Of tables that are read once or twice, and then deleted.
-_PLAIN = {"compression": "none", "use_dictionary": False, "write_statistics": False}
 # Rows written and read at one time: bounds the memory. A vector is as long as many texts.
 _GROUP_ROWS = 1 << 15
 _GROUP_LONG_ROWS = 1 << 12
@@ -167,7 +165,7 @@ class TableStore:
         length = _GROUP_VECTORS if _VECTOR in spec.schema.types else length
         with (
             replace_durably(self.path(table, repo)) as file,
-            pq.ParquetWriter(file, schema, **(_PLAIN if self.is_scratch else _encoding(spec.schema))) as writer,
+            pq.ParquetWriter(file, schema, **_encoding(spec.schema)) as writer,
         ):
             for some in ordered.slices(length, within=spans.values()):
                 writer.write_table(some.replace_schema_metadata(schema.metadata))
