@@ -68,32 +68,25 @@ def _hash_whole(spec: TableSpec, ordered: OrderedRows) -> tuple[dict[str, str], 
     return {field.name: column_hash(ordered.column(field.name), field) for field in spec.schema}, lanes
 
 
-def write_whole(path: Path, spec: TableSpec, ordered: OrderedRows, note: str, *, is_plain: bool) -> TableWrite:
-    """Write a table that no path cuts; `is_plain` if it is read once or twice, and then deleted."""
+def write_whole(path: Path, spec: TableSpec, ordered: OrderedRows, note: str) -> TableWrite:
+    """Write a table that no path cuts."""
     hashes, lanes = _hash_whole(spec, ordered)
     schema = spec.schema.with_metadata(_metadata(hashes, lanes, note))
     spans = [slice(*span) for span in pairwise(accumulate((part.rows for part in lanes.parts), initial=0))]
-    with replace_durably(path) as file, pq.ParquetWriter(file, schema, **_encoding(spec.schema, is_plain)) as writer:
+    with replace_durably(path) as file, pq.ParquetWriter(file, schema, **_encoding(spec.schema)) as writer:
         for some in ordered.slices(group_rows(spec), within=spans):
             writer.write_table(some.replace_schema_metadata(schema.metadata))
     return TableWrite(rows=len(ordered.order), table_hash=content_hash_of(hashes, spec.schema.names))
 
 
 def write_parts(
-    path: Path,
-    spec: TableSpec,
-    pieces: Sequence[PartToWrite],
-    note: str,
-    *,
-    old: PartList,
-    source: Path | None,
-    is_plain: bool,
+    path: Path, spec: TableSpec, pieces: Sequence[PartToWrite], note: str, *, old: PartList, source: Path | None
 ) -> TableWrite:
-    """As `write_whole`, a table of parts; those that the file `source` has, which are `old`, are taken over."""
+    """Write a table of parts; those that the file `source` has, which are `old`, are taken over."""
     places = {_identity(part): number for number, part in enumerate(old.parts)}
     done: list[TablePart] = []
     with replace_durably(path) as file, ExitStack() as opened:
-        writer = PartsWriter(file, spec.schema, _encoding(spec.schema, is_plain))
+        writer = PartsWriter(file, spec.schema, _encoding(spec.schema))
         known = None
         if source is not None:
             known = WrittenParts(
@@ -132,10 +125,8 @@ def group_rows(spec: TableSpec) -> int:
     return _GROUP_LONG_ROWS if spec.is_long else _GROUP_SOURCES if spec.has_sources else _GROUP_ROWS
 
 
-def _encoding(schema: pa.Schema, is_plain: bool) -> dict[str, Any]:
+def _encoding(schema: pa.Schema) -> dict[str, Any]:
     """Vectors are stored as they are: compressing them saves 7 % and makes writing three times as slow."""
-    if is_plain:
-        return {"compression": "none", "use_dictionary": False, "write_statistics": False}
     vectors = [field.name for field in schema if field.type == _VECTOR]
     if not vectors:
         return {"compression": "zstd"}

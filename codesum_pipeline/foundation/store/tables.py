@@ -175,7 +175,7 @@ class TableStore:
         spec = TABLES[table]
         ordered = OrderedRows.by(rows.cast(spec.schema), spec.sort_by)
         if not is_cut(spec, len(rows)):
-            return write_whole(self.path(table, repo), spec, ordered, note, is_plain=self.is_scratch)
+            return write_whole(self.path(table, repo), spec, ordered, note)
         pieces = [PartToWrite(part, (ordered, span)) for part, span in list_parts(ordered, spec)]
         return self._write_parts(table, repo, pieces, self._usable_parts(table, repo), note)
 
@@ -214,8 +214,7 @@ class TableStore:
     ) -> TableWrite:
         with _undamaged(table, repo):
             source = self._find(table, repo) if old.parts else None
-            path, is_plain = self.path(table, repo), self.is_scratch
-            return write_parts(path, TABLES[table], pieces, note, old=old, source=source, is_plain=is_plain)
+            return write_parts(self.path(table, repo), TABLES[table], pieces, note, old=old, source=source)
 
     def _parts(self, table: str, repo: str) -> PartList:
         with _undamaged(table, repo):

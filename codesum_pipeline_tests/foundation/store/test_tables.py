@@ -235,18 +235,6 @@ def test_an_overlay_reads_through_and_writes_beside(tmp_path: Path) -> None:
     assert base.read_rows("graph_stats", "one", GraphStats) == ROWS
 
 
-def test_a_table_of_an_overlay_says_the_same_and_is_not_compressed(tmp_path: Path) -> None:
-    store = TableStore(tmp_path / "base")
-    overlay = TableStore(tmp_path / "overlay", base=store)
-    rows = many_rows(2_000)
-    written = [each.write("graph_stats", "repo", rows).table_hash for each in (store, overlay)]
-
-    assert written[0] == written[1]
-    assert store.read("graph_stats", "repo") == overlay.read("graph_stats", "repo")
-    groups = [pq.read_metadata(each.path("graph_stats", "repo")).row_group(0).column(0) for each in (store, overlay)]
-    assert [group.compression for group in groups] == ["ZSTD", "UNCOMPRESSED"]
-
-
 def test_views_of_all_repositories_have_a_column_for_the_repository(tmp_path: Path) -> None:
     store = TableStore(tmp_path)
     store.write_rows("graph_stats", "one", ROWS[:1], GraphStats)
