@@ -42,7 +42,7 @@ class TableWrite(Struct, frozen=True):
     table_hash: str
 
 
-class PartToWrite(Struct, frozen=True):
+class PlacedPart(Struct, frozen=True):
     """A part of a table that is written: where its rows are, or None if it is taken over."""
 
     part: TablePart
@@ -80,7 +80,7 @@ def write_whole(path: Path, spec: TableSpec, ordered: OrderedRows, note: str) ->
 
 
 def write_parts(
-    path: Path, spec: TableSpec, pieces: Sequence[PartToWrite], note: str, *, old: PartList, source: Path | None
+    path: Path, spec: TableSpec, pieces: Sequence[PlacedPart], note: str, *, old: PartList, source: Path | None
 ) -> TableWrite:
     """Write a table of parts; those that the file `source` has, which are `old`, are taken over."""
     places = {_identity(part): number for number, part in enumerate(old.parts)}

@@ -39,7 +39,7 @@ from codesum_pipeline.foundation.store.table_files import (
     NOTE_KEY,
     PARTS_KEY,
     VERSION_KEY,
-    PartToWrite,
+    PlacedPart,
     TableWrite,
     content_hash_of,
     group_rows,
@@ -176,7 +176,7 @@ class TableStore:
         ordered = OrderedRows.by(rows.cast(spec.schema), spec.sort_by)
         if not is_cut(spec, len(rows)):
             return write_whole(self.path(table, repo), spec, ordered, note)
-        pieces = [PartToWrite(part, (ordered, span)) for part, span in list_parts(ordered, spec)]
+        pieces = [PlacedPart(part, (ordered, span)) for part, span in list_parts(ordered, spec)]
         return self._write_parts(table, repo, pieces, self._usable_parts(table, repo), note)
 
     def replace_files(
@@ -197,10 +197,10 @@ class TableStore:
             kept = self._read_parts(table, repo, None, spec.schema.names) if self._find(table, repo) else rows[:0]
             kept = rows_of_files(kept, spec, paths, are_wanted=False)
             return self.write(table, repo, pa.concat_tables([kept, rows]), note=note)
-        pieces = [PartToWrite(part) for part in old.parts]
+        pieces = [PlacedPart(part) for part in old.parts]
         for one in reversed(found):
             new = list_parts(ordered, spec, slice(one.start, one.stop))
-            pieces[one.parts.start : one.parts.stop] = [PartToWrite(part, (ordered, span)) for part, span in new]
+            pieces[one.parts.start : one.parts.stop] = [PlacedPart(part, (ordered, span)) for part, span in new]
         return self._write_parts(table, repo, pieces, old, note)
 
     def append(self, table: str, repo: str, rows: pa.Table) -> TableWrite:
@@ -209,9 +209,7 @@ class TableStore:
         around = self._rows_of(table, repo, paths, rows.column_names)
         return self.replace_files(table, repo, pa.concat_tables([around, rows]), paths)
 
-    def _write_parts(
-        self, table: str, repo: str, pieces: Sequence[PartToWrite], old: PartList, note: str
-    ) -> TableWrite:
+    def _write_parts(self, table: str, repo: str, pieces: Sequence[PlacedPart], old: PartList, note: str) -> TableWrite:
         with _undamaged(table, repo):
             source = self._find(table, repo) if old.parts else None
             return write_parts(self.path(table, repo), TABLES[table], pieces, note, old=old, source=source)
