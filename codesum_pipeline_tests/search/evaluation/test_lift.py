@@ -16,7 +16,7 @@ from codesum_pipeline.foundation.data_model.progress import no_progress
 from codesum_pipeline.foundation.settings.stage_settings import EvaluationSettings
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.workspace import Workspace
-from codesum_pipeline.indexes.publishing import candidate_files
+from codesum_pipeline.indexes.publishing import vector_files
 from codesum_pipeline.search.evaluation.evaluate import Interval, QuestionResult
 from codesum_pipeline.search.evaluation.evaluation_step import evaluate_candidate
 from codesum_pipeline.search.evaluation.lift import (
@@ -57,7 +57,7 @@ MakeShop = Callable[[str], Workspace]
 def has_cells(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Whether indexes are searched as those with very many vectors are: here more than three."""
     if request.param:
-        for module in (candidate_files, lookup):
+        for module in (vector_files, lookup):
             monkeypatch.setattr(module, "FEWEST_VECTORS", 3)
     return bool(request.param)
 

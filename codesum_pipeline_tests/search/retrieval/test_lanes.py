@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from codesum_pipeline.foundation.data_model.document import LEVELS, Level
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.file_formats.version_folder import DENSE_LANES, LANES, Lane
-from codesum_pipeline.indexes.publishing import candidate_files
+from codesum_pipeline.indexes.publishing import vector_files
 from codesum_pipeline.indexes.publishing.verify import verify_index
 from codesum_pipeline.search.retrieval import lookup
 from codesum_pipeline.search.retrieval.lookup import inner_products
@@ -104,7 +104,7 @@ def test_many_vectors_rank_as_all_of_them_do(
     tmp_path: Path, embedder: Embedder, shop: PublishedIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Many: more than three. All cells of so few are looked into.
-    for module in (candidate_files, lookup):
+    for module in (vector_files, lookup):
         monkeypatch.setattr(module, "FEWEST_VECTORS", 3)
     workspace = make_index_workspace(tmp_path)
     publish(workspace)
