@@ -177,6 +177,8 @@ def test_the_folder_that_is_indexed_flags_nothing_by_its_own_name() -> None:
         (b"caf\xe9.py", "./caf\\xe9.py", False),
         (b"back\\slash\xff", "./back\\\\slash\\xff", False),
         (b"a::b.py", "a::b.py", False),
+        (b"tool:", "tool:", False),
+        (b"a:/b.py", "a:/b.py", True),
         (b"a/../b.py", "a/../b.py", False),
         (b"a//b.py", "a//b.py", False),
         (b".GIT/config", ".GIT/config", False),

@@ -162,15 +162,16 @@ def is_bundled(path: str) -> bool:
 def readable_path(raw: bytes) -> tuple[str, bool]:
     """A path as text, and whether it can be one of a document.
 
-    Names that are not UTF-8, that hold `::` (ids would be ambiguous) or parts that no checkout allows cannot. The first
-    are shown escaped behind `./`, which no other path starts with.
+    Names that are not UTF-8, that hold `::` or end with `:` (ids would be ambiguous) or parts that no checkout allows
+    cannot. The first are shown escaped behind `./`, which no other path starts with.
     """
     try:
         path = raw.decode("utf-8")
     except UnicodeDecodeError:
         return "./" + raw.replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace"), False
     parts = path.removesuffix("/").split("/")
-    is_valid = SEPARATOR not in path and not any(part.lower() in ("", ".", "..", ".git") for part in parts)
+    is_ambiguous = SEPARATOR in path or path.endswith(SEPARATOR[0])
+    is_valid = not is_ambiguous and not any(part.lower() in ("", ".", "..", ".git") for part in parts)
     return path, is_valid
 
 
