@@ -28,7 +28,7 @@ from codesum_pipeline.foundation.store.schemas import TableSpec
 MODULUS = 64
 # A table with fewer rows is read and written whole in less time than its parts are found. A row with a file's source is
 # as long as many others.
-LEAST_ROWS = 1 << 12
+LEAST_ROWS = 1 << 14
 LEAST_SOURCES = 1 << 8
 _NUMBERS_TOGETHER = 1 << 6
 # Between the group and the id of a row; no path has it.
