@@ -45,7 +45,9 @@ class TokenCounts(Struct, frozen=True):
         """What an index was made from."""
         columns = np.repeat(np.arange(len(index.vocabulary), dtype=np.int32), np.diff(index.indptr))
         lengths = np.bincount(index.indices, weights=index.times, minlength=index.documents).astype(np.int64)
-        return cls(columns, index.indices, index.times, lengths, index.vocabulary.to_list())
+        # As wide as those that are counted: the file has the narrowest numbers that hold its own.
+        times = index.times.astype(np.int32)
+        return cls(columns, index.indices, times, lengths, index.vocabulary.to_list())
 
     def with_texts(self, rows: Array, fresh: "TokenCounts", rows_of_fresh: Array, count: int) -> "TokenCounts":
         """The counts of `count` texts: text k becomes `rows[k]`, or is left out where that is -1, and text k of `fresh`
