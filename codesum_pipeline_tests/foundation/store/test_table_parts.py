@@ -125,7 +125,7 @@ def many_files(count: int = 400) -> dict[str, tuple[set[str], int]]:
 
 
 def parts_of(store: TableStore, repo: str = "one") -> PartList:
-    return store._parts("terms", repo)
+    return table_files.parts_in(store._footer("terms", repo))
 
 
 def test_an_edit_of_a_file_encodes_one_part_of_each_lane(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -285,3 +285,62 @@ def test_a_reader_sees_every_table_whole_while_its_parts_are_replaced(
 
     assert lengths == {rows for rows, _ in counts} == {len(terms_of(files))}
     assert len(counts) > 1
+
+
+def test_a_flipped_bit_is_found_when_rows_are_read_and_never_taken_over_as_other_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut_by(16, monkeypatch)
+    chance, store, files, change = random.Random(5), TableStore(tmp_path), many_files(60), {"src/f0030.py": ({""}, 3)}
+    store.write("terms", "clean", terms_of(files | change))
+    store.write("terms", "one", terms_of(files))
+    path, names = store.path("terms", "one"), TABLES["terms"].schema.names
+    content, read = path.read_bytes(), store.read_files("terms", "one", [*change], columns=names)
+    refused = 0
+    for _ in range(150):
+        damaged = bytearray(content)
+        damaged[chance.randrange(len(damaged))] ^= 1 << chance.randrange(8)
+        path.write_bytes(damaged)
+        try:
+            assert store.read_files("terms", "one", [*change], columns=names).equals(read)
+            store.replace_files("terms", "one", terms_of(change), [*change])
+            assert store.read("terms", "one").equals(store.read("terms", "clean"))
+        except BrokenStore:
+            refused += 1
+        path.unlink(missing_ok=True)
+
+    assert 30 < refused < 120
+
+
+def test_a_table_whose_parts_are_damaged_is_replaced_by_one_that_is_written_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut_by(3, monkeypatch)
+    store, rows = TableStore(tmp_path), terms_of(many_files())
+    store.write("terms", "one", rows)
+    path = store.path("terms", "one")
+    content = path.read_bytes()
+    footer = int.from_bytes(content[-8:-4], "little") + 8
+    path.write_bytes(content[:2_000] + content[-footer:])
+
+    store.write("terms", "one", rows)
+
+    assert path.read_bytes() == content
+
+
+def test_a_base_that_another_build_replaces_meanwhile_gives_a_preview_no_rows_of_other_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut_by(3, monkeypatch)
+    base, change = TableStore(tmp_path / "base"), {"src/f0200.py": ({""}, 3)}
+    base.write("terms", "one", terms_of(many_files()))
+
+    class OvertakenStore(TableStore):
+        def _write_parts(self, *args: Any, **options: Any) -> Any:
+            base.write("terms", "one", terms_of({f"other/{path}": file for path, file in many_files(90).items()}))
+            return super()._write_parts(*args, **options)
+
+    preview = OvertakenStore(tmp_path / "preview", base=base)
+    with pytest.raises(BrokenStore, match="'terms' of repository 'one' was replaced by another build"):
+        preview.replace_files("terms", "one", terms_of(change), [*change])
+    assert not preview.path("terms", "one").exists()
