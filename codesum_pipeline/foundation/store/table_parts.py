@@ -31,10 +31,10 @@ MODULUS = 64
 LEAST_ROWS = 1 << 14
 LEAST_SOURCES = 1 << 8
 _NUMBERS_TOGETHER = 1 << 6
-# Between the group and the id of a row; no path has it.
-_BETWEEN = "\0"
-# Behind all ids of a path: a colon and the next character. Behind all ids.
-_BEHIND, _LAST = ":;", "\U0010ffff"
+# Between the group and the id of a row; no path has it. What is behind all rows of a group.
+_BETWEEN, _AFTER = "\0", "\1"
+# Behind all ids of a path: a colon and the next character.
+_BEHIND = ":;"
 
 
 class TablePart(Struct, frozen=True):
@@ -85,7 +85,7 @@ class PartList(Struct, frozen=True):
         found: set[int] = set()
         for group in {part.group for part in self.parts}:
             start = bisect_left(firsts, group + _BETWEEN)
-            stop = bisect_right(firsts, group + _BETWEEN + _LAST)
+            stop = bisect_left(firsts, group + _AFTER)
             for path in paths:
                 key = f"{group}{_BETWEEN}{path}"
                 # Ids below a folder are between that of the folder and what would be in a file of its name.

@@ -25,7 +25,20 @@ from codesum_pipeline.foundation.store.table_parts import MODULUS, PartList
 from codesum_pipeline.foundation.store.tables import TableStore, rows_of_files
 
 # Names that are neighbours of each other in one order and not in another: of paths, of ids, and of their bytes.
-NAMES = ["a", "a.py", "a.py-x", "a.py.bak", "a.pyz", "a/b.py", "a b.py", "é.py", "é", "b.py", "\U0001f600.py"]
+NAMES = [
+    "a",
+    "a.py",
+    "a.py-x",
+    "a.py.bak",
+    "a.pyz",
+    "a/b.py",
+    "a b.py",
+    "é.py",
+    "é",
+    "b.py",
+    "\U0001f600.py",
+    "\U0010ffff.py",
+]
 PATHS = st.sampled_from([*NAMES, *(f"f{number:03}.py" for number in range(40))])
 IDS = st.sets(st.sampled_from(["", "::f", "::g", "::C::m"]), max_size=3)
 FILES = st.dictionaries(PATHS, st.tuples(IDS, st.integers(0, 3)), max_size=30)
@@ -344,3 +357,15 @@ def test_a_base_that_another_build_replaces_meanwhile_gives_a_preview_no_rows_of
     with pytest.raises(BrokenStore, match="'terms' of repository 'one' was replaced by another build"):
         preview.replace_files("terms", "one", terms_of(change), [*change])
     assert not preview.path("terms", "one").exists()
+
+
+def test_a_path_of_the_last_character_there_is_can_be_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cut_by(1, monkeypatch)
+    store, files = TableStore(tmp_path), {"a.py": ({""}, 1), "\U0010ffff.py": ({"", "::f"}, 1)}
+    store.write("terms", "one", terms_of(files))
+    change = {"\U0010ffff.py": ({"::g"}, 2)}
+
+    store.replace_files("terms", "one", terms_of(change), [*change])
+
+    store.write("terms", "clean", terms_of(files | change))
+    assert store.path("terms", "one").read_bytes() == store.path("terms", "clean").read_bytes()
