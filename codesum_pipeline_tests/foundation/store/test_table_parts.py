@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.document import HistoryEvent, HistoryRow, Level, WrittenBy
 from codesum_pipeline.foundation.data_model.errors import BrokenStore
-from codesum_pipeline.foundation.store import table_files, table_parts
+from codesum_pipeline.foundation.store import row_groups, table_files, table_parts
 from codesum_pipeline.foundation.store.memory_tables import MemoryTables
 from codesum_pipeline.foundation.store.rows import to_table
 from codesum_pipeline.foundation.store.schemas import TABLES
@@ -167,6 +167,14 @@ def test_an_edit_of_a_file_encodes_one_part_of_each_lane(tmp_path: Path, monkeyp
     assert len(encoded) == 2
 
 
+@pytest.mark.parametrize(
+    ("table", "least"), [("terms", table_parts.LEAST_ROWS), ("file_facts", table_parts.LEAST_SOURCES)]
+)
+def test_a_table_is_cut_from_so_many_rows_on(table: str, least: int) -> None:
+    assert not table_parts.is_cut(TABLES[table], least - 1)
+    assert table_parts.is_cut(TABLES[table], least)
+
+
 def test_a_table_below_the_limit_has_no_parts_and_one_that_grows_or_shrinks_over_it_is_written_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -256,6 +264,8 @@ def test_many_edits_one_after_another_end_in_the_file_of_a_clean_build(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cut_by(5, monkeypatch)
+    # Fewer than a part has, so that one is copied in several pieces.
+    monkeypatch.setattr(row_groups, "_COPIED_BYTES", 100)
     chance, store, files = random.Random(7), TableStore(tmp_path), many_files(120)
     store.write("terms", "one", terms_of(files))
     for _ in range(40):
