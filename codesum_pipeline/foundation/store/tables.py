@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 from msgspec import Struct
 from msgspec.json import decode
 
+from codesum_pipeline.foundation.data_model.bounded_batches import bounded_batches
 from codesum_pipeline.foundation.data_model.errors import BrokenStore, MissingTable, SchemaMismatch
 from codesum_pipeline.foundation.data_model.printable import one_line
 from codesum_pipeline.foundation.store.atomic import FileState
@@ -124,9 +125,10 @@ class TableStore:
         file = self._open(table, repo)
         groups = map(file.metadata.row_group, range(file.num_row_groups))
         sizes = {n: group.num_rows for n, group in enumerate(groups) if having is None or _may_have(group, *having)}
-        for some in _together(sizes, most=group_rows(TABLES[table])):
-            # One after the other: several at once are put together more slowly than here.
-            read = [file.read_row_group(group, columns=columns).replace_schema_metadata(None) for group in some]
+        for some in bounded_batches(sizes, sizes.__getitem__, most=group_rows(TABLES[table])):
+            with _undamaged(table, repo):
+                # One after the other: several at once are put together more slowly than here.
+                read = [file.read_row_group(group, columns=columns).replace_schema_metadata(None) for group in some]
             part = pa.concat_tables(read)
             # Vectors are long, and who reads them takes them chunk by chunk.
             part = part if "vector" in columns else part.combine_chunks()
@@ -134,7 +136,9 @@ class TableStore:
 
     def read_at(self, table: str, repo: str, rows: npt.NDArray[np.int64], *, columns: list[str]) -> pa.Table:
         """The rows with these ascending numbers; only the row groups that contain them are read."""
-        return self.reader(table, repo, columns=columns).at(rows)
+        reader = self.reader(table, repo, columns=columns)
+        with _undamaged(table, repo):
+            return reader.at(rows)
 
     def reader(self, table: str, repo: str, *, columns: list[str], kept: int = 1) -> RowReader:
         """As `read_at`, for several times; the last `kept` groups that were read are not read again."""
@@ -364,20 +368,6 @@ def with_newer_columns(found: pa.Table, schema: pa.Schema, columns: Sequence[str
         elif pa.types.is_struct(field.type) and found.schema.field(name).type != field.type:
             found = found.set_column(found.schema.get_field_index(name), field, found.column(name).cast(field.type))
     return found
-
-
-def _together(sizes: Mapping[int, int], *, most: int) -> Iterator[list[int]]:
-    """Row groups that are read at one time, by the number of rows that each has."""
-    some: list[int] = []
-    rows = 0
-    for number, size in sizes.items():
-        if some and rows + size > most:
-            yield some
-            some, rows = [], 0
-        some.append(number)
-        rows += size
-    if some:
-        yield some
 
 
 def rows_of_files(rows: pa.Table, spec: TableSpec, paths: Collection[str], *, are_wanted: bool = True) -> pa.Table:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -379,3 +380,20 @@ def test_a_path_of_the_last_character_there_is_can_be_replaced(tmp_path: Path, m
 
     store.write("terms", "clean", terms_of(files | change))
     assert store.path("terms", "one").read_bytes() == store.path("terms", "clean").read_bytes()
+
+
+def test_every_way_of_reading_names_the_table_whose_rows_are_damaged(tmp_path: Path) -> None:
+    store, rows = TableStore(tmp_path), terms_of(many_files(20))
+    store.write("terms", "one", rows)
+    path, names = store.path("terms", "one"), TABLES["terms"].schema.names
+    content = path.read_bytes()
+    path.write_bytes(content[:4] + bytes(200) + content[204:])
+
+    for read in (
+        lambda: store.read("terms", "one"),
+        lambda: store.read_files("terms", "one", ["src/f0001.py"], columns=names),
+        lambda: store.read_at("terms", "one", np.array([1]), columns=names),
+        lambda: [*store.read_parts("terms", "one", columns=names)],
+    ):
+        with pytest.raises(BrokenStore, match="table 'terms' of repository 'one' is damaged"):
+            read()
