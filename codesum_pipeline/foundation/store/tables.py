@@ -50,6 +50,7 @@ from codesum_pipeline.foundation.store.table_files import (
 from codesum_pipeline.foundation.store.table_parts import (
     PartList,
     ReplacedParts,
+    are_large_enough,
     find_replacements,
     is_cut,
     keys_of,
@@ -180,9 +181,10 @@ class TableStore:
         """Replace one repository's rows. `note` says what they belong with; no hash covers it."""
         spec = TABLES[table]
         ordered = OrderedRows.by(rows.cast(spec.schema), spec.sort_by)
-        if not is_cut(spec, len(rows)):
+        parts = list_parts(ordered, spec) if is_cut(spec, len(rows)) else []
+        if not parts:
             return write_whole(self.path(table, repo), spec, ordered, note)
-        pieces = [PlacedPart(part, (ordered, span)) for part, span in list_parts(ordered, spec)]
+        pieces = [PlacedPart(part, (ordered, span)) for part, span in parts]
         # Of a damaged table nothing is taken over.
         with suppress(BrokenStore):
             return self._write_parts(table, repo, pieces, note, source=self._find(table, repo))
@@ -205,15 +207,16 @@ class TableStore:
             kept = rows_of_files(kept, spec, paths, are_wanted=False)
             ordered = OrderedRows.by(pa.concat_tables([kept, rows]), spec.sort_by)
             found = find_replacements(old, touched, keys_of(ordered, spec).to_pylist())
-        if isinstance(found, set) or not is_cut(spec, old.rows_besides(touched) + len(ordered.order)):
-            kept = _read_groups(table, repo, file, None, spec.schema.names)
-            kept = rows_of_files(kept, spec, paths, are_wanted=False)
-            return self.write(table, repo, pa.concat_tables([kept, rows]), note=note)
-        pieces = [PlacedPart(part) for part in old.parts]
-        for one in reversed(found):
-            new = list_parts(ordered, spec, slice(one.start, one.stop))
-            pieces[one.parts.start : one.parts.stop] = [PlacedPart(part, (ordered, span)) for part, span in new]
-        return self._write_parts(table, repo, pieces, note, source=source)
+        if isinstance(found, list) and is_cut(spec, count := old.rows_besides(touched) + len(ordered.order)):
+            pieces = [PlacedPart(part) for part in old.parts]
+            for one in reversed(found):
+                new = list_parts(ordered, spec, slice(one.start, one.stop))
+                pieces[one.parts.start : one.parts.stop] = [PlacedPart(part, (ordered, span)) for part, span in new]
+            if are_large_enough(len(pieces), count):
+                return self._write_parts(table, repo, pieces, note, source=source)
+        kept = _read_groups(table, repo, file, None, spec.schema.names)
+        kept = rows_of_files(kept, spec, paths, are_wanted=False)
+        return self.write(table, repo, pa.concat_tables([kept, rows]), note=note)
 
     def append(self, table: str, repo: str, rows: pa.Table) -> TableWrite:
         """Add rows behind all others of a table whose key is a number."""

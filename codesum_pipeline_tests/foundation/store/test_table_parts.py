@@ -57,6 +57,7 @@ def cut_by(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table_parts, "MODULUS", number)
     monkeypatch.setattr(table_parts, "LEAST_ROWS", 0)
     monkeypatch.setattr(table_parts, "LEAST_SOURCES", 0)
+    monkeypatch.setattr(table_parts, "LEAST_PART_ROWS", 0)
     monkeypatch.setattr(table_files, "_GROUP_ROWS", 3)
 
 
@@ -174,6 +175,28 @@ def test_an_edit_of_a_file_encodes_one_part_of_each_lane(tmp_path: Path, monkeyp
 def test_a_table_is_cut_from_so_many_rows_on(table: str, least: int) -> None:
     assert not table_parts.is_cut(TABLES[table], least - 1)
     assert table_parts.is_cut(TABLES[table], least)
+
+
+@pytest.mark.parametrize(("rows_of_part", "is_in_parts"), [(2, True), (3, False)])
+def test_names_that_all_begin_a_part_cut_no_table(
+    rows_of_part: int, is_in_parts: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut_by(1, monkeypatch)
+    # Each file has two rows.
+    monkeypatch.setattr(table_parts, "LEAST_PART_ROWS", rows_of_part)
+    store, files, change = TableStore(tmp_path), many_files(30), {"src/f0200.py": ({"", "::f"}, 3)}
+    store.write("terms", "one", terms_of(files))
+
+    assert len(parts_of(store).parts) == (60 if is_in_parts else 2)
+    store.replace_files("terms", "one", terms_of(change), [*change])
+    store.write("terms", "clean", terms_of(files | change))
+    assert store.path("terms", "one").read_bytes() == store.path("terms", "clean").read_bytes()
+    assert len(parts_of(store).parts) == (62 if is_in_parts else 2)
+    few = {"src/f0001.py": ({""}, 1), "src/f0002.py": ({""}, 1), "src/f0003.py": ({""}, 1)}
+    store.replace_files("terms", "one", terms_of(few), [*few])
+    store.write("terms", "clean", terms_of(files | change | few))
+    assert store.path("terms", "one").read_bytes() == store.path("terms", "clean").read_bytes()
+    assert len(parts_of(store).parts) == 2
 
 
 def test_a_table_below_the_limit_has_no_parts_and_one_that_grows_or_shrinks_over_it_is_written_anew(
