@@ -84,7 +84,7 @@ def test_tables_that_are_read_in_many_parts_give_the_same_bytes(
     for name in ("_GROUP_ROWS", "_GROUP_VECTORS"):
         monkeypatch.setattr(table_files, name, 2)
     table_parts._cuts.cache_clear()
-    for name, number in {"MODULUS": modulus, "LEAST_ROWS": 0, "LEAST_SOURCES": 0}.items():
+    for name, number in {"MODULUS": modulus, "LEAST_ROWS": 0, "LEAST_SOURCES": 0, "LEAST_PART_ROWS": 0}.items():
         monkeypatch.setattr(table_parts, name, number)
 
     in_parts = candidate_of(make_index_workspace(tmp_path / "in parts"))

@@ -59,6 +59,7 @@ LOW: Mapping[str, int] = {
     "foundation.store.table_files:_GROUP_ROWS": 1,
     "foundation.store.table_files:_GROUP_SOURCES": 1,
     "foundation.store.table_files:_GROUP_VECTORS": 1,
+    "foundation.store.table_parts:LEAST_PART_ROWS": 0,
     "foundation.store.table_parts:LEAST_ROWS": 0,
     "foundation.store.table_parts:LEAST_SOURCES": 0,
     "foundation.store.table_parts:MODULUS": 1,

@@ -1,7 +1,8 @@
 """What the rows of a table were made from, kept beside the memos of the steps: a row that would be made from the same
 again is carried over, and nothing of it is computed.
 
-Such a file is used only while the table is what it was when both were written, under the same settings and versions.
+Such a file is used only while the table is what it was when both were written, under the same settings and versions. It
+ends with the hash of its content: Arrow does not check what it reads, and damage would end the process.
 """
 
 import hashlib
@@ -21,6 +22,7 @@ _SCHEMA = pa.schema([("id", pa.string()), ("hash", pa.binary(20))])
 _STATE = b"codesum.state"
 # Strings that are Python objects at one time: bounds the memory.
 _AT_ONCE = 1 << 12
+_CHECK_BYTES = hashlib.sha256().digest_size
 
 
 class MadeFrom(Struct, frozen=True):
@@ -43,9 +45,13 @@ class MadeFrom(Struct, frozen=True):
     def of_last_build(cls, ws: Workspace, table: str) -> Self:
         """Of the rows that a table has; none where nothing is known of them."""
         if last := ws.last_build:
-            with suppress(pa.ArrowException, OSError), pa.ipc.open_file(_path(last, table)) as file:
-                if (file.schema.metadata or {}).get(_STATE) == _state(last, table):
-                    return cls(file.read_all().replace_schema_metadata(None))
+            with suppress(OSError):
+                content = memoryview(_path(last, table).read_bytes())
+                rows, check = content[:-_CHECK_BYTES], content[-_CHECK_BYTES:]
+                if hashlib.sha256(rows).digest() == check:
+                    with pa.ipc.open_file(pa.py_buffer(rows)) as file:
+                        if (file.schema.metadata or {}).get(_STATE) == _state(last, table):
+                            return cls(file.read_all().replace_schema_metadata(None))
         return cls(_SCHEMA.empty_table())
 
     def is_same_in(self, last: Self) -> pa.Array:
@@ -57,8 +63,11 @@ class MadeFrom(Struct, frozen=True):
         """Keep it, once the table is in place."""
         if not ws.tables.is_scratch:
             schema = _SCHEMA.with_metadata({_STATE: _state(ws, table)})
-            with replace_durably(_path(ws, table)) as file, pa.ipc.new_file(file, schema) as written:
+            content = pa.BufferOutputStream()
+            with pa.ipc.new_file(content, schema) as written:
                 written.write_table(self.rows.replace_schema_metadata(schema.metadata))
+            with replace_durably(_path(ws, table)) as file:
+                file.writelines([content.getvalue(), hashlib.sha256(content.getvalue()).digest()])
 
 
 def _state(ws: Workspace, table: str) -> bytes:

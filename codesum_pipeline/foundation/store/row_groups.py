@@ -205,6 +205,8 @@ class WrittenParts:
                 [(footer[at:end], group) for group, (at, end) in zip(some, pairwise(ends), strict=True)]
             )
             first = ends[-1]
+        if self._starts[-1] != file.seek(0, 2) - _TAIL - len(footer):
+            raise pa.ArrowInvalid("its parts are not where its footer says")
         self._firsts = [*accumulate(map(len, self._groups), initial=0)]
 
     def data(self, part: int) -> Iterator[bytes]:

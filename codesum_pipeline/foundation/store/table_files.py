@@ -1,6 +1,7 @@
 """How a table is written into its file: whole, or of a large one only what changed, with the other parts taken over.
 
-The footer holds the version of the schema, the hash of each column, the parts, and a note.
+The footer holds the version of the schema, the hash of each column, the parts with a hash of what is said of them, and
+a note.
 """
 
 import json
@@ -8,15 +9,16 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from msgspec import Struct
-from msgspec.json import encode
+from msgspec.json import decode, encode
 from msgspec.structs import replace
 
-from codesum_pipeline.foundation.data_model.hashing import hash_of
+from codesum_pipeline.foundation.data_model.errors import BrokenStore
+from codesum_pipeline.foundation.data_model.hashing import hash_of, sha256_hex
 from codesum_pipeline.foundation.store.atomic import replace_durably
 from codesum_pipeline.foundation.store.row_groups import PartsWriter, WrittenParts
 from codesum_pipeline.foundation.store.rows import OrderedRows
@@ -80,32 +82,46 @@ def write_whole(path: Path, spec: TableSpec, ordered: OrderedRows, note: str) ->
 
 
 def write_parts(
-    path: Path, spec: TableSpec, pieces: Sequence[PlacedPart], note: str, *, old: PartList, source: Path | None
+    path: Path, spec: TableSpec, pieces: Sequence[PlacedPart], note: str, *, source: Path | None
 ) -> TableWrite:
-    """Write a table of parts; those that the file `source` has, which are `old`, are taken over."""
-    places = {_identity(part): number for number, part in enumerate(old.parts)}
+    """Write a table of parts; those that the file `source` has are taken over. Raises `BrokenStore` if it no longer has
+    one that is given without rows."""
     done: list[TablePart] = []
     with replace_durably(path) as file, ExitStack() as opened:
         writer = PartsWriter(file, spec.schema, _encoding(spec.schema))
-        known = None
-        if source is not None:
-            known = WrittenParts(
-                opened.enter_context(source.open("rb")),
-                [part.length for part in old.parts],
-                [part.row_groups for part in old.parts],
-            )
+        # Read from the file whose bytes are taken, for another build may have replaced the one that was read before.
+        old, known = _take_up(opened.enter_context(source.open("rb"))) if source else (PartList.cut_now(), None)
+        places = {_identity(part): number for number, part in enumerate(old.parts)}
         for part, rows in ((piece.part, piece.rows) for piece in pieces):
             number = places.get(_identity(part))
             if known is not None and number is not None:
                 length, groups = old.parts[number].length, writer.take_over(known, number, part.rows)
-            else:
-                assert rows is not None
+            elif rows is not None:
                 length, groups = writer.add(rows[0].slices(group_rows(spec), within=[rows[1]]))
+            else:
+                raise BrokenStore(
+                    f"table {spec.name!r} of repository {path.parent.name.removeprefix('repo=')!r} was replaced by "
+                    "another build while this one read it: run the same command again"
+                )
             done.append(replace(part, length=length, row_groups=groups))
         parts = PartList.cut_now(tuple(done))
         hashes = {name: parts.column_hash(name) for name in spec.schema.names}
         writer.finish(_metadata(hashes, parts, note))
     return TableWrite(sum(part.rows for part in done), content_hash_of(hashes, spec.schema.names))
+
+
+def _take_up(file: BinaryIO) -> tuple[PartList, WrittenParts | None]:
+    """The parts that can be taken over from an open file."""
+    old = parts_in(pq.read_metadata(file).metadata or {})
+    if not old.is_cut_now:
+        return PartList.cut_now(), None
+    return old, WrittenParts(file, [part.length for part in old.parts], [part.row_groups for part in old.parts])
+
+
+def parts_in(footer: Mapping[bytes, bytes]) -> PartList:
+    """The parts of a table as its footer has them; none where what it says of them is damaged."""
+    check, _, said = footer.get(PARTS_KEY, b"").partition(b" ")
+    return decode(said, type=PartList) if check == sha256_hex(said).encode() else PartList(0, ())
 
 
 def _identity(part: TablePart) -> tuple[str, ...]:
@@ -114,7 +130,8 @@ def _identity(part: TablePart) -> tuple[str, ...]:
 
 def _metadata(hashes: Mapping[str, str], parts: PartList, note: str) -> dict[bytes, bytes]:
     found = {VERSION_KEY: str(SCHEMA_VERSION).encode(), COLUMNS_KEY: json.dumps(hashes).encode()}
-    found |= {PARTS_KEY: encode(parts)} if parts.parts else {}
+    said = encode(parts)
+    found |= {PARTS_KEY: sha256_hex(said).encode() + b" " + said} if parts.parts else {}
     return found | ({NOTE_KEY: note.encode()} if note else {})
 
 
@@ -129,6 +146,12 @@ def _encoding(schema: pa.Schema) -> dict[str, Any]:
     """Vectors are stored as they are: compressing them saves 7 % and makes writing three times as slow."""
     vectors = [field.name for field in schema if field.type == _VECTOR]
     if not vectors:
-        return {"compression": "zstd"}
+        return {"compression": "zstd", "write_page_checksum": True}
     others = [name for name in schema.names if name not in vectors]
-    return {"compression": dict.fromkeys(others, "zstd"), "use_dictionary": others, "write_statistics": others}
+    compressed = dict.fromkeys(others, "zstd")
+    return {
+        "compression": compressed,
+        "use_dictionary": others,
+        "write_statistics": others,
+        "write_page_checksum": True,
+    }

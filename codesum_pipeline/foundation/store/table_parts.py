@@ -30,11 +30,13 @@ MODULUS = 64
 # as long as many others.
 LEAST_ROWS = 1 << 14
 LEAST_SOURCES = 1 << 8
+# Of parts with fewer rows on average each costs more than it saves: names of files can be chosen so that all begin one.
+LEAST_PART_ROWS = 1 << 4
 _NUMBERS_TOGETHER = 1 << 6
-# Between the group and the id of a row; no path has it.
-_BETWEEN = "\0"
-# Behind all ids of a path: a colon and the next character. Behind all ids.
-_BEHIND, _LAST = ":;", "\U0010ffff"
+# Between the group and the id of a row; no path has it. What is behind all rows of a group.
+_BETWEEN, _AFTER = "\0", "\1"
+# Behind all ids of a path: a colon and the next character.
+_BEHIND = ":;"
 
 
 class TablePart(Struct, frozen=True):
@@ -85,7 +87,7 @@ class PartList(Struct, frozen=True):
         found: set[int] = set()
         for group in {part.group for part in self.parts}:
             start = bisect_left(firsts, group + _BETWEEN)
-            stop = bisect_right(firsts, group + _BETWEEN + _LAST)
+            stop = bisect_left(firsts, group + _AFTER)
             for path in paths:
                 key = f"{group}{_BETWEEN}{path}"
                 # Ids below a folder are between that of the folder and what would be in a file of its name.
@@ -150,6 +152,11 @@ def _runs(numbers: Iterable[int]) -> list[range]:
 def is_cut(spec: TableSpec, rows: int) -> bool:
     """Whether a table of so many rows has parts that begin with a path."""
     return bool(rows and spec.cut_by and MODULUS and rows >= (LEAST_SOURCES if spec.has_sources else LEAST_ROWS))
+
+
+def are_large_enough(parts: int, rows: int) -> bool:
+    """Whether parts have enough rows on average for a table to be cut into them."""
+    return rows >= parts * LEAST_PART_ROWS
 
 
 def keys_of(ordered: OrderedRows, spec: TableSpec) -> pa.Array:
@@ -234,12 +241,15 @@ def column_hash(values: pa.Array, field: pa.Field) -> str:
 def list_parts(
     ordered: OrderedRows, spec: TableSpec, within: slice | None = None, *, by_path: bool = True
 ) -> list[tuple[TablePart, slice]]:
-    """The parts of rows, or of some of them, each with where its rows are."""
+    """The parts of rows, or of some of them, each with where its rows are; none where all would be too small."""
     keys = keys_of(ordered, spec)
+    spans = find_spans(keys[within] if within else keys, by_path=by_path)
+    if by_path and within is None and not are_large_enough(len(spans), len(keys)):
+        return []
     within = within or slice(0, len(keys))
     columns = [(field, ordered.column(field.name)) for field in spec.schema]
     found = []
-    for span in find_spans(keys[within], by_path=by_path):
+    for span in spans:
         start, stop = span.start + within.start, span.stop + within.start
         # Taken, for a slice shares its last bytes with what follows, and they would be hashed.
         rows = pa.array(np.arange(start, stop))

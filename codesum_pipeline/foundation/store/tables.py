@@ -8,7 +8,7 @@ into the new file as they are.
 
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
@@ -18,9 +18,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from msgspec import MsgspecError, Struct
+from msgspec import Struct
 from msgspec.json import decode
 
+from codesum_pipeline.foundation.data_model.bounded_batches import bounded_batches
 from codesum_pipeline.foundation.data_model.errors import BrokenStore, MissingTable, SchemaMismatch
 from codesum_pipeline.foundation.data_model.printable import one_line
 from codesum_pipeline.foundation.store.atomic import FileState
@@ -37,18 +38,19 @@ from codesum_pipeline.foundation.store.schemas import SCHEMA_VERSION, TABLES, Ta
 from codesum_pipeline.foundation.store.table_files import (
     COLUMNS_KEY,
     NOTE_KEY,
-    PARTS_KEY,
     VERSION_KEY,
     PlacedPart,
     TableWrite,
     content_hash_of,
     group_rows,
+    parts_in,
     write_parts,
     write_whole,
 )
 from codesum_pipeline.foundation.store.table_parts import (
     PartList,
     ReplacedParts,
+    are_large_enough,
     find_replacements,
     is_cut,
     keys_of,
@@ -124,9 +126,10 @@ class TableStore:
         file = self._open(table, repo)
         groups = map(file.metadata.row_group, range(file.num_row_groups))
         sizes = {n: group.num_rows for n, group in enumerate(groups) if having is None or _may_have(group, *having)}
-        for some in _together(sizes, most=group_rows(TABLES[table])):
-            # One after the other: several at once are put together more slowly than here.
-            read = [file.read_row_group(group, columns=columns).replace_schema_metadata(None) for group in some]
+        for some in bounded_batches(sizes, sizes.__getitem__, most=group_rows(TABLES[table])):
+            with _undamaged(table, repo):
+                # One after the other: several at once are put together more slowly than here.
+                read = [file.read_row_group(group, columns=columns).replace_schema_metadata(None) for group in some]
             part = pa.concat_tables(read)
             # Vectors are long, and who reads them takes them chunk by chunk.
             part = part if "vector" in columns else part.combine_chunks()
@@ -134,7 +137,9 @@ class TableStore:
 
     def read_at(self, table: str, repo: str, rows: npt.NDArray[np.int64], *, columns: list[str]) -> pa.Table:
         """The rows with these ascending numbers; only the row groups that contain them are read."""
-        return self.reader(table, repo, columns=columns).at(rows)
+        reader = self.reader(table, repo, columns=columns)
+        with _undamaged(table, repo):
+            return reader.at(rows)
 
     def reader(self, table: str, repo: str, *, columns: list[str], kept: int = 1) -> RowReader:
         """As `read_at`, for several times; the last `kept` groups that were read are not read again."""
@@ -165,43 +170,53 @@ class TableStore:
     def _rows_of(self, table: str, repo: str, paths: Collection[str], columns: list[str]) -> pa.Table:
         if self._find(table, repo) is None:
             return TABLES[table].schema.empty_table().select(columns)
-        parts = self._parts(table, repo)
+        file = self._open(table, repo)
+        parts = parts_in(file.metadata.metadata or {})
         names = list(dict.fromkeys([*columns, TABLES[table].cut_by]))
-        found = self._read_parts(table, repo, parts.with_rows_of(paths) if parts.modulus else None, names)
+        groups = parts.row_groups_of(parts.with_rows_of(paths)) if parts.modulus else None
+        found = _read_groups(table, repo, file, groups, names)
         return rows_of_files(found, TABLES[table], paths).select(columns)
 
     def write(self, table: str, repo: str, rows: pa.Table, *, note: str = "") -> TableWrite:
         """Replace one repository's rows. `note` says what they belong with; no hash covers it."""
         spec = TABLES[table]
         ordered = OrderedRows.by(rows.cast(spec.schema), spec.sort_by)
-        if not is_cut(spec, len(rows)):
+        parts = list_parts(ordered, spec) if is_cut(spec, len(rows)) else []
+        if not parts:
             return write_whole(self.path(table, repo), spec, ordered, note)
-        pieces = [PlacedPart(part, (ordered, span)) for part, span in list_parts(ordered, spec)]
-        return self._write_parts(table, repo, pieces, self._usable_parts(table, repo), note)
+        pieces = [PlacedPart(part, (ordered, span)) for part, span in parts]
+        # Of a damaged table nothing is taken over.
+        with suppress(BrokenStore):
+            return self._write_parts(table, repo, pieces, note, source=self._find(table, repo))
+        return self._write_parts(table, repo, pieces, note, source=None)
 
     def replace_files(
         self, table: str, repo: str, rows: pa.Table, paths: Collection[str], *, note: str = ""
     ) -> TableWrite:
         """Replace the rows of some files by `rows`, which are of no other files: as if all were written, but of a large
         table only the parts with these files are read and written."""
-        spec, old = TABLES[table], self._usable_parts(table, repo)
+        spec, source = TABLES[table], self._find(table, repo)
+        # One open file: another build of the base of a preview may replace the table meanwhile.
+        file = self._open(table, repo) if source else None
+        old = _usable_parts(file, spec)
         touched, rows = old.with_rows_of(paths), rows.cast(spec.schema)
         found: list[ReplacedParts] | set[int] = set()
         while old.parts and not isinstance(found, list):
             touched |= found
-            kept = self._read_parts(table, repo, touched, spec.schema.names)
+            kept = _read_groups(table, repo, file, old.row_groups_of(touched), spec.schema.names)
             kept = rows_of_files(kept, spec, paths, are_wanted=False)
             ordered = OrderedRows.by(pa.concat_tables([kept, rows]), spec.sort_by)
             found = find_replacements(old, touched, keys_of(ordered, spec).to_pylist())
-        if isinstance(found, set) or not is_cut(spec, old.rows_besides(touched) + len(ordered.order)):
-            kept = self._read_parts(table, repo, None, spec.schema.names) if self._find(table, repo) else rows[:0]
-            kept = rows_of_files(kept, spec, paths, are_wanted=False)
-            return self.write(table, repo, pa.concat_tables([kept, rows]), note=note)
-        pieces = [PlacedPart(part) for part in old.parts]
-        for one in reversed(found):
-            new = list_parts(ordered, spec, slice(one.start, one.stop))
-            pieces[one.parts.start : one.parts.stop] = [PlacedPart(part, (ordered, span)) for part, span in new]
-        return self._write_parts(table, repo, pieces, old, note)
+        if isinstance(found, list) and is_cut(spec, count := old.rows_besides(touched) + len(ordered.order)):
+            pieces = [PlacedPart(part) for part in old.parts]
+            for one in reversed(found):
+                new = list_parts(ordered, spec, slice(one.start, one.stop))
+                pieces[one.parts.start : one.parts.stop] = [PlacedPart(part, (ordered, span)) for part, span in new]
+            if are_large_enough(len(pieces), count):
+                return self._write_parts(table, repo, pieces, note, source=source)
+        kept = _read_groups(table, repo, file, None, spec.schema.names)
+        kept = rows_of_files(kept, spec, paths, are_wanted=False)
+        return self.write(table, repo, pa.concat_tables([kept, rows]), note=note)
 
     def append(self, table: str, repo: str, rows: pa.Table) -> TableWrite:
         """Add rows behind all others of a table whose key is a number."""
@@ -209,29 +224,11 @@ class TableStore:
         around = self._rows_of(table, repo, paths, rows.column_names)
         return self.replace_files(table, repo, pa.concat_tables([around, rows]), paths)
 
-    def _write_parts(self, table: str, repo: str, pieces: Sequence[PlacedPart], old: PartList, note: str) -> TableWrite:
+    def _write_parts(
+        self, table: str, repo: str, pieces: Sequence[PlacedPart], note: str, *, source: Path | None
+    ) -> TableWrite:
         with _undamaged(table, repo):
-            source = self._find(table, repo) if old.parts else None
-            return write_parts(self.path(table, repo), TABLES[table], pieces, note, old=old, source=source)
-
-    def _parts(self, table: str, repo: str) -> PartList:
-        with _undamaged(table, repo):
-            return decode(self._footer(table, repo).get(PARTS_KEY, b'{"modulus":0,"parts":[]}'), type=PartList)
-
-    def _usable_parts(self, table: str, repo: str) -> PartList:
-        """The parts that can be taken over: none of a table with other columns, or that was cut by another number."""
-        parts = self._parts(table, repo)
-        is_usable = parts.is_cut_now and self._open(table, repo).schema_arrow.equals(TABLES[table].schema)
-        return parts if is_usable else PartList.cut_now()
-
-    def _read_parts(self, table: str, repo: str, numbers: Collection[int] | None, columns: list[str]) -> pa.Table:
-        """The rows of some parts, or of all."""
-        with _undamaged(table, repo):
-            file = self._open(table, repo)
-            groups = [*range(file.num_row_groups)]
-            groups = groups if numbers is None else self._parts(table, repo).row_groups_of(numbers)
-            found = file.read_row_groups(groups, columns=columns, use_threads=False).replace_schema_metadata(None)
-        return with_newer_columns(found, TABLES[table].schema, columns)
+            return write_parts(self.path(table, repo), TABLES[table], pieces, note, source=source)
 
     def keep(self, table: str, repo: str) -> TableWrite:
         """Leave one repository's rows unchanged, since a step would write the same again."""
@@ -259,7 +256,7 @@ class TableStore:
     def part_hash(self, table: str, repo: str, part: str, *, columns: Sequence[str]) -> str | None:
         """As `content_hash`, of the rows of one part; None too where there is no such part."""
         self._note_read(table, columns)
-        parts = self._parts(table, repo)
+        parts = parts_in(self._footer(table, repo))
         if part not in {each.group for each in parts.parts}:
             return None
         return content_hash_of({column: parts.column_hash(column, group=part) for column in columns}, columns)
@@ -299,9 +296,9 @@ class TableStore:
             raise MissingTable(f"repository {repo!r} has no table {table!r} yet: run `codesum index {repo}`")
         with _undamaged(table, repo):
             state = FileState.of(path)
-            file = pq.ParquetFile(path, metadata=_metadata(path, state))
+            file = pq.ParquetFile(path, metadata=_metadata(path, state), page_checksum_verification=True)
             if FileState.of(path) != state:
-                file = pq.ParquetFile(path)
+                file = pq.ParquetFile(path, page_checksum_verification=True)
         found = (file.metadata.metadata or {}).get(VERSION_KEY, b"none").decode()
         if found != str(SCHEMA_VERSION):
             raise SchemaMismatch(
@@ -316,6 +313,26 @@ def tables_of(layout: HomeLayout) -> TableStore:
     return TableStore(layout.warehouse, files=layout.files)
 
 
+def _usable_parts(file: pq.ParquetFile | None, spec: TableSpec) -> PartList:
+    """The parts that can be taken over: none of a table with other columns, or that was cut by another number."""
+    parts = parts_in(file.metadata.metadata or {}) if file else PartList.cut_now()
+    is_usable = file and parts.is_cut_now and file.schema_arrow.equals(spec.schema)
+    return parts if is_usable else PartList.cut_now()
+
+
+def _read_groups(
+    table: str, repo: str, file: pq.ParquetFile | None, groups: Sequence[int] | None, columns: list[str]
+) -> pa.Table:
+    """The rows of some row groups of a file, or of all; none where there is no file."""
+    schema = TABLES[table].schema
+    if file is None:
+        return schema.empty_table().select(columns)
+    with _undamaged(table, repo):
+        numbers = range(file.num_row_groups) if groups is None else groups
+        found = file.read_row_groups([*numbers], columns=columns, use_threads=False).replace_schema_metadata(None)
+    return with_newer_columns(found, schema, columns)
+
+
 @lru_cache(maxsize=128)
 def _metadata(path: Path, _state: FileState | None) -> pq.FileMetaData:
     """The footer: each step reads some columns of many tables, and compares what they were made from."""
@@ -327,7 +344,7 @@ def _undamaged(table: str, repo: str) -> Iterator[None]:
     """Arrow says of a file that was cut off or overwritten only what it met there."""
     try:
         yield
-    except (pa.ArrowInvalid, OSError, MsgspecError, LookupError) as error:
+    except (ValueError, OSError, LookupError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise BrokenStore(
@@ -354,20 +371,6 @@ def with_newer_columns(found: pa.Table, schema: pa.Schema, columns: Sequence[str
         elif pa.types.is_struct(field.type) and found.schema.field(name).type != field.type:
             found = found.set_column(found.schema.get_field_index(name), field, found.column(name).cast(field.type))
     return found
-
-
-def _together(sizes: Mapping[int, int], *, most: int) -> Iterator[list[int]]:
-    """Row groups that are read at one time, by the number of rows that each has."""
-    some: list[int] = []
-    rows = 0
-    for number, size in sizes.items():
-        if some and rows + size > most:
-            yield some
-            some, rows = [], 0
-        some.append(number)
-        rows += size
-    if some:
-        yield some
 
 
 def rows_of_files(rows: pa.Table, spec: TableSpec, paths: Collection[str], *, are_wanted: bool = True) -> pa.Table:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from codesum_pipeline.foundation.data_model.bounded_batches import bounded_batches
 from codesum_pipeline.foundation.data_model.errors import (
     CallFailure,
     ConfigurationError,
@@ -200,15 +201,5 @@ class LiteLlmEmbedder:
 
 
 def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
-    batch: list[str] = []
-    size = 0
-    for text in texts:
-        text = text.encode("utf-8", errors="replace").decode("utf-8") or _NOTHING
-        length = len(text.encode())
-        if batch and (len(batch) == _BATCH_TEXTS or size + length > _BATCH_BYTES):
-            yield batch
-            batch, size = [], 0
-        batch.append(text)
-        size += length
-    if batch:
-        yield batch
+    readable = (text.encode("utf-8", errors="replace").decode("utf-8") or _NOTHING for text in texts)
+    return bounded_batches(readable, lambda text: len(text.encode()), most=_BATCH_BYTES, most_items=_BATCH_TEXTS)

@@ -134,7 +134,7 @@ class LevelBuild(Struct):
 
     def collect_texts(self) -> pa.Table:
         """The id and writer of each text of the level, with the gates of this build: kept ones first."""
-        tables = [self._kept(), *self.written]
+        tables = [self.known_of_kept(), *self.written]
         return self._with_gates(pa.concat_tables(table.select(_OF_GATES) for table in tables))
 
     def finish(self, texts: pa.Table, calls: LevelCalls | None) -> LevelReport:
@@ -188,14 +188,15 @@ class LevelBuild(Struct):
         rows = self.workspace.tables.read_files(texts_table(self.level), self.workspace.key, paths, columns=names)
         return rows.filter(pc.is_in(rows.column("id"), value_set=wanted))
 
-    def _kept(self) -> pa.Table:
+    def known_of_kept(self) -> pa.Table:
+        """What is known of the texts that are kept."""
         wanted = pa.array(self.kept, pa.string())
         return self.previous.filter(pc.is_in(self.previous.column("id"), value_set=wanted))
 
     def _replace(self, texts: pa.Table, gone: Sequence[str]) -> TableWrite:
         """Write the files with texts that are new or gone, or have other gates than before."""
         tables, table, key = self.workspace.tables, texts_table(self.level), self.workspace.key
-        before = self._kept()
+        before = self.known_of_kept()
         is_other = pc.or_(*(_differ(before.column(n), texts.column(n)[: len(before)]) for n in ("gate", "failure")))
         ids = pa.concat_arrays(
             [

@@ -132,7 +132,7 @@ def _must_match(build: LevelBuild, wanted: Sequence[RequiredDocument], planned: 
     """Raise `BrokenStore` if the plan was made from other functions than those that are kept and these."""
     names = ["id", "summary_hash"]
     found = pa.table([[getattr(document, name) for document in wanted] for name in names], schema=_OF_TEXTS)
-    every = pa.concat_tables([build.previous_of(build.kept).select(names).cast(_OF_TEXTS), found])
+    every = pa.concat_tables([build.known_of_kept().select(names).cast(_OF_TEXTS), found])
     if every.sort_by("id") != planned.select(names).cast(_OF_TEXTS).sort_by("id"):
         raise BrokenStore(
             f"repository {build.workspace.key!r}: the plan was made from other functions than the table `symbols` has "

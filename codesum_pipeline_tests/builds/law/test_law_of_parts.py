@@ -17,7 +17,7 @@ OTHERS = [pytest.param(number, marks=pytest.mark.slow) for number in (1, table_p
 # Paths whose order differs from that of their ids, and folders beside files of the same beginning.
 _NAMES = ["shop.py", "shop/cart.py.b.py", "shop/cart.pyi", "shop-x/a.py", "shop/a b.py", "shop/é.py", "z.py"]
 NEIGHBOURS = {path: f'"""Of {number}."""\n\n\ndef do_{number}():\n    pass\n' for number, path in enumerate(_NAMES)}
-SMALL = {"LEAST_ROWS": 0, "LEAST_SOURCES": 0}
+SMALL = {"LEAST_ROWS": 0, "LEAST_SOURCES": 0, "LEAST_PART_ROWS": 0}
 
 
 def cut_by(modulus: int, patch: pytest.MonkeyPatch) -> None:

@@ -48,7 +48,9 @@ def test_what_is_unknown_is_never_the_same() -> None:
     assert unknown.is_same_in(unknown).to_pylist() == [False, False, False]
 
 
-@pytest.mark.parametrize("change", ["the table", "the settings", "force", "the file is damaged", "there is no file"])
+@pytest.mark.parametrize(
+    "change", ["the table", "the settings", "force", "the file is cut off", "the file is empty", "there is no file"]
+)
 def test_nothing_is_known_where_the_rows_may_be_others(tmp_path: Path, change: str) -> None:
     workspace = kept(tmp_path)
     (path,) = workspace.layout.memos("shop").glob("documents.*")
@@ -59,9 +61,22 @@ def test_nothing_is_known_where_the_rows_may_be_others(tmp_path: Path, change: s
         workspace = replace(workspace, versions={**workspace.versions, "parser": "another"})
     elif change == "force":
         workspace = replace(workspace, force=True)
-    elif change == "the file is damaged":
+    elif change == "the file is cut off":
         path.write_bytes(path.read_bytes()[:100])
+    elif change == "the file is empty":
+        path.write_bytes(b"")
     else:
         path.unlink()
 
     assert len(MadeFrom.of_last_build(workspace, "documents").rows) == 0
+
+
+def test_nothing_is_known_where_a_bit_of_the_file_is_flipped(tmp_path: Path) -> None:
+    workspace = kept(tmp_path)
+    (path,) = workspace.layout.memos("shop").glob("documents.*")
+    content = path.read_bytes()
+    assert len(MadeFrom.of_last_build(workspace, "documents").rows) == 3
+
+    for place in range(len(content)):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 0x40]) + content[place + 1 :])
+        assert len(MadeFrom.of_last_build(workspace, "documents").rows) == 0

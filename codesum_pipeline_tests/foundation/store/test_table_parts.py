@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -17,7 +18,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.document import HistoryEvent, HistoryRow, Level, WrittenBy
 from codesum_pipeline.foundation.data_model.errors import BrokenStore
-from codesum_pipeline.foundation.store import table_files, table_parts
+from codesum_pipeline.foundation.store import row_groups, table_files, table_parts
 from codesum_pipeline.foundation.store.memory_tables import MemoryTables
 from codesum_pipeline.foundation.store.rows import to_table
 from codesum_pipeline.foundation.store.schemas import TABLES
@@ -25,7 +26,20 @@ from codesum_pipeline.foundation.store.table_parts import MODULUS, PartList
 from codesum_pipeline.foundation.store.tables import TableStore, rows_of_files
 
 # Names that are neighbours of each other in one order and not in another: of paths, of ids, and of their bytes.
-NAMES = ["a", "a.py", "a.py-x", "a.py.bak", "a.pyz", "a/b.py", "a b.py", "é.py", "é", "b.py", "\U0001f600.py"]
+NAMES = [
+    "a",
+    "a.py",
+    "a.py-x",
+    "a.py.bak",
+    "a.pyz",
+    "a/b.py",
+    "a b.py",
+    "é.py",
+    "é",
+    "b.py",
+    "\U0001f600.py",
+    "\U0010ffff.py",
+]
 PATHS = st.sampled_from([*NAMES, *(f"f{number:03}.py" for number in range(40))])
 IDS = st.sets(st.sampled_from(["", "::f", "::g", "::C::m"]), max_size=3)
 FILES = st.dictionaries(PATHS, st.tuples(IDS, st.integers(0, 3)), max_size=30)
@@ -43,6 +57,7 @@ def cut_by(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table_parts, "MODULUS", number)
     monkeypatch.setattr(table_parts, "LEAST_ROWS", 0)
     monkeypatch.setattr(table_parts, "LEAST_SOURCES", 0)
+    monkeypatch.setattr(table_parts, "LEAST_PART_ROWS", 0)
     monkeypatch.setattr(table_files, "_GROUP_ROWS", 3)
 
 
@@ -125,7 +140,7 @@ def many_files(count: int = 400) -> dict[str, tuple[set[str], int]]:
 
 
 def parts_of(store: TableStore, repo: str = "one") -> PartList:
-    return store._parts("terms", repo)
+    return table_files.parts_in(store._footer("terms", repo))
 
 
 def test_an_edit_of_a_file_encodes_one_part_of_each_lane(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,6 +167,36 @@ def test_an_edit_of_a_file_encodes_one_part_of_each_lane(tmp_path: Path, monkeyp
     assert len(encoded) == 2
     store.write("terms", "one", terms_of(files | change))
     assert len(encoded) == 2
+
+
+@pytest.mark.parametrize(
+    ("table", "least"), [("terms", table_parts.LEAST_ROWS), ("file_facts", table_parts.LEAST_SOURCES)]
+)
+def test_a_table_is_cut_from_so_many_rows_on(table: str, least: int) -> None:
+    assert not table_parts.is_cut(TABLES[table], least - 1)
+    assert table_parts.is_cut(TABLES[table], least)
+
+
+@pytest.mark.parametrize(("rows_of_part", "is_in_parts"), [(2, True), (3, False)])
+def test_names_that_all_begin_a_part_cut_no_table(
+    rows_of_part: int, is_in_parts: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut_by(1, monkeypatch)
+    # Each file has two rows.
+    monkeypatch.setattr(table_parts, "LEAST_PART_ROWS", rows_of_part)
+    store, files, change = TableStore(tmp_path), many_files(30), {"src/f0200.py": ({"", "::f"}, 3)}
+    store.write("terms", "one", terms_of(files))
+
+    assert len(parts_of(store).parts) == (60 if is_in_parts else 2)
+    store.replace_files("terms", "one", terms_of(change), [*change])
+    store.write("terms", "clean", terms_of(files | change))
+    assert store.path("terms", "one").read_bytes() == store.path("terms", "clean").read_bytes()
+    assert len(parts_of(store).parts) == (62 if is_in_parts else 2)
+    few = {"src/f0001.py": ({""}, 1), "src/f0002.py": ({""}, 1), "src/f0003.py": ({""}, 1)}
+    store.replace_files("terms", "one", terms_of(few), [*few])
+    store.write("terms", "clean", terms_of(files | change | few))
+    assert store.path("terms", "one").read_bytes() == store.path("terms", "clean").read_bytes()
+    assert len(parts_of(store).parts) == 2
 
 
 def test_a_table_below_the_limit_has_no_parts_and_one_that_grows_or_shrinks_over_it_is_written_anew(
@@ -243,6 +288,8 @@ def test_many_edits_one_after_another_end_in_the_file_of_a_clean_build(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cut_by(5, monkeypatch)
+    # Fewer than a part has, so that one is copied in several pieces.
+    monkeypatch.setattr(row_groups, "_COPIED_BYTES", 100)
     chance, store, files = random.Random(7), TableStore(tmp_path), many_files(120)
     store.write("terms", "one", terms_of(files))
     for _ in range(40):
@@ -285,3 +332,91 @@ def test_a_reader_sees_every_table_whole_while_its_parts_are_replaced(
 
     assert lengths == {rows for rows, _ in counts} == {len(terms_of(files))}
     assert len(counts) > 1
+
+
+def test_a_flipped_bit_is_found_when_rows_are_read_and_never_taken_over_as_other_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut_by(16, monkeypatch)
+    chance, store, files, change = random.Random(5), TableStore(tmp_path), many_files(60), {"src/f0030.py": ({""}, 3)}
+    store.write("terms", "clean", terms_of(files | change))
+    store.write("terms", "one", terms_of(files))
+    path, names = store.path("terms", "one"), TABLES["terms"].schema.names
+    content, read = path.read_bytes(), store.read_files("terms", "one", [*change], columns=names)
+    refused = 0
+    for _ in range(150):
+        damaged = bytearray(content)
+        damaged[chance.randrange(len(damaged))] ^= 1 << chance.randrange(8)
+        path.write_bytes(damaged)
+        try:
+            assert store.read_files("terms", "one", [*change], columns=names).equals(read)
+            store.replace_files("terms", "one", terms_of(change), [*change])
+            assert store.read("terms", "one").equals(store.read("terms", "clean"))
+        except BrokenStore:
+            refused += 1
+        path.unlink(missing_ok=True)
+
+    assert 30 < refused < 120
+
+
+def test_a_table_whose_parts_are_damaged_is_replaced_by_one_that_is_written_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut_by(3, monkeypatch)
+    store, rows = TableStore(tmp_path), terms_of(many_files())
+    store.write("terms", "one", rows)
+    path = store.path("terms", "one")
+    content = path.read_bytes()
+    footer = int.from_bytes(content[-8:-4], "little") + 8
+    path.write_bytes(content[:2_000] + content[-footer:])
+
+    store.write("terms", "one", rows)
+
+    assert path.read_bytes() == content
+
+
+def test_a_base_that_another_build_replaces_meanwhile_gives_a_preview_no_rows_of_other_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut_by(3, monkeypatch)
+    base, change = TableStore(tmp_path / "base"), {"src/f0200.py": ({""}, 3)}
+    base.write("terms", "one", terms_of(many_files()))
+
+    class OvertakenStore(TableStore):
+        def _write_parts(self, *args: Any, **options: Any) -> Any:
+            base.write("terms", "one", terms_of({f"other/{path}": file for path, file in many_files(90).items()}))
+            return super()._write_parts(*args, **options)
+
+    preview = OvertakenStore(tmp_path / "preview", base=base)
+    with pytest.raises(BrokenStore, match="'terms' of repository 'one' was replaced by another build"):
+        preview.replace_files("terms", "one", terms_of(change), [*change])
+    assert not preview.path("terms", "one").exists()
+
+
+def test_a_path_of_the_last_character_there_is_can_be_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cut_by(1, monkeypatch)
+    store, files = TableStore(tmp_path), {"a.py": ({""}, 1), "\U0010ffff.py": ({"", "::f"}, 1)}
+    store.write("terms", "one", terms_of(files))
+    change = {"\U0010ffff.py": ({"::g"}, 2)}
+
+    store.replace_files("terms", "one", terms_of(change), [*change])
+
+    store.write("terms", "clean", terms_of(files | change))
+    assert store.path("terms", "one").read_bytes() == store.path("terms", "clean").read_bytes()
+
+
+def test_every_way_of_reading_names_the_table_whose_rows_are_damaged(tmp_path: Path) -> None:
+    store, rows = TableStore(tmp_path), terms_of(many_files(20))
+    store.write("terms", "one", rows)
+    path, names = store.path("terms", "one"), TABLES["terms"].schema.names
+    content = path.read_bytes()
+    path.write_bytes(content[:4] + bytes(200) + content[204:])
+
+    for read in (
+        lambda: store.read("terms", "one"),
+        lambda: store.read_files("terms", "one", ["src/f0001.py"], columns=names),
+        lambda: store.read_at("terms", "one", np.array([1]), columns=names),
+        lambda: [*store.read_parts("terms", "one", columns=names)],
+    ):
+        with pytest.raises(BrokenStore, match="table 'terms' of repository 'one' is damaged"):
+            read()

@@ -1,12 +1,14 @@
 """After an edit, only what is in the edited file is looked at; where something else is known to differ, all is."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 from msgspec.structs import replace
 
+from codesum_pipeline.builds.steps.reuse import RecordingStore
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.store.schemas import texts_table
@@ -59,6 +61,24 @@ def test_an_edit_looks_at_its_file_however_many_there_are(built: Built, count: i
     same = unchanged_files(workspace, Level.FILE)
     assert [one.id for one in read_classes(workspace, besides=same)] == ["shelf_1.py::Shelf1"]
     assert [one.id for one in read_files(workspace, besides=same)] == ["shelf_1.py"]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_an_edit_reads_the_words_of_its_file_alone(built: Built, level: Level, monkeypatch: pytest.MonkeyPatch) -> None:
+    repo, workspace = built(12)
+    repo.commit({"shelf_1.py": FILE.format(1).replace("* 1", "* 100")})
+    build(workspace, until="summary_plan")
+    read: set[str] = set()
+    read_files = RecordingStore.read_files
+
+    def recorded(self: RecordingStore, table: str, repo: str, paths: Collection[str], **options: Any) -> pa.Table:
+        read.update(paths if table == texts_table(level) else ())
+        return read_files(self, table, repo, paths, **options)
+
+    monkeypatch.setattr(RecordingStore, "read_files", recorded)
+    build(workspace, until="file_summaries")
+
+    assert read <= {"shelf_1.py"}
 
 
 def test_a_scratch_looks_at_what_differs_from_its_base_and_one_without_a_base_at_all(
