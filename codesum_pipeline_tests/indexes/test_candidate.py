@@ -20,6 +20,7 @@ from codesum_pipeline.indexes.lanes.dense import embed_documents
 from codesum_pipeline.indexes.lanes.lane_texts import with_name
 from codesum_pipeline.indexes.lanes.sparse import index_terms
 from codesum_pipeline.indexes.publishing.candidate import write_candidate
+from codesum_pipeline.indexes.publishing.candidate_tables import read_candidate_tables
 from codesum_pipeline_tests.support.synthetic_indexes import SHOP, Definition, Files, make_index_workspace, write_tables
 
 SEED_FILES = {
@@ -260,6 +261,16 @@ def test_lists_of_documents_hold_no_nulls_which_are_hashed_as_nothing() -> None:
 
     assert {one.name for one in lists} > {"keywords", "calls", "citations"}
     assert not [one.name for one in lists if one.nullable or one.type.value_field.nullable]
+
+
+def test_what_moves_from_the_end_of_a_list_to_the_next_list_is_another_line(tmp_path: Path) -> None:
+    workspace = make_index_workspace(tmp_path)
+    rows = pa.table({"keywords": [["cart"], ["cart", "tax"]], "dependencies": [["tax"], []]})
+    tables = read_candidate_tables(workspace, load_embedder("static"), None)
+
+    one, other = tables.hash_rows(rows).to_pylist()
+
+    assert one != other
 
 
 NAMES = ["add_item", "get_user", "LoginHandler", "LoginHandler.authenticate", "total_price", "sum_up"]
