@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from codesum_pipeline.foundation.data_model.document import LONG_LINES
 from codesum_pipeline.foundation.data_model.errors import BrokenStore
 from codesum_pipeline.foundation.store import table_files, table_parts
 from codesum_pipeline.foundation.store.schemas import TABLES
@@ -20,6 +21,8 @@ from codesum_pipeline.indexes.lanes.dense import embed_documents
 from codesum_pipeline.indexes.lanes.lane_texts import with_name
 from codesum_pipeline.indexes.lanes.sparse import index_terms
 from codesum_pipeline.indexes.publishing.candidate import write_candidate
+from codesum_pipeline.indexes.publishing.candidate_tables import read_candidate_tables
+from codesum_pipeline_tests.support.sizes import LOW
 from codesum_pipeline_tests.support.synthetic_indexes import SHOP, Definition, Files, make_index_workspace, write_tables
 
 SEED_FILES = {
@@ -255,11 +258,44 @@ def test_a_vector_that_changes_moves_to_another_cell_and_the_others_stay(
     assert files_in(candidate_of(workspace).folder) == files_in(clean.folder)
 
 
+def test_an_edit_gives_the_same_bytes_where_everything_is_worked_on_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("codesum_pipeline.indexes.publishing.vector_files.FEWEST_VECTORS", 1)
+    lines = "".join(f"    total += price * {number}\n" for number in range(LONG_LINES))
+    long = Definition("pay", "Pays it.", f"def pay(price):\n    total = 0\n{lines}")
+    before: Files = {**SHOP, "shop/till.py": (long,), "shop/other_till.py": (long,)}
+    edited: Files = {**before, "shop/till.py": (replace(long, source=f"{long.source}    return total\n"),)}
+    usual = candidate_of(make_index_workspace(tmp_path / "usual", edited))
+    names = [name for name in LOW if name.startswith("indexes.") and not name.endswith(":FEWEST_VECTORS")]
+    for module, _, name in (each.partition(":") for each in names):
+        monkeypatch.setattr(f"codesum_pipeline.{module}.{name}", LOW[f"{module}:{name}"])
+    workspace = make_index_workspace(tmp_path / "one by one", before)
+    candidate_of(workspace)
+    write_tables(workspace, edited)
+
+    found = files_in(candidate_of(workspace).folder)
+
+    assert len(np.load(usual.folder / "code/owners.npy"))
+    assert "dense/summary.ivf" in found
+    assert found == files_in(usual.folder)
+
+
 def test_lists_of_documents_hold_no_nulls_which_are_hashed_as_nothing() -> None:
     lists = [one for one in TABLES["documents"].schema if pa.types.is_list(one.type)]
 
     assert {one.name for one in lists} > {"keywords", "calls", "citations"}
     assert not [one.name for one in lists if one.nullable or one.type.value_field.nullable]
+
+
+def test_what_moves_from_the_end_of_a_list_to_the_next_list_is_another_line(tmp_path: Path) -> None:
+    workspace = make_index_workspace(tmp_path)
+    rows = pa.table({"keywords": [["cart"], ["cart", "tax"]], "dependencies": [["tax"], []]})
+    tables = read_candidate_tables(workspace, load_embedder("static"), None)
+
+    one, other = tables.hash_rows(rows).to_pylist()
+
+    assert one != other
 
 
 NAMES = ["add_item", "get_user", "LoginHandler", "LoginHandler.authenticate", "total_price", "sum_up"]

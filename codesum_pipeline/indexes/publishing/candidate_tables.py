@@ -97,12 +97,14 @@ class CandidateTables(Struct, frozen=True):
 
     def hash_rows(self, rows: pa.Table) -> pa.Array:
         """A hash of each row; none of what is for one use. DuckDB hashes a null list as it does an empty one, and a
-        null in a list as nothing: no table that is hashed has such nulls."""
+        null in a list as nothing: no table that is hashed has such nulls. Each column is hashed by itself first, for
+        DuckDB does not tell where one of two lists ends and the next begins."""
         if self.tables.is_scratch:
             return pa.nulls(rows.num_rows, pa.uint64())
+        columns = ", ".join(f'hash("{name}")' for name in rows.column_names)
         with self.connect() as connection:
             connection.register("hashed", rows)
-            return connection.sql("SELECT hash(hashed) FROM hashed").to_arrow_table().column(0).combine_chunks()
+            return connection.sql(f"SELECT hash({columns}) FROM hashed").to_arrow_table().column(0).combine_chunks()
 
     def vectors(self, lane: Lane) -> Vectors:
         """The vectors of a dense lane; raises `BrokenStore` when a document lacks one."""

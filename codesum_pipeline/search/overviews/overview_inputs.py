@@ -106,8 +106,9 @@ def _links(ws: Workspace, programs: pa.StringArray) -> Counter[tuple[str, str]]:
         paths = (pc.list_element(pc.split_pattern(uses.column(end), SEPARATOR, max_splits=1), 0) for end in _ENDS)
         ends = [pc.fill_null(pc.index_in(each, value_set=programs), -1).to_numpy().astype(np.int64) for each in paths]
         is_one = (ends[0] >= 0) & (ends[1] >= 0) & (ends[0] != ends[1])
-        pairs, counts = np.unique(np.stack(ends)[:, is_one], axis=1, return_counts=True)
-        names = (programs.take(pa.array(each)).to_pylist() for each in pairs)
+        # A pair as one number: numbers are sorted much faster.
+        pairs, counts = np.unique((ends[0] * len(programs) + ends[1])[is_one], return_counts=True)
+        names = (programs.take(pa.array(each)).to_pylist() for each in np.divmod(pairs, max(len(programs), 1)))
         for source, target, count in zip(*names, counts.tolist(), strict=True):
             found[source, target] += count
     return found

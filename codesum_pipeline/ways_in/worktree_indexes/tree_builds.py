@@ -134,7 +134,7 @@ def build_overlay(ws: Workspace, scan: FolderScan, folder: Path, *, tree: Folder
     """Index only the files of a scan, which are of a `tree`, into `folder`, which appears when it is complete.
 
     Raises `ConfigurationError` if the embedding model is called over the network, or the repository has sha256 ids;
-    `RepositoryUnavailable` where files were written meanwhile.
+    `RepositoryUnavailable` where files were written meanwhile, or a base that is read was built anew.
     """
     _check(ws)
     with _aside(folder) as aside:
@@ -142,7 +142,8 @@ def build_overlay(ws: Workspace, scan: FolderScan, folder: Path, *, tree: Folder
         mirror = Mirror(scratch.layout.mirror(ws.key), ws.settings.git_timeout_s)
         mirror.create("sha1")
         if ws.settings.llm.enabled or not isinstance(embedder_of(ws.settings), StaticEmbedder):
-            _build(scratch, mirror, scan, around=(ws, tree))
+            with _in_one_state(ws):
+                _build(scratch, mirror, scan, around=(ws, tree))
         else:
             tables = carried_tables(ws, scan, folder.parent)
             _build(replace(scratch, tables=tables), mirror, scan, around=(ws, tree))
@@ -156,8 +157,25 @@ def build_settled(ws: Workspace, scan: FolderScan, folder: Path) -> None:
     with _aside(folder) as aside:
         scratch = replace(scratch_in(ws, aside), base=ws)
         mirror = make_borrowing(ws.layout.mirror(ws.key), scratch.layout.mirror(ws.key))
-        _build(scratch, mirror, scan)
+        with _in_one_state(ws):
+            _build(scratch, mirror, scan)
     drop_oldest(folder.parent)
+
+
+@contextmanager
+def _in_one_state(ws: Workspace) -> Iterator[None]:
+    """Raises `RepositoryUnavailable` where another process writes tables of the base in the block: rows are taken over
+    by their places, too, so those of two states would be mixed."""
+    state = _state(ws)
+    try:
+        yield
+    finally:
+        if _state(ws) != state:
+            raise RepositoryUnavailable(f"{ws.key}: its index was built anew meanwhile")
+
+
+def _state(ws: Workspace) -> list[str | None]:
+    return [ws.tables.content_hash(name, ws.key) for name, spec in TABLES.items() if spec.cut_by]
 
 
 def _check(ws: Workspace) -> None:

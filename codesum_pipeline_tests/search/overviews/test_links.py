@@ -29,3 +29,11 @@ def test_references_are_no_links(tmp_path: Path) -> None:
     assert others.num_rows == edges.num_rows - 2
     assert RepositoryView.of(ws).links == links
     assert links["b.py", "a.py"] > 0
+
+
+def test_a_repository_without_programs_has_no_links(tmp_path: Path) -> None:
+    repo = GitRepo.create(tmp_path / "repo", {"README.md": "# Shop\n"})
+    ws = workspace_of(open_home(tmp_path / "home"), RepositoryEntry("shop", str(repo.path)))
+    build(ws, until="call_graph")
+
+    assert RepositoryView.of(ws).links == {}
