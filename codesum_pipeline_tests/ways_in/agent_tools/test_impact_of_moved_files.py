@@ -1,6 +1,7 @@
 """Who imports a file from where it was before it was moved, by the real tool over real repositories."""
 
 from pathlib import Path
+from time import process_time
 
 import pytest
 
@@ -140,3 +141,12 @@ def test_who_imports_it_from_its_new_place_is_no_risk(shop: MovedShop, written: 
 )
 def test_an_import_means_a_module_by_its_folder(statement: str, path: str, is_meant: bool) -> None:
     assert ModuleName.of("shop/money.py").is_imported(statement, path) is is_meant
+
+
+@pytest.mark.parametrize(("last", "is_meant"), [("money", True), ("cash", False)])
+def test_an_import_of_many_names_from_a_long_module_is_read_once(last: str, is_meant: bool) -> None:
+    statement = f"from {'.'.join(['a'] * 20_000)}.shop import {', '.join(['b'] * 20_000)}, {last}"
+    started = process_time()
+
+    assert ModuleName.of("shop/money.py").is_imported(statement, "till/bill.py") is is_meant
+    assert process_time() - started < 5
