@@ -1,8 +1,16 @@
 """Which tests run a function that a decorator registers with an object whose name is in lower case."""
 
+from pathlib import Path
+
 import pytest
 
+from codesum_pipeline.ways_in.agent_tools import registrar_users
+from codesum_pipeline.ways_in.agent_tools.call import ToolContext
+from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.ways_in.agent_tools.impact_page import ImpactPage
 from codesum_pipeline.ways_in.agent_tools.reached_code import CodeReach
+from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
+from codesum_pipeline_tests.support.homes import built_once, open_home
 from codesum_pipeline_tests.support.reaching import reach_in
 
 WEB = """from outside import Flask
@@ -153,3 +161,17 @@ def test_a_registered_function_is_run_by(reach: CodeReach, id_: str, tests: set[
     found = reach.reached({number: 0})
 
     assert {reach.documents[one].id.rpartition("::")[2] for one in found if reach.is_test(one)} == tests
+
+
+@pytest.mark.parametrize(("most", "is_cut"), [(10_000, False), (10, True)], ids=["few lines", "many lines"])
+def test_of_more_lines_than_a_limit_no_more_are_searched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, is_cut: bool
+) -> None:
+    monkeypatch.setattr(registrar_users, "MOST_SEARCHED", most)
+    home = open_home(built_once(tmp_path, FILES) / "home")
+    call = ToolContext(IndexCatalogue.of(home.settings), Path("/"))
+    page = tools_by_name()["impact"].ask(call, {"repo": "shop", "ids": ["shop/web.py::owe"], "tokens": 50_000})
+    assert isinstance(page, ImpactPage)
+
+    assert any("was looked for in the first" in note for note in page.notes) == is_cut
+    assert (not page.tests) == is_cut
