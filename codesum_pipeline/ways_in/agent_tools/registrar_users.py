@@ -76,18 +76,31 @@ class RegistrarUsers(Struct, eq=False, dict=True):
         return {}
 
     def _is_given(self, file: int, name: str) -> bool:
-        given = filter(None, map(_GIVEN.match, self.held.own_lines(file).values()))
-        return any(match[1] == name for match in given)
+        if file not in self._given_names:
+            given = filter(None, map(_GIVEN.match, self.held.own_lines(file).values()))
+            self._given_names[file] = frozenset(match[1] for match in given)
+        return name in self._given_names[file]
+
+    @cached_property
+    def _given_names(self) -> dict[int, frozenset[str]]:
+        return {}
 
     def _givers(self, file: int, name: str, steps: int = _MOST_STEPS) -> list[int]:
         """The files that give a value to a name that a file imports, also by a file between them."""
         if not steps or not self._imports(file, name):
             return []
-        imported = related_documents(self.held.documents, file, Relation.IMPORTS)[:_MOST_FILES]
-        files = [each.number for each in imported if self._is_file(each.number)]
-        self._read(files)
-        found = [each for each in files if self._is_given(each, name)]
-        return found or [giver for each in files for giver in self._givers(each, name, steps - 1)]
+        if (file, name, steps) not in self._known_givers:
+            imported = related_documents(self.held.documents, file, Relation.IMPORTS)[:_MOST_FILES]
+            files = [each.number for each in imported if self._is_file(each.number)]
+            self._read(files)
+            found = [each for each in files if self._is_given(each, name)]
+            found = found or [giver for each in files for giver in self._givers(each, name, steps - 1)]
+            self._known_givers[file, name, steps] = [*dict.fromkeys(found)]
+        return self._known_givers[file, name, steps]
+
+    @cached_property
+    def _known_givers(self) -> dict[tuple[int, str, int], list[int]]:
+        return {}
 
     def _readers(self, file: int, name: str) -> Iterator[int]:
         waiting, seen = [(file, name)], {(file, name)}

@@ -1,6 +1,7 @@
 """Which tests run a function that a decorator registers with an object whose name is in lower case."""
 
 from pathlib import Path
+from time import process_time
 
 import pytest
 
@@ -175,3 +176,19 @@ def test_of_more_lines_than_a_limit_no_more_are_searched(
 
     assert any("was looked for in the first" in note for note in page.notes) == is_cut
     assert (not page.tests) == is_cut
+
+
+def test_files_that_all_import_one_name_from_one_another_are_looked_through_once(tmp_path: Path) -> None:
+    count = 40
+    files = {
+        f"shop/part_{one}.py": "".join(f"from shop.part_{other} import app\n" for other in range(count) if other != one)
+        + f'\n\n@app.route("/pay_{one}")\ndef pay_{one}():\n    return 1\n'
+        for one in range(count)
+    }
+    reach = reach_in(tmp_path, files)
+    number = reach.documents.number("shop/part_1.py::pay_1")
+    assert number is not None
+    started = process_time()
+
+    assert [*reach.reached({number: 0})] == [number]
+    assert process_time() - started < 0.8
