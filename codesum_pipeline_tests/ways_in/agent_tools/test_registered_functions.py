@@ -10,6 +10,7 @@ from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.agent_tools.impact_page import ImpactPage
 from codesum_pipeline.ways_in.agent_tools.reached_code import CodeReach
+from codesum_pipeline.ways_in.agent_tools.registrar_users import RegistrarUsers
 from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
 from codesum_pipeline_tests.support.homes import built_once, open_home
 from codesum_pipeline_tests.support.reaching import reach_in
@@ -192,3 +193,46 @@ def test_files_that_all_import_one_name_from_one_another_are_looked_through_once
 
     assert [*reach.reached({number: 0})] == [number]
     assert process_time() - started < 0.8
+
+
+CHAIN = {
+    "part_0.py": "from outside import Flask\n\napp = Flask()\none = app.one()\ntwo = one.two()\n\n\n"
+    "def use():\n    return app\n\n\ndef use_two():\n    return two\n",
+    **{
+        f"part_{at}.py": f"from part_{at - 1} import app\n\n\n@app.route('/pay')\ndef pay():\n    return 1\n"
+        for at in range(1, 5)
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def chain(tmp_path_factory: pytest.TempPathFactory) -> CodeReach:
+    return reach_in(tmp_path_factory.mktemp("chain"), CHAIN)
+
+
+@pytest.mark.parametrize(("steps", "is_found"), [(3, True), (4, False)], ids=["three files", "four files"])
+def test_a_name_is_followed_through_some_imports(chain: CodeReach, steps: int, is_found: bool) -> None:
+    number, use = map(chain.documents.number, (f"part_{steps}.py::pay", "part_0.py::use"))
+    assert number is not None
+
+    assert (use in {*chain.registrars.of(number)}) is is_found
+
+
+@pytest.mark.parametrize(
+    ("limit", "most", "found"),
+    [
+        ("_MOST_NAMES", 100, {"use", "use_two"}),
+        ("_MOST_NAMES", 1, {"use"}),
+        ("_MOST_FILES", 1, {"use", "use_two"}),
+        ("_MOST_FILES", 0, set()),
+    ],
+)
+def test_some_names_are_followed_through_some_files(
+    chain: CodeReach, monkeypatch: pytest.MonkeyPatch, limit: str, most: int, found: set[str]
+) -> None:
+    monkeypatch.setattr(registrar_users, limit, most)
+    number = chain.documents.number("part_1.py::pay")
+    assert number is not None
+    users = {chain.documents[one].id.partition("::")[2] for one in RegistrarUsers(chain.held).of(number)}
+
+    assert users & {"use", "use_two"} == found
