@@ -247,9 +247,7 @@ def test_records_that_do_not_fit_together_are_not_used() -> None:
     assert LookupTable().is_whole
 
 
-@pytest.mark.parametrize(
-    ("depth", "innermost"), [(2, "m/l1/l1"), (3_000, None)], ids=["as they are", "as hashes"]
-)
+@pytest.mark.parametrize(("depth", "innermost"), [(2, "m/l1/l1"), (3_000, None)], ids=["as they are", "as hashes"])
 def test_places_of_scopes_in_scopes_are_distinct_and_short(depth: int, innermost: str | None) -> None:
     loaded, _ = _load({"a.py": f"f = {'lambda: ' * depth}1\n"})
     places = places_of(loaded.python["a.py"])
