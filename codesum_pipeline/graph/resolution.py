@@ -17,10 +17,10 @@ from msgspec import MsgspecError, Struct, json
 
 from codesum_pipeline.foundation.data_model.decoding import decode
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
-from codesum_pipeline.foundation.data_model.hashing import canonical_json, hash_of, sha1_hex
+from codesum_pipeline.foundation.data_model.hashing import canonical_json, hash_of, sha1_hex, sha256_hex
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.foundation.data_model.scopes import Row
-from codesum_pipeline.foundation.store.atomic import write_text_atomically
+from codesum_pipeline.foundation.store.atomic import write_bytes_atomically
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.graph.resolvers.cells import NO_ANSWERS
 from codesum_pipeline.graph.resolvers.families import FamilyChanges, LanguageFamily
@@ -70,19 +70,23 @@ class Resolution(Struct, frozen=True):
     @classmethod
     def of_last_build(cls, ws: Workspace) -> Self | None:
         """None if it does not describe the current tables, or must not be used."""
-        last = ws.last_build
-        try:
-            found = decode(_path(last).read_bytes(), cls) if last else None
-        except (OSError, MsgspecError):
+        if (last := ws.last_build) is None:
             return None
-        if found is None or last is None or found.settings != last.fingerprint("") or not found.lookups.is_whole:
+        try:
+            digest, _, content = _path(last).read_bytes().partition(b"\n")
+            # A damaged cell would be no error, and hide that an answer changed.
+            found = decode(content, cls) if digest.decode() == sha256_hex(content) else None
+        except (OSError, UnicodeError, MsgspecError):
+            return None
+        if found is None or found.settings != last.fingerprint("") or not found.lookups.is_whole:
             return None
         tables = {table: last.tables.content_hash(table, ws.key) for table in TABLES}
         return found if found.tables == tables and None not in tables.values() else None
 
     def write(self, ws: Workspace) -> None:
-        """Keep it, once all tables are in place."""
-        write_text_atomically(_path(ws), json.encode(self).decode())
+        """Keep it behind its hash, once all tables are in place."""
+        content = json.encode(self)
+        write_bytes_atomically(_path(ws), b"\n".join([sha256_hex(content).encode(), content]))
 
 
 class Coverage(Struct, frozen=True):

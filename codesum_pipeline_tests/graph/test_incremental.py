@@ -1,6 +1,7 @@
 """Only what changed is resolved again, and the graph is the one that a clean build gives."""
 
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -123,6 +124,30 @@ def test_what_a_killed_build_left_is_not_carried_over(tmp_path: Path, table: str
 
     assert build_graph(ws, PROJECT) == complete
     assert graph_of(ws) == expected
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(
+            lambda text: re.sub(rb'(?<="cells":")[^"]*', lambda cells: b"A" * len(cells[0]), text), id="cells"
+        ),
+        pytest.param(lambda text: text[: len(text) // 2], id="cut"),
+        pytest.param(lambda _: b"", id="empty"),
+        pytest.param(lambda text: text[text.index(b"\n") + 1 :], id="without a hash"),
+        pytest.param(lambda text: b"\xff" + text[1:], id="no text"),
+    ],
+)
+def test_a_damaged_memo_is_not_used(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
+    ws, clean = graph_workspace(tmp_path / "home"), graph_workspace(tmp_path / "clean", force=True)
+    complete = build_graph(ws, PROJECT)
+    memo = ws.layout.memos(ws.key) / "call_graph.files.json"
+    memo.write_bytes(damage(memo.read_bytes()))
+    files = _replaced("shop/cart.py", "registry = Cart", "registry = len")
+
+    assert build_graph(ws, files).files_resolved == complete.files_resolved
+    build_graph(clean, files)
+    assert graph_of(ws) == graph_of(clean)
 
 
 @pytest.mark.parametrize(

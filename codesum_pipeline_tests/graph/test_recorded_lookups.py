@@ -15,6 +15,7 @@ from codesum_pipeline.foundation.data_model.scopes import Row
 from codesum_pipeline.foundation.data_model.symbol import FileFacts
 from codesum_pipeline.foundation.store.rows import to_table
 from codesum_pipeline.graph.resolution import Resolution, resolve_files
+from codesum_pipeline.graph.resolvers.cells import places_of
 from codesum_pipeline.graph.resolvers.families import LoadedFiles, families_of, indexed_paths, load_files
 from codesum_pipeline.graph.resolvers.file_edges import EdgeTable, edges_of_file
 from codesum_pipeline.graph.resolvers.lookup_table import LookupTable
@@ -244,3 +245,13 @@ def test_records_that_do_not_fit_together_are_not_used() -> None:
     assert not replace(table, numbers={"user.py": b"\0\0\0"}).is_whole
     assert not replace(table, modules=(*table.modules, "far")).is_whole
     assert LookupTable().is_whole
+
+
+@pytest.mark.parametrize(("depth", "innermost"), [(2, "m/l1/l1"), (3_000, None)], ids=["as they are", "as hashes"])
+def test_places_of_scopes_in_scopes_are_distinct_and_short(depth: int, innermost: str | None) -> None:
+    loaded, _ = _load({"a.py": f"f = {'lambda: ' * depth}1\n"})
+    places = places_of(loaded.python["a.py"])
+
+    assert len({*places}) == depth + 1
+    assert max(map(len, places)) <= 1_000
+    assert innermost in (None, places[-1])

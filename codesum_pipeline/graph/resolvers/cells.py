@@ -23,6 +23,7 @@ from codesum_pipeline.foundation.data_model.scopes import Binding, Scope, Scoped
 ABSENT = 0
 CELL = np.dtype([("owner", "<u8"), ("key", "<u8"), ("answer", "<u8")])
 _PACKED = struct.Struct("<QQQ")
+_LONGEST_PLACE = 1_000
 _NUMBERED = frozenset({Bound.DEFINED, Bound.RECEIVER, Bound.CLASS_RECEIVER})
 
 
@@ -58,7 +59,8 @@ def owner_of(path: str) -> int:
 def places_of(file: ScopedFile) -> list[str]:
     """A name for each scope of a Python file, which stays the same when scopes elsewhere come or go.
 
-    It says the kinds and names of the scopes around; one without a document is numbered among those beside it.
+    It says the kinds and names of the scopes around; one without a document is numbered among those beside it. A hash
+    stands for a long one: of lambdas in lambdas, each place would hold all those around.
     """
     if not file.places:
         beside: Counter[str] = Counter()
@@ -70,7 +72,7 @@ def places_of(file: ScopedFile) -> list[str]:
             else:
                 beside[place] += 1
                 place += str(beside[place])
-            file.places.append(place)
+            file.places.append(place if len(place) <= _LONGEST_PLACE else f"{hash_answer(place):x}")
     return file.places
 
 

@@ -56,8 +56,9 @@ class ModuleName(Struct, frozen=True):
         folder = str(PurePosixPath(path).parent)
         statement = _ALIAS.sub("", statement)
         if match := _FROM.match(statement):
-            names = _WORD.findall(statement[match.end() :])
-            return any(self._is_meant(one, folder) for one in (match[1], *(f"{match[1]}.{name}" for name in names)))
+            is_named = self.name in _WORD.findall(statement[match.end() :])
+            written = (match[1], *[f"{match[1]}.{self.name}"] * is_named)
+            return any(self._is_meant(one, folder) for one in written)
         if quoted := _QUOTED.findall(statement):
             return any(self._is_meant(one, folder) for one in quoted)
         words = _WORD.findall(statement)

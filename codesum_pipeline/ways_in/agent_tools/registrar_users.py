@@ -27,12 +27,18 @@ _BARE = r"(?<![\w$.@])"
 # Names of files that are followed from one object: each file that imports it, and each name that is made of it.
 _MOST_NAMES = 5_000
 _MOST_FILES = 2_000
+# Lines that are searched in a repository for one answer, for all names and in all files: about three seconds.
+MOST_SEARCHED = 5_000_000
 # Files through which a name is imported.
 _MOST_STEPS = 3
 
 
 class RegistrarUsers(Struct, eq=False, dict=True):
+    """Finds the users of such objects; so many lines were `searched`, and where there would be more, it `is_cut`."""
+
     held: HeldValues
+    searched: int = 0
+    is_cut: bool = False
 
     def of(self, number: int) -> Iterator[int]:
         """Who uses the objects that register a function."""
@@ -70,18 +76,31 @@ class RegistrarUsers(Struct, eq=False, dict=True):
         return {}
 
     def _is_given(self, file: int, name: str) -> bool:
-        given = filter(None, map(_GIVEN.match, self.held.own_lines(file).values()))
-        return any(match[1] == name for match in given)
+        if file not in self._given_names:
+            given = filter(None, map(_GIVEN.match, self.held.own_lines(file).values()))
+            self._given_names[file] = frozenset(match[1] for match in given)
+        return name in self._given_names[file]
+
+    @cached_property
+    def _given_names(self) -> dict[int, frozenset[str]]:
+        return {}
 
     def _givers(self, file: int, name: str, steps: int = _MOST_STEPS) -> list[int]:
         """The files that give a value to a name that a file imports, also by a file between them."""
         if not steps or not self._imports(file, name):
             return []
-        imported = related_documents(self.held.documents, file, Relation.IMPORTS)[:_MOST_FILES]
-        files = [each.number for each in imported if self._is_file(each.number)]
-        self._read(files)
-        found = [each for each in files if self._is_given(each, name)]
-        return found or [giver for each in files for giver in self._givers(each, name, steps - 1)]
+        if (file, name, steps) not in self._known_givers:
+            imported = related_documents(self.held.documents, file, Relation.IMPORTS)[:_MOST_FILES]
+            files = [each.number for each in imported if self._is_file(each.number)]
+            self._read(files)
+            found = [each for each in files if self._is_given(each, name)]
+            found = found or [giver for each in files for giver in self._givers(each, name, steps - 1)]
+            self._known_givers[file, name, steps] = [*dict.fromkeys(found)]
+        return self._known_givers[file, name, steps]
+
+    @cached_property
+    def _known_givers(self) -> dict[tuple[int, str, int], list[int]]:
+        return {}
 
     def _readers(self, file: int, name: str) -> Iterator[int]:
         waiting, seen = [(file, name)], {(file, name)}
@@ -92,6 +111,8 @@ class RegistrarUsers(Struct, eq=False, dict=True):
                 yield from users
                 continue
             for place, read in [(holder, _reading(_BARE, value)), *self._in_importers(holder, value)]:
+                if not self._may_search(place):
+                    return
                 yield from self.held.with_code(place, read)
                 made = {value} if place != holder and self._imports(place, value) else set[str]()
                 lines = (line for line in self.held.own_lines(place).values() if read.search(line))
@@ -99,6 +120,13 @@ class RegistrarUsers(Struct, eq=False, dict=True):
                 new = {(place, each) for each in made} - seen
                 waiting += sorted(new) if len(seen) < _MOST_NAMES else ()
                 seen |= new
+
+    def _may_search(self, file: int) -> bool:
+        """Whether the lines of one more file may be searched."""
+        lines = self.held.constants.sources.lines(self.held.documents.repo, self.held.documents[file].path)
+        self.is_cut = self.is_cut or self.searched + len(lines) > MOST_SEARCHED
+        self.searched += 0 if self.is_cut else len(lines)
+        return not self.is_cut
 
     def _in_importers(self, file: int, name: str) -> Iterator[tuple[int, re.Pattern[str]]]:
         """The files that import a name from a file, or use it as `file.name`, each with how they write it."""

@@ -1,14 +1,16 @@
 """Who imports a file from where it was before it was moved, by the real tool over real repositories."""
 
 from pathlib import Path
+from time import process_time
 
 import pytest
 
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.ways_in.agent_tools import old_places
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.agent_tools.impact_page import ImpactPage
-from codesum_pipeline.ways_in.agent_tools.old_places import ModuleName
+from codesum_pipeline.ways_in.agent_tools.old_places import ModuleName, imports_in
 from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
@@ -140,3 +142,30 @@ def test_who_imports_it_from_its_new_place_is_no_risk(shop: MovedShop, written: 
 )
 def test_an_import_means_a_module_by_its_folder(statement: str, path: str, is_meant: bool) -> None:
     assert ModuleName.of("shop/money.py").is_imported(statement, path) is is_meant
+
+
+@pytest.mark.parametrize(("last", "is_meant"), [("money", True), ("cash", False)])
+def test_an_import_of_many_names_from_a_long_module_is_read_once(last: str, is_meant: bool) -> None:
+    statement = f"from {'.'.join(['a'] * 20_000)}.shop import {', '.join(['b'] * 20_000)}, {last}"
+    started = process_time()
+
+    assert ModuleName.of("shop/money.py").is_imported(statement, "till/bill.py") is is_meant
+    assert process_time() - started < 5
+
+
+@pytest.mark.parametrize(("names", "is_whole"), [(58, True), (59, False)], ids=["60 lines", "61 lines"])
+def test_an_import_of_more_lines_than_a_limit_is_cut(names: int, is_whole: bool) -> None:
+    text = "from shop import (\n" + "    other,\n" * names + "    money)\n"
+    (statement,) = imports_in(text, "#")
+
+    assert ModuleName.of("shop/money.py").is_imported(statement, "till/bill.py") is is_whole
+
+
+@pytest.mark.parametrize(("most", "count"), [(5, 2), (1, 1)], ids=["all files", "one file"])
+def test_of_more_files_than_a_limit_no_more_are_read(
+    shop: MovedShop, monkeypatch: pytest.MonkeyPatch, most: int, count: int
+) -> None:
+    monkeypatch.setattr(old_places, "_MOST_FILES", most)
+    shop.repo.git("mv", "shop/money.py", "shop/cash.py")
+
+    assert len(reached(shop.ask(shop.repo.path)) & {"shop/bill.py", "tests/test_money.py"}) == count

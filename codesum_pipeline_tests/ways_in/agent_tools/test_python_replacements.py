@@ -121,3 +121,14 @@ def test_targets_of_one_value_cost_no_more(targets: int) -> None:
     assert len(replaced(f"def test_it():\n    {'m.f = ' * targets}made({LONG})\n")) == min(
         targets, python_replacements.MOST_REPLACED
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "longer"),
+    [(" + ".join(["'a'"] * 20 + ["'.b'"]), "'a' + "), (f"'{'a' * 298}.b'", "'a' ")],
+    ids=["a text of many parts", "a long text"],
+)
+def test_what_is_replaced_has_a_name_of_limited_length(text: str, longer: str) -> None:
+    found = [replaced(f"def test_it(m):\n    m.setattr({one}, 1)\n") for one in (text, longer + text)]
+
+    assert [[each.of.name for each in one] for one in found] == [["b"], []]

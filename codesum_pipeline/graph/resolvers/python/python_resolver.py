@@ -59,6 +59,8 @@ class PythonResolver(Resolver[str, str]):
     def __init__(self, files: LazyFiles, paths: ModulePaths, telling: Mapping[str, Telling]) -> None:
         super().__init__(files, TELLING)
         self._telling_by_file = telling
+        # The scopes by their places, of files with a method that a name identifies.
+        self._scopes_at: dict[str, dict[str, Scope]] = {}
         self.lookups = PythonLookups(files, paths, lambda: self._methods)
         self.types = PythonTypes(self)
         self.names = PythonNames(self, self.types, files, self.lookups)
@@ -82,8 +84,11 @@ class PythonResolver(Resolver[str, str]):
         found = self.lookups.method(name)
         if found is None:
             return None
-        file = self.files[found[0]]
-        return file.scopes[places_of(file).index(found[1])]
+        path, place = found
+        if path not in self._scopes_at:
+            file = self.files[path]
+            self._scopes_at[path] = dict(zip(places_of(file), file.scopes, strict=True))
+        return self._scopes_at[path][place]
 
     def imported_files(self, file: ScopedFile) -> Set[str]:
         return {target for target, is_external in self.imports(file) if not is_external}
