@@ -1,10 +1,12 @@
 """Replay a repository's history and hold every tenth build against a build from scratch.
 
-    python -m benchmarks.replay PATH_TO_A_CLONE [--commits 100] [--every 10]
+    python -m benchmarks.replay PATH_TO_A_CLONE [--commits 100] [--every 10] [--branches]
 
 The last `--commits` first-parent commits of the clone's HEAD are built one
 after the other in one home, as they come to a repository that stays registered:
-one branch of a bare copy moves from commit to commit. Every `--every`-th is also
+one branch of a bare copy moves from commit to commit. With `--branches` the commits
+of all branches that were merged are taken, too, by their dates: each switch from one
+branch to another is a change. Every `--every`-th is also
 built in an empty home; the sorted rows of all compared tables and the published
 files must be equal. Prints one line per comparison and a JSON line of totals,
 which also say what was reused; exits 1 at the first difference.
@@ -27,9 +29,10 @@ from codesum_pipeline_tests.support.comparing import first_difference, published
 from codesum_pipeline_tests.support.homes import Reports, build, open_home, workspace_of
 
 
-def commits_of(clone: Path, count: int) -> list[str]:
-    """The last `count` first-parent commits, oldest first."""
-    command = ["git", "-C", str(clone), "rev-list", "--first-parent", f"--max-count={count}", "HEAD"]
+def commits_of(clone: Path, count: int, *, branches: bool = False) -> list[str]:
+    """The last `count` first-parent commits, oldest first, or those of all `branches` that were merged."""
+    order = "--date-order" if branches else "--first-parent"
+    command = ["git", "-C", str(clone), "rev-list", order, f"--max-count={count}", "HEAD"]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()[::-1]
 
 
@@ -104,8 +107,9 @@ def main() -> int:
     parser.add_argument("clone", type=Path)
     parser.add_argument("--commits", type=int, default=100)
     parser.add_argument("--every", type=int, default=10)
+    parser.add_argument("--branches", action="store_true")
     options = parser.parse_args()
-    commits = commits_of(options.clone, options.commits)
+    commits = commits_of(options.clone, options.commits, branches=options.branches)
     totals = Totals()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
