@@ -22,6 +22,8 @@ NOT_WORSE = "candidate_is_not_worse"
 AT_HEAD = "index_is_at_head"
 ANSWERED = "every_level_was_answered"
 BLOCKING = (NOT_WORSE, ANSWERED)
+# With a table's name behind it: how many of its rows were kept when its file was found to be damaged.
+DAMAGED = "damaged_"
 # The other checks of a build, each by the step after which it may look.
 CHECKED_AFTER = {"summary_documents": "documents_are_whole", "dense_index": "vectors_are_whole"}
 

@@ -1,10 +1,10 @@
 """One build of one repository, carried out step by step."""
 
 import time
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
-import pyarrow.parquet as pq
+from msgspec.structs import replace
 
 from codesum_pipeline.builds.checks.fault_checks import CHECK_FUNCTIONS
 from codesum_pipeline.builds.checks.health_checks import find_health
@@ -12,6 +12,8 @@ from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.reports.build_values import (
     ANSWERED,
     AT_HEAD,
+    CHECKED_AFTER,
+    DAMAGED,
     NOT_WORSE,
     BuildOptions,
     CheckFinding,
@@ -21,18 +23,20 @@ from codesum_pipeline.builds.reports.build_values import (
 from codesum_pipeline.builds.reports.report_values import report_values
 from codesum_pipeline.builds.steps.digest_steps import DIGEST_STEPS, perform_digest_step, show_digest_step
 from codesum_pipeline.builds.steps.known_facts import STAGE_FACTS
-from codesum_pipeline.builds.steps.reuse import carry_out
+from codesum_pipeline.builds.steps.reuse import Step, carry_out
 from codesum_pipeline.builds.steps.shows import SHOWS, indexed_files, note_change, show_run
 from codesum_pipeline.builds.steps.step_list import REPO_OVERVIEW, STEPS
-from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError, DamagedTable
 from codesum_pipeline.foundation.data_model.file import Snapshot
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.foundation.store.repository_record import FOLDER_RECORD, RepositoryRecord
+from codesum_pipeline.foundation.store.schemas import BOOKS
 from codesum_pipeline.foundation.store.workspace import Connect, Workspace, connect_in_memory
 from codesum_pipeline.search.evaluation.evaluation_step import EvaluationReport
 from codesum_pipeline.texts.summaries.by_model.outages import outages_of_build
 from codesum_pipeline.texts.summaries.by_model.plan_prices import describe_held_back
 
+T = TypeVar("T")
 # Readers of a home in a bucket see the new version once it is committed.
 _PUBLISHING = "published_index"
 _STEPS = {step.name: step for step in STEPS}
@@ -64,6 +68,8 @@ class Build:
         self.new_connection = new_connection
         self.record = record
         self._workspace: Workspace | None = None
+        # How many rows were kept of each table that was damaged, until a step tells it.
+        self._mended: dict[str, int] = {}
 
     @property
     def workspace(self) -> Workspace:
@@ -106,43 +112,67 @@ class Build:
 
     def perform(self, step: str) -> StepOutcome:
         """Carry out a step; a step that need not run is `is_reused`."""
-        ws = self.workspace
-        ws.layout.recorded(self.key).unlink(missing_ok=True)
+        self.workspace.layout.recorded(self.key).unlink(missing_ok=True)
         if step in DIGEST_STEPS:
-            return perform_digest_step(step, self.home, ws, built_from=self.built_from())
+            return perform_digest_step(step, self.home, self.workspace, built_from=self.built_from())
+        outcome = self._with_whole_tables(lambda: self._perform(_STEPS[step]), STEPS.index(_STEPS[step]))
+        told, self._mended = {f"{DAMAGED}{table}": kept for table, kept in self._mended.items()}, {}
+        return replace(outcome, values={**outcome.values, **told})
+
+    def _perform(self, step: Step[Any]) -> StepOutcome:
+        ws = self.workspace
         self.record.check()
-        before = indexed_files(ws) if step == "repo_snapshot" else None
+        before = indexed_files(ws) if step.name == "repo_snapshot" else None
         start = time.perf_counter()
-        done = carry_out(_STEPS[step], ws, progress=self.progress)
-        if step == _PUBLISHING:
+        done = carry_out(step, ws, progress=self.progress)
+        if step.name == _PUBLISHING:
             self.record.commit()
         seconds = time.perf_counter() - start
         # The changes as soon as they are known, and the whole run once the index is published.
-        notes = note_change(ws, *before) if before else show_run(ws) if step == _PUBLISHING else {}
+        notes = note_change(ws, *before) if before else show_run(ws) if step.name == _PUBLISHING else {}
         # Advice for a person who reads the run's log.
-        held = step == "summary_plan" and describe_held_back(self.home.tables, self.key, self.home.settings)
+        held = step.name == "summary_plan" and describe_held_back(self.home.tables, self.key, self.home.settings)
         return StepOutcome(
             table_hash=done.report.table_hash,
             built_from=self.built_from(),
             seconds=round(seconds, 3),
             is_reused=done.is_reused,
-            rows=int(pq.read_metadata(ws.tables.path(STAGE_FACTS.get().assets[step].table, self.key)).num_rows),
+            rows=ws.tables.count(STAGE_FACTS.get().assets[step.name].table, self.key),
             values={**notes, **report_values(done.report)},
             failures=tuple(done.failures),
             warnings=(f"{held}, or the run's config with resources.request.config.confirm_llm: true",) if held else (),
-            findings=tuple(self._findings(step, done.report)),
+            findings=tuple(self._findings(step.name, done.report)),
         )
+
+    def _with_whole_tables(self, act: Callable[[], T], done: int) -> T:
+        """Do something after so many steps. A table that it finds to be damaged is mended first: the rows of it that
+        can be read are kept where they say what they were made from, and the steps make the others anew."""
+        mended: set[str] = set()
+        while True:
+            try:
+                for step in STEPS[:done] if mended else ():
+                    carry_out(step, self.workspace, progress=self.progress)
+                return act()
+            except DamagedTable as error:
+                if error.table in mended or error.table in BOOKS:
+                    raise
+                mended.add(error.table)
+                self._mended[error.table] = self.workspace.tables.mend(error.table, self.key)
 
     def show(self, step: str) -> Values:
         """The preview of a step's table; nothing for a step without a table of its own."""
         if step in DIGEST_STEPS:
             return show_digest_step(step, self.workspace)
         show = SHOWS.get(step)
-        return show(self.workspace) if show else {}
+        if show is None:
+            return {}
+        return self._with_whole_tables(lambda: show(self.workspace), STEPS.index(_STEPS[step]) + 1)
 
     def check(self, name: str) -> list[CheckFinding]:
         """The findings of a check."""
-        return CHECK_FUNCTIONS[name](self.workspace)
+        (step,) = (step for step, check in CHECKED_AFTER.items() if check == name)
+        done = STEPS.index(_STEPS[step]) + 1
+        return self._with_whole_tables(lambda: CHECK_FUNCTIONS[name](self.workspace), done)
 
     def _findings(self, step: str, report: Any) -> Iterator[CheckFinding]:
         if step == "retrieval_evaluation":

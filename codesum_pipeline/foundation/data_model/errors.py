@@ -50,6 +50,7 @@ CodesumError
 ├── BundleRefused               do not retry: a shared build is not taken or not made; nothing was changed
 └── BrokenStore                 do not retry: what is stored contradicts itself
     ├── MissingTable            a step ran before the step it reads from
+    ├── DamagedTable            a file of a table cannot be read; a build makes that table anew
     ├── SchemaMismatch          written by another version of the package
     └── BrokenIndex             a published index that fails its manifest
 ```
@@ -364,6 +365,14 @@ class BrokenStore(CodesumError):
 
 class MissingTable(BrokenStore):
     """A step ran before the step whose table it reads."""
+
+
+class DamagedTable(BrokenStore):
+    """The file of one `table` of a repository cannot be read, or was overwritten."""
+
+    def __init__(self, message: str, *, table: str) -> None:
+        super().__init__(message)
+        self.table = table
 
 
 class SchemaMismatch(BrokenStore):

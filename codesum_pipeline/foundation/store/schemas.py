@@ -33,7 +33,8 @@ class TableSpec(Struct, frozen=True):
     The rows of a large table are cut into parts by the paths in the column `cut_by`, which is the first of these or the
     second; of numbers, some that follow each other count as a path. Of a table that is `in_lanes` the rows with one
     value of the first are parts of their own, however few they are. Of one that `is_long` a row is large, and often
-    only a few are read; of one that `has_sources` a row has all of a file.
+    only a few are read; of one that `has_sources` a row has all of a file. Of one that `is_salvaged` each row says what
+    it was made from, or none can be made again: where the file is damaged, the rows that can be read are kept.
     """
 
     name: str
@@ -43,6 +44,7 @@ class TableSpec(Struct, frozen=True):
     in_lanes: bool = False
     is_long: bool = False
     has_sources: bool = False
+    is_salvaged: bool = False
 
 
 def _columns(*, optional: tuple[str, ...] = (), **types: pa.DataType) -> pa.Schema:
@@ -110,13 +112,13 @@ TABLES: dict[str, TableSpec] = {
         TableSpec("plan", schema_of(PlanRow), ("level", "id")),
         *(TableSpec(texts_table(level), schema_of(TextRow), ("id",), cut_by="id", is_long=True) for level in Level),
         TableSpec("documents", schema_of(SummaryDocument), ("id",), cut_by="id"),
-        TableSpec("document_history", schema_of(HistoryRow), ("sequence",), cut_by="sequence"),
-        TableSpec("vectors", VECTORS, ("lane", "id"), cut_by="id", in_lanes=True),
+        TableSpec("document_history", schema_of(HistoryRow), ("sequence",), cut_by="sequence", is_salvaged=True),
+        TableSpec("vectors", VECTORS, ("lane", "id"), cut_by="id", in_lanes=True, is_salvaged=True),
         TableSpec("terms", TERMS, ("lane", "id"), cut_by="id", in_lanes=True),
         TableSpec("candidate", CANDIDATE, ("digest",)),
         TableSpec("overviews", OVERVIEWS, ("content_digest",)),
-        TableSpec("evaluations", EVALUATIONS, ("sequence", "setup", "category", "metric")),
-        TableSpec("evaluation_lift", EVALUATION_LIFT, ("sequence", "line")),
+        TableSpec("evaluations", EVALUATIONS, ("sequence", "setup", "category", "metric"), is_salvaged=True),
+        TableSpec("evaluation_lift", EVALUATION_LIFT, ("sequence", "line"), is_salvaged=True),
         TableSpec("evaluation_answers", EVALUATION_ANSWERS, ("content_digest", "question")),
         TableSpec("ledger", schema_of(LedgerRow), ("sequence", "run_id")),
         TableSpec("avoided", schema_of(AvoidedRow), ("noted_at", "run_id", "level", "cause")),

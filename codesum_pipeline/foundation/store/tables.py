@@ -22,7 +22,7 @@ from msgspec import Struct
 from msgspec.json import decode
 
 from codesum_pipeline.foundation.data_model.bounded_batches import bounded_batches
-from codesum_pipeline.foundation.data_model.errors import BrokenStore, MissingTable, SchemaMismatch
+from codesum_pipeline.foundation.data_model.errors import BrokenStore, DamagedTable, MissingTable, SchemaMismatch
 from codesum_pipeline.foundation.data_model.printable import one_line
 from codesum_pipeline.foundation.store.atomic import FileState
 from codesum_pipeline.foundation.store.layout import WHOLE_FOLDER, HomeLayout, LocalFiles
@@ -232,8 +232,11 @@ class TableStore:
 
     def keep(self, table: str, repo: str) -> TableWrite:
         """Leave one repository's rows unchanged, since a step would write the same again."""
-        rows: int = self._open(table, repo).metadata.num_rows
-        return TableWrite(rows=rows, table_hash=self.content_hash(table, repo) or "")
+        return TableWrite(rows=self.count(table, repo), table_hash=self.content_hash(table, repo) or "")
+
+    def count(self, table: str, repo: str) -> int:
+        """The number of one repository's rows."""
+        return int(self._open(table, repo).metadata.num_rows)
 
     def write_rows(self, table: str, repo: str, rows: Sequence[T], row_type: type[T]) -> TableWrite:
         """Replace one repository's rows by values."""
@@ -244,7 +247,8 @@ class TableStore:
 
         None if there is no table that this package wrote whole.
         """
-        hashes = decode(self._footer(table, repo).get(COLUMNS_KEY, b"{}"))
+        with _undamaged(table, repo):
+            hashes = decode(self._footer(table, repo).get(COLUMNS_KEY, b"{}"))
         wanted = TABLES[table].schema.names if columns is None else columns
         return content_hash_of(hashes, wanted) if set(wanted) <= hashes.keys() else None
 
@@ -289,6 +293,22 @@ class TableStore:
             if table in keeping and self._footer(table, repo):
                 continue
             shutil.rmtree(self.root / table / f"repo={repo}", ignore_errors=True)
+
+    def mend(self, table: str, repo: str) -> int:
+        """Drop a damaged table, which the next build makes anew; returns how many of its rows are kept.
+
+        Kept are those that can be read, of a table of which each row says what it was made from."""
+        kept: list[pa.Table] = []
+        if TABLES[table].is_salvaged:
+            with suppress(DamagedTable):
+                file = self._open(table, repo)
+                for group in range(file.num_row_groups):
+                    with suppress(DamagedTable), _undamaged(table, repo):
+                        rows = _read_groups(table, repo, file, [group], TABLES[table].schema.names)
+                        rows.validate(full=True)
+                        kept.append(rows)
+        self.path(table, repo).unlink()
+        return self.write(table, repo, pa.concat_tables(kept)).rows if kept else 0
 
     def _open(self, table: str, repo: str) -> pq.ParquetFile:
         path = self._find(table, repo)
@@ -347,9 +367,10 @@ def _undamaged(table: str, repo: str) -> Iterator[None]:
     except (ValueError, OSError, LookupError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        raise BrokenStore(
+        raise DamagedTable(
             f"table {table!r} of repository {repo!r} is damaged ({one_line(str(error))}): rebuild it with "
-            f"`codesum index {repo} --rebuild`"
+            f"`codesum index {repo} --rebuild`",
+            table=table,
         ) from error
 
 

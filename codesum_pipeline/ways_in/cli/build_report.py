@@ -12,6 +12,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from codesum_pipeline.builds.codesum_home.wiring import Home
+from codesum_pipeline.builds.reports.build_values import DAMAGED
 from codesum_pipeline.builds.reports.kept_failures import read_failures
 from codesum_pipeline.builds.steps.freshness import compare_fingerprints, is_complete
 from codesum_pipeline.foundation.data_model.document import LEVELS, Gate, Level
@@ -225,6 +226,18 @@ def standing_line(key: str, last_build: LastBuild) -> str:
     """A repository that needed no run, for a person."""
     commit, why = last_build.commit[:SHORT_COMMIT], last_build.held_because
     return f"{key}: held back at {commit}: {why}" if why else f"{key}: up to date at {commit}, nothing to do"
+
+
+def damage_lines(outcome: "RunOutcome") -> Iterator[str]:
+    """The tables that the run found to be damaged."""
+    for numbers in outcome.numbers.values():
+        for name, kept in numbers.items():
+            if name.startswith(DAMAGED):
+                table = name.removeprefix(DAMAGED)
+                yield (
+                    f"the file of table {table!r} was damaged and is mended: {count_noun(int(kept), 'row')} of it "
+                    "could be kept, the others were made anew"
+                )
 
 
 def failure_lines(key: str, found: Mapping[str, Sequence[Failure]]) -> Iterator[str]:

@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from codesum_pipeline.foundation.data_model.edge import Edge, GraphStats
-from codesum_pipeline.foundation.data_model.errors import BrokenStore, MissingTable, SchemaMismatch
-from codesum_pipeline.foundation.store import table_parts
+from codesum_pipeline.foundation.data_model.errors import BrokenStore, DamagedTable, MissingTable, SchemaMismatch
+from codesum_pipeline.foundation.store import table_files, table_parts
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.tables import TableStore, rows_to_read
 from codesum_pipeline.foundation.store.workspace import connect_in_memory, create_views, write_serving_file
@@ -221,6 +221,29 @@ def test_a_damaged_table_is_refused_with_the_command_that_rebuilds_it(tmp_path: 
 
     with pytest.raises(BrokenStore, match="of repository 'one' is damaged .*`codesum index one --rebuild`"):
         store.read("graph_stats", "one")
+
+
+@pytest.mark.parametrize(("table", "kept"), [("evaluation_lift", 8), ("graph_stats", 0)])
+def test_of_a_mended_table_the_rows_that_can_be_read_are_kept_or_none(
+    table: str, kept: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table_files, "_GROUP_ROWS", 4)
+    store, schema = TableStore(tmp_path), TABLES[table].schema
+    names = {name for name in schema.names if schema.field(name).type == pa.string()}
+    rows = pa.table({n: [str(i) if n in names else i for i in range(12)] for n in schema.names}).cast(schema)
+    store.write(table, "one", rows)
+    path = store.path(table, "one")
+    content = bytearray(path.read_bytes())
+    # In the second row group.
+    start = pq.read_metadata(path).row_group(1).column(0).data_page_offset + 40
+    content[start : start + 8] = b"\xff" * 8
+    path.write_bytes(content)
+    with pytest.raises(DamagedTable):
+        store.read(table, "one")
+
+    assert store.mend(table, "one") == kept
+
+    assert store.read_or_empty(table, "one") == (pa.concat_tables([rows[:4], rows[8:]]) if kept else rows[:0])
 
 
 def test_an_overlay_reads_through_and_writes_beside(tmp_path: Path) -> None:

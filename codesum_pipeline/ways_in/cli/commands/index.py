@@ -20,6 +20,7 @@ from codesum_pipeline.foundation.store.schemas import BOOKS
 from codesum_pipeline.ways_in.cli.build_report import (
     ModelReport,
     built_table,
+    damage_lines,
     failure_lines,
     outcome_json,
     shut_out_line,
@@ -267,6 +268,7 @@ def _report(home: Home, outcomes: "Sequence[RunOutcome]", *, as_json: bool, debu
             *([outcome.message] if outcome.is_held else ()),
             *unusable_indexes(home, outcome.key),
             *report.warnings(),
+            *damage_lines(outcome),
             *failure_lines(outcome.key, failures),
             *(left_out_lines(home, outcome.key) if outcome.succeeded else ()),
             *unread_lines(home, outcome.key),
