@@ -200,6 +200,18 @@ def steps_of(tree: Path, home: Path) -> dict[str, float]:
     return found
 
 
+def copy_beside(home: Path, repository: Path) -> Path:
+    """The copy that is changed, beside the home in which it is registered."""
+    copy = home.parent / f"{home.name}-repository"
+    if not copy.exists():
+        clone = ["git", "clone", "--quiet", "--shared", str(repository.resolve()), str(copy)]
+        subprocess.run(clone, check=True)
+    opened = open_home(home)
+    if KEY not in {entry.key for entry in opened.registry.entries()}:
+        opened.registry.add(RepositoryEntry(key=KEY, location=str(copy)))
+    return copy
+
+
 def format_table(whole: Mapping[str, Sequence[float]], steps: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
     """A row for the whole command and for each step; a column for each kind."""
     kinds = list(whole)
@@ -222,13 +234,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="edits-") as scratch:
         home = (arguments.home or Path(scratch) / "home").resolve()
-        copy = home.parent / f"{home.name}-repository"
-        if not copy.exists():
-            clone = ["git", "clone", "--quiet", "--shared", str(arguments.repository.resolve()), str(copy)]
-            subprocess.run(clone, check=True)
-        opened = open_home(home)
-        if KEY not in {entry.key for entry in opened.registry.entries()}:
-            opened.registry.add(RepositoryEntry(key=KEY, location=str(copy)))
+        copy = copy_beside(home, arguments.repository)
         started = time.monotonic()
         first = index(arguments.tree, home)
         print(f"brought up to date: {first:.1f} s of a processor, {time.monotonic() - started:.0f} s", file=sys.stderr)

@@ -7,14 +7,16 @@ from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.foundation.store.object_storage.heads import (
     PublishedPointer,
     RepositoryHead,
-    StateFile,
-    StateLink,
-    StateManifest,
     head_name,
-    part_name,
     read_head,
 )
 from codesum_pipeline.foundation.store.object_storage.objects import Objects, open_objects
+from codesum_pipeline.foundation.store.object_storage.state_manifest import (
+    StateFile,
+    StateLink,
+    StateManifest,
+    part_name,
+)
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.indexes.file_formats.version_folder import read_version
 

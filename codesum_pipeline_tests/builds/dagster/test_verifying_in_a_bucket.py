@@ -8,8 +8,9 @@ import pytest
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.foundation.store.object_storage.heads import part_name, read_head, read_manifest
+from codesum_pipeline.foundation.store.object_storage.heads import read_head
 from codesum_pipeline.foundation.store.object_storage.objects import Objects, open_objects
+from codesum_pipeline.foundation.store.object_storage.state_manifest import part_name, read_manifest
 from codesum_pipeline_tests.support.bucket_workers import build_in_bucket, worker_at
 from codesum_pipeline_tests.support.repositories import GitRepo
 

@@ -17,15 +17,10 @@ from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.settings.operation_settings import ReadingSettings
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.foundation.store.locks import lock_exclusively
-from codesum_pipeline.foundation.store.object_storage.heads import (
-    head_infos,
-    head_name,
-    part_name,
-    read_head,
-    read_manifest,
-)
+from codesum_pipeline.foundation.store.object_storage.heads import head_infos, head_name, read_head
 from codesum_pipeline.foundation.store.object_storage.objects import open_objects
 from codesum_pipeline.foundation.store.object_storage.reading_copy import ReadingCopy
+from codesum_pipeline.foundation.store.object_storage.state_manifest import part_name, read_manifest
 from codesum_pipeline.foundation.store.tables import tables_of
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue

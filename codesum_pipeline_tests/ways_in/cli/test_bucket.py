@@ -10,14 +10,9 @@ import pytest
 
 from benchmarks.many_indexes import copy_index
 from codesum_pipeline.foundation.store.layout import HomeLayout
-from codesum_pipeline.foundation.store.object_storage.heads import (
-    HeadHolder,
-    head_name,
-    part_name,
-    read_head,
-    read_manifest,
-)
+from codesum_pipeline.foundation.store.object_storage.heads import HeadHolder, head_name, read_head
 from codesum_pipeline.foundation.store.object_storage.objects import Objects, open_objects
+from codesum_pipeline.foundation.store.object_storage.state_manifest import part_name, read_manifest
 from codesum_pipeline_tests.support.published_bucket import commit
 
 Call = Callable[..., Any]
