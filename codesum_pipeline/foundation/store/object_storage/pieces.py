@@ -25,27 +25,27 @@ MOST_SMALL_PARTS = 32
 _NOTE = struct.Struct("<32sI")
 
 
-class Piece(NamedTuple):
+class FilePiece(NamedTuple):
     """Consecutive bytes, by their sha256."""
 
     sha256: bytes
     size: int
 
 
-def to_bytes(pieces: Iterable[Piece]) -> bytes:
+def to_bytes(pieces: Iterable[FilePiece]) -> bytes:
     """How pieces are noted: 36 bytes each."""
     return b"".join(_NOTE.pack(*piece) for piece in pieces)
 
 
-def from_bytes(noted: bytes) -> list[Piece]:
+def from_bytes(noted: bytes) -> list[FilePiece]:
     """The inverse of `to_bytes`; raises `ValueError` for other bytes."""
     try:
-        return [Piece(*fields) for fields in _NOTE.iter_unpack(noted)]
+        return [FilePiece(*fields) for fields in _NOTE.iter_unpack(noted)]
     except struct.error as error:
         raise ValueError(f"{len(noted)} bytes note no pieces") from error
 
 
-def cut_file(path: Path) -> tuple[str, list[Piece]]:
+def cut_file(path: Path) -> tuple[str, list[FilePiece]]:
     """The sha256 of a file, and the pieces that it is cut into; none if it is empty."""
     whole, pieces = hashlib.sha256(), []
     if path.stat().st_size:
@@ -54,7 +54,7 @@ def cut_file(path: Path) -> tuple[str, list[Piece]]:
 
         for chunk in FastCDC(PIECE_BYTES, max_size=MOST_PIECE_BYTES).cut_file(path):
             whole.update(chunk.data)
-            pieces.append(Piece(hashlib.sha256(chunk.data).digest(), chunk.length))
+            pieces.append(FilePiece(hashlib.sha256(chunk.data).digest(), chunk.length))
     return whole.hexdigest(), pieces
 
 
@@ -64,7 +64,7 @@ class StatePart(Struct, frozen=True):
     name: str
     pieces: bytes
 
-    def listed(self) -> list[Piece]:
+    def listed(self) -> list[FilePiece]:
         """The pieces that it holds."""
         return from_bytes(self.pieces)
 
@@ -74,12 +74,12 @@ class StatePart(Struct, frozen=True):
         return sum(piece.size for piece in self.listed())
 
 
-def choose_parts(parts: Iterable[StatePart], wanted: Collection[Piece]) -> list[StatePart]:
+def choose_parts(parts: Iterable[StatePart], wanted: Collection[FilePiece]) -> list[StatePart]:
     """The parts whose pieces need not be sent again: at least half of the bytes of each are wanted, and few are small.
 
     So a bucket holds at most twice what its states need, besides what waits to be collected.
     """
-    found: set[Piece] = set()
+    found: set[FilePiece] = set()
     kept = []
     for part in parts:
         needed = {piece for piece in part.listed() if piece in wanted and piece not in found}
@@ -90,9 +90,9 @@ def choose_parts(parts: Iterable[StatePart], wanted: Collection[Piece]) -> list[
     return kept if len(small) <= MOST_SMALL_PARTS else [part for part in kept if part not in small]
 
 
-def group_pieces(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
+def group_pieces(pieces: Iterable[FilePiece]) -> Iterator[list[FilePiece]]:
     """The pieces of one part each."""
-    group: list[Piece] = []
+    group: list[FilePiece] = []
     size = 0
     for piece in pieces:
         if group and size + piece.size > PART_BYTES:
@@ -122,7 +122,7 @@ def runs_of(numbers: Iterable[int]) -> tuple[Run, ...]:
 class PlacedPiece(NamedTuple):
     """A piece, and where it is: in which of the parts, and from which byte on."""
 
-    piece: Piece
+    piece: FilePiece
     part: int
     start: int
 

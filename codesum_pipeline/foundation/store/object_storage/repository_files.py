@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from codesum_pipeline.foundation.store.atomic import FileState, read_json, write_bytes_atomically
 from codesum_pipeline.foundation.store.layout import HomeLayout
-from codesum_pipeline.foundation.store.object_storage.pieces import Piece, from_bytes
+from codesum_pipeline.foundation.store.object_storage.pieces import FilePiece, from_bytes
 from codesum_pipeline.foundation.store.object_storage.state_files import PieceSource
 from codesum_pipeline.foundation.store.object_storage.state_manifest import StateManifest
 from codesum_pipeline.foundation.store.schemas import TABLES
@@ -130,9 +130,9 @@ class PartNotes(Struct):
         files, links = self.manifest.files, self.manifest.links
         return all((home / path).is_file() for path in files) and all((home / path).is_symlink() for path in links)
 
-    def pieces_here(self, home: Path) -> dict[Piece, PieceSource]:
+    def pieces_here(self, home: Path) -> dict[FilePiece, PieceSource]:
         """The pieces of all files that are still as they were, and where they are."""
-        found: dict[Piece, PieceSource] = {}
+        found: dict[FilePiece, PieceSource] = {}
         for path in self.files:
             noted, start = self.note_of(home, path), 0
             for piece in from_bytes(noted.pieces) if noted else ():

@@ -19,7 +19,7 @@ from codesum_pipeline.foundation.store.atomic import set_times
 from codesum_pipeline.foundation.store.object_storage.objects import Objects
 from codesum_pipeline.foundation.store.object_storage.pieces import (
     PART_BYTES,
-    Piece,
+    FilePiece,
     PlacedPiece,
     StatePart,
     choose_parts,
@@ -44,7 +44,7 @@ class PieceSource(NamedTuple):
     path: Path
     start: int
 
-    def read(self, piece: Piece) -> bytes:
+    def read(self, piece: FilePiece) -> bytes:
         """The bytes that are there; not compared with the piece's hash."""
         with self.path.open("rb") as file:
             file.seek(self.start)
@@ -55,7 +55,7 @@ class CutFile(NamedTuple):
     """A file of a folder, and the pieces that it is made of."""
 
     file: StateFile
-    pieces: Sequence[Piece]
+    pieces: Sequence[FilePiece]
 
 
 def send_files(
@@ -63,7 +63,7 @@ def send_files(
 ) -> StateManifest:
     """Send what the objects of `base` lack of some files, by their path below the home; the manifest of all of them."""
     wholes = {file.part for file in base.files.values() if file.is_whole}
-    sources: dict[Piece, PieceSource] = {}
+    sources: dict[FilePiece, PieceSource] = {}
     for path in sorted(path for path, (file, _) in files.items() if file.part not in wholes):
         start = 0
         for piece in files[path].pieces:
@@ -72,7 +72,7 @@ def send_files(
     kept = choose_parts(base.parts, sources.keys())
     there = {placed.piece for placed in place_pieces(kept)}
 
-    def send(group: Sequence[Piece]) -> StatePart:
+    def send(group: Sequence[FilePiece]) -> StatePart:
         data = b"".join(sources[piece].read(piece) for piece in group)
         part = StatePart(sha256_hex(data), to_bytes(group))
         objects.put(part_name(part.name), data)
@@ -80,7 +80,7 @@ def send_files(
 
     with ThreadPoolExecutor(transfers) as threads:
         parts = [*kept, *threads.map(send, group_pieces(piece for piece in sources if piece not in there))]
-    numbers: dict[Piece, int] = {}
+    numbers: dict[FilePiece, int] = {}
     for number, placed in enumerate(place_pieces(parts)):
         numbers.setdefault(placed.piece, number)
     composed = {
@@ -96,7 +96,7 @@ def fetch_files(
     paths: Collection[str],
     folder: Path,
     *,
-    here: Mapping[Piece, PieceSource],
+    here: Mapping[FilePiece, PieceSource],
     transfers: int,
 ) -> None:
     """Write the content of some files into a folder, each under its sha256, with the time of the first that has it.
@@ -111,8 +111,7 @@ def fetch_files(
     needed_by: dict[int, str] = {}
     for part, path in contents.items():
         file, start = manifest.files[path], 0
-        with (folder / part).open("xb") as target:
-            target.truncate(0 if file.is_whole else file.size)
+        (folder / part).touch()
         for number in file.numbers():
             targets[number].append(PieceSource(folder / part, start))
             needed_by.setdefault(number, path)
@@ -130,22 +129,20 @@ def fetch_files(
             put(number, data)
             del needed_by[number]
     _fetch_pieces(objects, manifest.parts, placed, needed_by, put, transfers=transfers)
-
-    def finish(part: str) -> None:
-        path, target = contents[part], folder / part
-        file = manifest.files[path]
-        if file.is_whole and not objects.download(part_name(part), target):
-            raise _gone(objects, part, path)
-        if sha256_of_file(target) != part:
-            raise (
-                _damaged(objects, part, path)
-                if file.is_whole
-                else BrokenStore(f"{objects.url}: the pieces of {path} do not make up what its state says")
-            )
-        set_times(target, file.modified_ns)
-
     with ThreadPoolExecutor(transfers) as threads:
-        list(threads.map(finish, contents))
+        list(threads.map(lambda path: _finish(objects, manifest.files[path], path, folder), contents.values()))
+
+
+def _finish(objects: Objects, file: StateFile, path: str, folder: Path) -> None:
+    """Fetch a file that is an object of its own; compare any with its hash."""
+    target = folder / file.part
+    if file.is_whole and not objects.download(part_name(file.part), target):
+        raise _gone(objects, file.part, path)
+    if sha256_of_file(target) != file.part:
+        if file.is_whole:
+            raise _damaged(objects, file.part, path)
+        raise BrokenStore(f"{objects.url}: the pieces of {path} do not make up what its state says")
+    set_times(target, file.modified_ns)
 
 
 def read_files(objects: Objects, manifest: StateManifest, paths: Collection[str]) -> dict[str, bytes]:
