@@ -23,7 +23,12 @@ from codesum_pipeline.foundation.store.object_storage.heads import (
     read_head,
 )
 from codesum_pipeline.foundation.store.object_storage.objects import Objects
-from codesum_pipeline.foundation.store.object_storage.pieces import MOST_PIECE_BYTES, MOST_SMALL_PARTS, PART_BYTES
+from codesum_pipeline.foundation.store.object_storage.pieces import (
+    LEAST_WANTED,
+    MOST_PIECE_BYTES,
+    MOST_SMALL_PARTS,
+    PART_BYTES,
+)
 from codesum_pipeline.foundation.store.object_storage.state_manifest import (
     PARTS,
     StateFile,
@@ -112,7 +117,7 @@ def test_bytes_and_requests_of_an_edit_do_not_grow_with_the_repository(
     assert requests.fetched - size_of_list < 3 * MOST_PIECE_BYTES
 
 
-def test_after_many_edits_objects_are_few_and_hold_at_most_twice_what_is_needed(
+def test_after_many_edits_objects_are_few_and_hold_little_that_is_not_needed(
     worker: HomeLayout, second: HomeLayout, objects: Objects
 ) -> None:
     for number in range(2 * MOST_SMALL_PARTS):
@@ -120,7 +125,7 @@ def test_after_many_edits_objects_are_few_and_hold_at_most_twice_what_is_needed(
         manifest = state_of(objects, "shop")
         needed = {piece for pieces in manifest.pieces_of(manifest.files).values() for piece in pieces_noted(pieces)}
         assert len(manifest.parts) <= MOST_SMALL_PARTS + 2
-        assert sum(part.size for part in manifest.parts) <= 2 * sum(size for _, size in needed)
+        assert sum(part.size for part in manifest.parts) <= LEAST_WANTED * sum(size for _, size in needed)
 
     assert hydrated(second) == files_at(2 * MOST_SMALL_PARTS - 1)
 

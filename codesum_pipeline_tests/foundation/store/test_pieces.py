@@ -78,10 +78,10 @@ def test_new_pieces_are_grouped_up_to_the_size_of_an_object() -> None:
     assert [*group_pieces([])] == []
 
 
-def test_a_part_of_which_less_than_half_is_wanted_is_not_kept() -> None:
-    half, less = part("half", piece(1), piece(2)), part("less", piece(3), piece(4), piece(5))
+def test_a_part_of_which_less_than_a_quarter_is_wanted_is_not_kept() -> None:
+    quarter, less = part("quarter", *map(piece, range(1, 5))), part("less", *map(piece, range(5, 10)))
 
-    assert choose_parts([half, less], {piece(1), piece(3)}) == [half]
+    assert choose_parts([quarter, less], {piece(1), piece(5)}) == [quarter]
 
 
 def test_what_another_part_has_too_counts_once() -> None:

@@ -22,6 +22,8 @@ MOST_PIECE_BYTES = 4 * PIECE_BYTES
 PART_BYTES = 1 << 22
 # Of so many parts with less than half of that the pieces are sent again, together: each takes requests of all who read.
 MOST_SMALL_PARTS = 32
+# Of a part of which less than one in so many bytes is wanted, these are sent again.
+LEAST_WANTED = 4
 _NOTE = struct.Struct("<32sI")
 
 
@@ -75,15 +77,16 @@ class StatePart(Struct, frozen=True):
 
 
 def choose_parts(parts: Iterable[StatePart], wanted: Collection[FilePiece]) -> list[StatePart]:
-    """The parts whose pieces need not be sent again: at least half of the bytes of each are wanted, and few are small.
+    """The parts whose pieces need not be sent again: a quarter of the bytes of each are wanted, and few are small.
 
-    So a bucket holds at most twice what its states need, besides what waits to be collected.
+    So a bucket holds at most four times what its states need, besides what waits to be collected, and sends again at
+    most a third of what fell out of use.
     """
     found: set[FilePiece] = set()
     kept = []
     for part in parts:
         needed = {piece for piece in part.listed() if piece in wanted and piece not in found}
-        if 2 * sum(piece.size for piece in needed) >= part.size:
+        if LEAST_WANTED * sum(piece.size for piece in needed) >= part.size:
             kept.append(part)
             found |= needed
     small = [part for part in kept if 2 * part.size < PART_BYTES]
