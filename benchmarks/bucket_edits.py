@@ -133,7 +133,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("repository", type=Path)
     parser.add_argument("--home", type=Path)
-    parser.add_argument("--kinds", nargs="+", default=["edited body", "new function", "new file", "renamed file"])
+    parser.add_argument("--kinds", nargs="+", default=["edited body", "added line", "new function"])
     parser.add_argument("--repeat", type=int, default=1)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
