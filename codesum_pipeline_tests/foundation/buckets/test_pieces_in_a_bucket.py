@@ -11,7 +11,7 @@ import pytest
 
 from codesum_pipeline.foundation.data_model.errors import BrokenStore, LeaseHeld, LeaseLost
 from codesum_pipeline.foundation.data_model.hashing import sha256_hex
-from codesum_pipeline.foundation.settings.operation_settings import StorageSettings
+from codesum_pipeline.foundation.settings.operation_settings import ReadingSettings, StorageSettings
 from codesum_pipeline.foundation.store.layout import BucketPlace, HomeLayout
 from codesum_pipeline.foundation.store.lease import hold_repository
 from codesum_pipeline.foundation.store.object_storage.bucket_record import send_again
@@ -22,6 +22,7 @@ from codesum_pipeline.foundation.store.object_storage.heads import (
     head_name,
     read_head,
 )
+from codesum_pipeline.foundation.store.object_storage.home_files import HomeFiles
 from codesum_pipeline.foundation.store.object_storage.objects import Objects
 from codesum_pipeline.foundation.store.object_storage.pieces import (
     LEAST_WANTED,
@@ -29,6 +30,7 @@ from codesum_pipeline.foundation.store.object_storage.pieces import (
     MOST_SMALL_PARTS,
     PART_BYTES,
 )
+from codesum_pipeline.foundation.store.object_storage.reading_copy import ReadingCopy
 from codesum_pipeline.foundation.store.object_storage.state_manifest import (
     PARTS,
     StateFile,
@@ -41,6 +43,7 @@ from codesum_pipeline_tests.support.published_bucket import state_of
 from codesum_pipeline_tests.support.requests import counted_requests
 
 Files = dict[str, bytes]
+TABLE = "warehouse/symbols/repo=shop/part-0.parquet"
 VERSION = "index_root/summary_index_function_level/.versions/shop"
 
 
@@ -66,7 +69,7 @@ def files_at(number: int, *, size: int = 600_000) -> Files:
         table[at:at] = b"edit %d" % edit
         lines = lines[:at] + b"line of edit %d\n" % edit + lines[at:]
     return {
-        "warehouse/symbols/repo=shop/part-0.parquet": bytes(table),
+        TABLE: bytes(table),
         f"{VERSION}/{number % 3}/summary.jsonl": lines,
         f"{VERSION}/{number % 3}/copy.jsonl": lines,
         "state/shop.steps/memo.json": chance.randbytes(100),
@@ -97,7 +100,7 @@ def hydrated(layout: HomeLayout) -> Files:
         }
 
 
-@pytest.mark.parametrize("size", [600_000, 6_000_000])
+@pytest.mark.parametrize("size", [600_000, 4_000_000])
 def test_bytes_and_requests_of_an_edit_do_not_grow_with_the_repository(
     size: int, worker: HomeLayout, second: HomeLayout, objects: Objects
 ) -> None:
@@ -120,14 +123,15 @@ def test_bytes_and_requests_of_an_edit_do_not_grow_with_the_repository(
 def test_after_many_edits_objects_are_few_and_hold_little_that_is_not_needed(
     worker: HomeLayout, second: HomeLayout, objects: Objects
 ) -> None:
-    for number in range(2 * MOST_SMALL_PARTS):
-        build(worker, files_at(number))
+    count = MOST_SMALL_PARTS + 8
+    for number in range(count):
+        build(worker, files_at(number, size=300_000))
         manifest = state_of(objects, "shop")
         needed = {piece for pieces in manifest.pieces_of(manifest.files).values() for piece in pieces_noted(pieces)}
         assert len(manifest.parts) <= MOST_SMALL_PARTS + 2
         assert sum(part.size for part in manifest.parts) <= LEAST_WANTED * sum(size for _, size in needed)
 
-    assert hydrated(second) == files_at(2 * MOST_SMALL_PARTS - 1)
+    assert hydrated(second) == files_at(count - 1, size=300_000)
 
 
 def pieces_noted(pieces: bytes) -> list[tuple[bytes, int]]:
@@ -192,6 +196,46 @@ def test_pieces_that_a_state_shares_with_the_next_one_stay_while_what_only_the_o
     assert hydrated(second) == files_at(1)
 
 
+@pytest.fixture
+def reader(tmp_path: Path, objects: Objects) -> ReadingCopy:
+    return ReadingCopy(HomeFiles(objects.url, tmp_path / "files"), tmp_path / "reader", ReadingSettings(fresh_s=0))
+
+
+def table_of(reader: ReadingCopy) -> bytes:
+    reader.bring("shop", "symbols")
+    return (reader.layout.home / TABLE).read_bytes()
+
+
+def test_a_reader_fetches_what_changed_in_a_table_since_it_read_it_last(
+    worker: HomeLayout, reader: ReadingCopy, objects: Objects
+) -> None:
+    build(worker, files_at(0, size=3_000_000))
+    reader.refresh()
+    assert table_of(reader) == files_at(0, size=3_000_000)[TABLE]
+    build(worker, files_at(1, size=3_000_000))
+    # Another state, of which it reads another table.
+    reader.refresh()
+    reader.bring("shop", "documents")
+    build(worker, files_at(2, size=3_000_000))
+    reader.refresh()
+
+    with counted_requests() as requests:
+        assert table_of(reader) == files_at(2, size=3_000_000)[TABLE]
+    size_of_list = len(state_of(objects, "shop").encoded())
+    assert requests.fetched - size_of_list < 4 * MOST_PIECE_BYTES
+
+
+def test_a_reader_whose_objects_were_collected_goes_on_with_the_state_that_came_after(
+    worker: HomeLayout, reader: ReadingCopy, objects: Objects
+) -> None:
+    build(worker, files_at(0))
+    reader.refresh()
+    build(worker, {TABLE: b"another table"})
+    assert collect_parts(objects, grace_s=LEAST_GRACE_S, now=later).parts
+
+    assert table_of(reader) == b"another table"
+
+
 def test_a_bucket_of_an_earlier_version_is_taken_over(worker: HomeLayout, second: HomeLayout, objects: Objects) -> None:
     files = files_at(0, size=2 * PART_BYTES)
     for data in files.values():
@@ -221,6 +265,16 @@ def test_two_contents_that_change_places_are_not_mixed_up(worker: HomeLayout, se
     for files in contents:
         build(worker, dict(files))
         assert hydrated(second) == files
+
+
+def test_a_file_that_vanished_from_a_workers_folder_is_fetched_again(worker: HomeLayout) -> None:
+    build(worker, files_at(0))
+    (worker.home / VERSION / "0" / "summary.jsonl").unlink()
+
+    with counted_requests() as requests:
+        assert hydrated(worker) == files_at(0)
+    # The other file with its content is here.
+    assert requests.fetched < MOST_PIECE_BYTES
 
 
 @pytest.mark.parametrize("what", ["missing", "changed", "list"])

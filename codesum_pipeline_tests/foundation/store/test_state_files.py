@@ -14,13 +14,13 @@ from codesum_pipeline.foundation.store.object_storage.objects import Objects, op
 from codesum_pipeline.foundation.store.object_storage.pieces import MOST_PIECE_BYTES, PART_BYTES, FilePiece, cut_file
 from codesum_pipeline.foundation.store.object_storage.state_files import (
     CutFile,
-    PartGone,
     PieceSource,
     fetch_files,
     read_files,
     send_files,
 )
 from codesum_pipeline.foundation.store.object_storage.state_manifest import (
+    PartGone,
     StateFile,
     StateManifest,
     part_name,

@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 
 from benchmarks.many_indexes import copy_index
+from codesum_pipeline.builds.codesum_home.home_folders import layout_of
+from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
 from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.lease import hold_repository
 from codesum_pipeline.foundation.store.object_storage.heads import HeadHolder, head_name, read_head
 from codesum_pipeline.foundation.store.object_storage.objects import Objects, open_objects
 from codesum_pipeline_tests.support.published_bucket import commit, object_with
@@ -132,6 +135,26 @@ def test_the_doctor_names_parts_that_are_missing_and_who_holds_a_lease(bucket: O
     )
     (released, *_) = read_head(bucket, "shop") or pytest.fail("the head is gone")
     assert (released.holder, released.fence) == (None, head.fence + 1)
+
+
+def test_the_doctor_names_what_the_bucket_lost_and_sends_it_again_where_it_was_built(
+    bucket: Objects, codesum: Call
+) -> None:
+    lost = object_with(bucket, "shop", "summary.jsonl")
+    whole = bucket.get(lost) or pytest.fail("it was committed")
+    bucket.put(lost, whole.data[:-1] + b"?")
+    elsewhere = codesum(bucket.url, "doctor", "shop")
+    assert elsewhere.exit_code == 1
+    assert f"{lost}: " in elsewhere.stdout and "on the machine that built it last" in " ".join(elsewhere.stdout.split())
+
+    bucket.put(lost, whole.data)
+    with hold_repository(layout_of(load_settings({"home": bucket.url})), "shop", run_id="build"):
+        bucket.delete([lost])
+    here = codesum(bucket.url, "doctor", "shop")
+
+    assert here.exit_code == 0, here.output
+    assert "sent what it held again" in " ".join(here.stdout.split())
+    assert codesum(bucket.url, "doctor", "shop").stdout == "1 repository in order: shop\n"
 
 
 def test_a_bucket_that_does_not_exist_is_told_in_a_sentence(codesum: Call) -> None:

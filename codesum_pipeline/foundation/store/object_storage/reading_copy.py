@@ -39,8 +39,8 @@ from codesum_pipeline.foundation.store.object_storage.heads import head_infos, r
 from codesum_pipeline.foundation.store.object_storage.home_files import HomeFiles
 from codesum_pipeline.foundation.store.object_storage.objects import Objects
 from codesum_pipeline.foundation.store.object_storage.repository_files import PartNotes
-from codesum_pipeline.foundation.store.object_storage.state_files import PartGone, fetch_files
-from codesum_pipeline.foundation.store.object_storage.state_manifest import StateManifest, read_manifest
+from codesum_pipeline.foundation.store.object_storage.state_files import fetch_files
+from codesum_pipeline.foundation.store.object_storage.state_manifest import PartGone, StateManifest, read_manifest
 
 # Requests at one time: a bucket answers each in tens of milliseconds, whatever else it does.
 _AT_ONCE = 16

@@ -28,14 +28,15 @@ from codesum_pipeline.foundation.store.object_storage.pieces import (
     runs_of,
     to_bytes,
 )
-from codesum_pipeline.foundation.store.object_storage.state_manifest import StateFile, StateManifest, part_name
+from codesum_pipeline.foundation.store.object_storage.state_manifest import (
+    PartGone,
+    StateFile,
+    StateManifest,
+    part_name,
+)
 
 # What lies between two pieces is fetched, too, where another request would take longer.
 _GAP_BYTES = 1 << 18
-
-
-class PartGone(BrokenStore):
-    """A part that a state names is not in the bucket."""
 
 
 class PieceSource(NamedTuple):

@@ -116,11 +116,17 @@ def part_name(sha256: str) -> str:
     return f"{PARTS}{sha256}"
 
 
+class PartGone(BrokenStore):
+    """An object that a head or a state names is not in the bucket."""
+
+
 def read_manifest(objects: Objects, state: str) -> StateManifest:
-    """The files of a state; raises `BrokenStore` if the bucket does not have it as it was written."""
+    """The files of a state; raises `PartGone` or, if the bucket does not have it as it was written, `BrokenStore`."""
     found = objects.get(part_name(state))
-    if found is None or sha256_hex(found.data) != state:
-        raise BrokenStore(f"{objects.url}: {part_name(state)} is missing or damaged, which a head names")
+    if found is None:
+        raise PartGone(f"{objects.url}: {part_name(state)} is not there, which a head names")
+    if sha256_hex(found.data) != state:
+        raise BrokenStore(f"{objects.url}: {part_name(state)} has another content than its name says")
     manifest = parse_own(found.data, StateManifest, f"{objects.url}: {part_name(state)}")
     for path in (*manifest.files, *manifest.links):
         if path.startswith("/") or ".." in PurePosixPath(path).parts:

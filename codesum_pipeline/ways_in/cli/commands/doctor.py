@@ -227,7 +227,11 @@ def _examine(home: Home, entry: RepositoryEntry, *, is_deep: bool) -> Iterator[P
     if home.layout.files.is_copy and not is_deep:
         # To compare them is to fetch them: that is for one repository at a time.
         return
-    home.layout.files.bring(key, STATE)
+    try:
+        home.layout.files.bring(key, STATE)
+    except BrokenStore as error:
+        yield Problem(key, str(error), _way_out(key), "Bucket")
+        return
     try:
         findings = verify_index(home.layout, key, tables=home.tables)
     except CodesumError as error:
