@@ -52,6 +52,13 @@ FUNCTIONS = {
     "go": "\n// MeasuredChange{0} adds the number of the change.\nfunc MeasuredChange{0}(value int) int {{\n"
     "\treturn value + {0}\n}}\n",
 }
+# A line more, before a function's last return.
+LINES = {
+    "python": "measured_total = previous_count + {0}",
+    "javascript": "const measuredTotal = previousCount + {0};",
+    "typescript": "const measuredTotal = previousCount + {0};",
+    "go": "measuredTotal := previousCount + {0}",
+}
 _NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
 _PACKAGE = re.compile(r"^package \w+$", re.MULTILINE)
 # With both processes: all that is imported before the first step.
@@ -97,6 +104,7 @@ class Changes:
         self._number = int(repo.git("rev-list", "--count", "HEAD"))
         self.kinds: Mapping[str, Callable[[], Mapping[str, str]]] = {
             "edited body": lambda: self._places.take(self._edit_body),
+            "added line": lambda: self._places.take(self._add_line),
             "changed signature": lambda: self._places.take(self._add_parameter),
             "new function": lambda: {path: text + self._function() for path, text in self._any_file().items()},
             "new file": self._new_file,
@@ -119,6 +127,14 @@ class Changes:
             if _NUMBER.search(line) and '"' not in line and "'" not in line:
                 return [*lines[:place], _NUMBER.sub(str(self._number), line, count=1), *lines[place + 1 :]]
         return None
+
+    def _add_line(self, lines: list[str], _: str) -> list[str] | None:
+        found = [place for place, line in enumerate(lines) if place and line.lstrip().startswith("return ")]
+        if not found:
+            return None
+        place, line = found[-1], lines[found[-1]]
+        indent = line[: len(line) - len(line.lstrip())]
+        return [*lines[:place], f"{indent}{LINES[self._places.language].format(self._number)}\n", *lines[place:]]
 
     def _add_parameter(self, lines: list[str], name: str) -> list[str] | None:
         parameter = PARAMETERS[self._places.language].format(self._number)
@@ -200,6 +216,18 @@ def steps_of(tree: Path, home: Path) -> dict[str, float]:
     return found
 
 
+def copy_beside(home: Path, repository: Path) -> Path:
+    """The copy that is changed, beside the home in which it is registered."""
+    copy = home.parent / f"{home.name}-repository"
+    if not copy.exists():
+        clone = ["git", "clone", "--quiet", "--shared", str(repository.resolve()), str(copy)]
+        subprocess.run(clone, check=True)
+    opened = open_home(home)
+    if KEY not in {entry.key for entry in opened.registry.entries()}:
+        opened.registry.add(RepositoryEntry(key=KEY, location=str(copy)))
+    return copy
+
+
 def format_table(whole: Mapping[str, Sequence[float]], steps: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
     """A row for the whole command and for each step; a column for each kind."""
     kinds = list(whole)
@@ -222,13 +250,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="edits-") as scratch:
         home = (arguments.home or Path(scratch) / "home").resolve()
-        copy = home.parent / f"{home.name}-repository"
-        if not copy.exists():
-            clone = ["git", "clone", "--quiet", "--shared", str(arguments.repository.resolve()), str(copy)]
-            subprocess.run(clone, check=True)
-        opened = open_home(home)
-        if KEY not in {entry.key for entry in opened.registry.entries()}:
-            opened.registry.add(RepositoryEntry(key=KEY, location=str(copy)))
+        copy = copy_beside(home, arguments.repository)
         started = time.monotonic()
         first = index(arguments.tree, home)
         print(f"brought up to date: {first:.1f} s of a processor, {time.monotonic() - started:.0f} s", file=sys.stderr)

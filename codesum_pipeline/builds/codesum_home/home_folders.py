@@ -20,9 +20,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError, RepositoryUnavailable
 from codesum_pipeline.foundation.settings.home_settings import Settings
-from codesum_pipeline.foundation.store.layout import BucketPlace, HomeLayout
+from codesum_pipeline.foundation.store.layout import WHOLE_FOLDER, BucketPlace, HomeLayout
 from codesum_pipeline.source.git.git import try_git
 
 _TOKEN_BYTES = 32
@@ -227,6 +229,11 @@ def layout_of(settings: Settings) -> HomeLayout:
 
     place = BucketPlace(settings.bucket, settings.storage)
     return HomeLayout(settings.home, place, OPENED_HOMES.local_files(settings.bucket, settings.home))
+
+
+def layout_of_builds(layout: HomeLayout) -> HomeLayout:
+    """The folder in which this machine builds, of a home in a bucket that is opened for whichever use."""
+    return replace(layout, home=layout.home.parent, files=WHOLE_FOLDER) if layout.files.is_copy else layout
 
 
 def _make_private(folder: Path) -> None:

@@ -43,8 +43,7 @@ from codesum_pipeline.foundation.data_model.printable import some_of
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.settings.operation_settings import CheckName
 from codesum_pipeline.foundation.store.lease import hold_unless_held
-from codesum_pipeline.foundation.store.object_storage.heads import broken_parts
-from codesum_pipeline.foundation.store.object_storage.opened_homes import OPENED_HOMES
+from codesum_pipeline.foundation.store.object_storage.bucket_record import send_again
 from codesum_pipeline.indexes.publishing.verify import IndexFault, verify_index
 from codesum_pipeline.source.git.locations import host_of, is_url
 
@@ -261,16 +260,15 @@ def _findings(home: Home, key: str, run_id: str) -> Sequence[IndexFault] | None:
     """The faults of the published index; None if nothing is published.
 
     Of a bucket its objects come first: this worker's copy may be whole where they are not, and cannot be made of broken
-    ones.
+    ones. Then what is broken is sent again.
     """
     layout = home.layout
     if layout.bucket is not None:
         try:
-            objects, transfers = OPENED_HOMES.objects(layout.bucket), layout.bucket.storage.transfers
-            parts = broken_parts(objects, key, near=layout.home, transfers=transfers)
+            parts, is_sent = send_again(layout, key, run_id=run_id)
         except BrokenStore as error:
             return [IndexFault("bucket", key, str(error))]
-        if parts:
+        if parts and not is_sent:
             return [IndexFault("bucket", name, problem) for name, problem in parts]
     with hold_unless_held(layout, key, run_id=run_id, wait_s=home.settings.lease_wait_s):
         return verify_index(layout, key, tables=home.tables) if layout.published(key).is_symlink() else None

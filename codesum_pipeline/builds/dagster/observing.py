@@ -28,15 +28,11 @@ from codesum_pipeline.foundation.data_model.moments import utc_now
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.store.atomic import identify_file
 from codesum_pipeline.foundation.store.layout import BucketPlace
-from codesum_pipeline.foundation.store.object_storage.heads import (
-    StateFile,
-    head_infos,
-    part_name,
-    read_head,
-    read_manifest,
-)
+from codesum_pipeline.foundation.store.object_storage.heads import head_infos, read_head
 from codesum_pipeline.foundation.store.object_storage.objects import Objects
 from codesum_pipeline.foundation.store.object_storage.opened_homes import OPENED_HOMES
+from codesum_pipeline.foundation.store.object_storage.state_files import read_files
+from codesum_pipeline.foundation.store.object_storage.state_manifest import StateManifest, read_manifest
 from codesum_pipeline.indexes.publishing.publish import published_version
 from codesum_pipeline.search.evaluation.evaluation_step import hold_again, standing_hold
 from codesum_pipeline.source.repositories.poll_state import HostRest, PollState
@@ -244,20 +240,19 @@ def _in_bucket(
 
 def _read_head(home: Home, objects: Objects, key: str) -> str | None:
     """The current build of a repository as JSON; None if the bucket has no readable one."""
+    table_path, hold_path = (
+        path.relative_to(home.layout.home).as_posix()
+        for path in (home.tables.path("snapshot", key), home.layout.hold(key))
+    )
     try:
         found = read_head(objects, key)
         head = found.head if found else None
-        files = read_manifest(objects, head.state).files if head and head.state else {}
+        manifest = read_manifest(objects, head.state) if head and head.state else StateManifest()
+        contents = read_files(objects, manifest, [table_path, hold_path])
     except BrokenStore:
         # The build that is asked for says what is broken.
         return None
-
-    def content(path: Path) -> bytes | None:
-        file: StateFile | None = files.get(path.relative_to(home.layout.home).as_posix())
-        found = objects.get(part_name(file.part)) if file else None
-        return found.data if found else None
-
-    commit, table, hold = None, content(home.tables.path("snapshot", key)), content(home.layout.hold(key))
+    commit, table, hold = None, contents.get(table_path), contents.get(hold_path)
     if table is not None:
         import pyarrow.parquet as pq
 

@@ -21,7 +21,7 @@ import yaml
 from msgspec import Struct
 
 from codesum_pipeline.builds.codesum_home.wiring import Home
-from codesum_pipeline.foundation.data_model.errors import BrokenIndex
+from codesum_pipeline.foundation.data_model.errors import BrokenIndex, BrokenStore
 from codesum_pipeline.foundation.store.atomic import write_bytes_atomically
 from codesum_pipeline.foundation.store.sqlite_tables import BUSY_TIMEOUT_S
 from codesum_pipeline.indexes.file_formats.version_folder import DOCUMENTS, read_version
@@ -93,7 +93,9 @@ class SecretsOfHome:
             way_out = f"codesum remove {quote(short)} --purge, then `codesum add` with the address alone"
             yield StoredSecrets(None, f"repos.yaml or data of {short}", {IN_KEY: 1}, way_out)
         for key, is_built in self._repositories.items():
-            yield from self._in_repository(key, is_built=is_built)
+            # What a bucket has lost is not looked through; that is another problem.
+            with suppress(BrokenStore):
+                yield from self._in_repository(key, is_built=is_built)
         kinds: dict[str, Counter[str]] = {}
         left = self.most_chars
         for path, texts in self._records():

@@ -98,6 +98,14 @@ def test_a_second_create_and_a_stale_swap_are_refused(objects):
     assert objects.get("name").etag == second
 
 
+def test_some_bytes_of_an_object_are_read_as_far_as_it_goes(objects):
+    objects.put("name", b"0123456789")
+
+    spans = [(2, 5), (8, 20), (10, 20), (15, 20)]
+    assert [objects.read("name", *span) for span in spans] == [b"234", b"89", b"", b""]
+    assert objects.read("gone", 0, 5) is None
+
+
 def test_of_eight_who_swap_at_once_one_succeeds_each_time(objects):
     etag = objects.create("name", b"start")
     won: list[str] = []

@@ -9,7 +9,8 @@ import pytest
 from codesum_pipeline.foundation.data_model.errors import LeaseHeld, LeaseLost
 from codesum_pipeline.foundation.store.lease import hold_repository
 from codesum_pipeline.foundation.store.object_storage.head_lease import take_head
-from codesum_pipeline.foundation.store.object_storage.heads import read_head, read_manifest
+from codesum_pipeline.foundation.store.object_storage.heads import read_head
+from codesum_pipeline.foundation.store.object_storage.state_manifest import read_manifest
 from codesum_pipeline_tests.builds.law.test_law import must_equal_a_clean_build
 from codesum_pipeline_tests.support.bucket_workers import build_in_bucket, taken_over, worker_at, workspace_at
 from codesum_pipeline_tests.support.homes import build

@@ -8,13 +8,11 @@ from codesum_pipeline.foundation.store.object_storage.heads import (
     LEAST_GRACE_S,
     CollectionCounts,
     RepositoryHead,
-    StateFile,
-    StateManifest,
     collect_parts,
     head_name,
-    part_name,
 )
 from codesum_pipeline.foundation.store.object_storage.objects import Objects, open_objects
+from codesum_pipeline.foundation.store.object_storage.state_manifest import StateFile, StateManifest, part_name
 
 
 @pytest.fixture

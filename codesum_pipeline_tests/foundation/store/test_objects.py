@@ -1,20 +1,9 @@
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.foundation.data_model.errors import AlreadyThere, BrokenStore, ConfigurationError, Superseded
-from codesum_pipeline.foundation.data_model.hashing import sha256_hex
-from codesum_pipeline.foundation.store.object_storage import heads
+from codesum_pipeline.foundation.data_model.errors import AlreadyThere, ConfigurationError, Superseded
 from codesum_pipeline.foundation.store.object_storage import objects as store
-from codesum_pipeline.foundation.store.object_storage.heads import (
-    PartGone,
-    RepositoryHead,
-    StateFile,
-    fetch_part,
-    head_infos,
-    head_name,
-    part_name,
-    read_head,
-)
+from codesum_pipeline.foundation.store.object_storage.heads import RepositoryHead, head_infos, head_name, read_head
 from codesum_pipeline.foundation.store.object_storage.objects import Objects, open_objects
 
 
@@ -95,20 +84,9 @@ def test_objects_are_deleted_and_streamed_alike_in_many_parts_and_in_one(objects
     assert [info.name for info in objects.infos("parts/")] == names[4:]
 
 
-@pytest.mark.parametrize("held", [0, 1_000], ids=["large", "small"])
-def test_a_part_is_fetched_and_checked_whether_it_is_large_or_small(objects, tmp_path, monkeypatch, held):
-    monkeypatch.setattr(heads, "_HELD_BYTES", held)
-    part = sha256_hex(b"some text")
-    file = StateFile(part=part, size=9, modified_ns=10**18)
-    objects.put(part_name(part), b"some text")
+def test_some_bytes_of_an_object_are_read_as_far_as_it_goes(objects):
+    objects.put("name", b"0123456789")
 
-    fetch_part(objects, file, tmp_path / "a")
-
-    assert (tmp_path / "a").read_bytes() == b"some text"
-    assert (tmp_path / "a").stat().st_mtime_ns == 10**18
-    objects.put(part_name(part), b"other")
-    with pytest.raises(BrokenStore, match="another content"):
-        fetch_part(objects, file, tmp_path / "b")
-    objects.delete([part_name(part)])
-    with pytest.raises(PartGone):
-        fetch_part(objects, file, tmp_path / "c")
+    spans = [(2, 5), (8, 20), (10, 20), (15, 20)]
+    assert [objects.read("name", *span) for span in spans] == [b"234", b"89", b"", b""]
+    assert objects.read("gone", 0, 5) is None

@@ -17,19 +17,13 @@ from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.settings.operation_settings import ReadingSettings
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.foundation.store.locks import lock_exclusively
-from codesum_pipeline.foundation.store.object_storage.heads import (
-    head_infos,
-    head_name,
-    part_name,
-    read_head,
-    read_manifest,
-)
+from codesum_pipeline.foundation.store.object_storage.heads import head_infos, head_name, read_head
 from codesum_pipeline.foundation.store.object_storage.objects import open_objects
 from codesum_pipeline.foundation.store.object_storage.reading_copy import ReadingCopy
 from codesum_pipeline.foundation.store.tables import tables_of
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
-from codesum_pipeline_tests.support.published_bucket import commit
+from codesum_pipeline_tests.support.published_bucket import commit, object_with
 from codesum_pipeline_tests.support.requests import counted_requests
 from codesum_pipeline_tests.support.synthetic_indexes import documents_bytes
 
@@ -47,8 +41,11 @@ def opened(url: str, **reading: float) -> tuple[Settings, ReadingCopy]:
     return settings, copy
 
 
-def test_an_index_in_a_bucket_is_the_one_of_the_folder_that_was_committed(url: str, zoo_home: Path) -> None:
-    commit(zoo_home, url)
+@pytest.mark.parametrize("as_whole_files", [False, True], ids=["pieces", "of an earlier version"])
+def test_an_index_in_a_bucket_is_the_one_of_the_folder_that_was_committed(
+    as_whole_files: bool, url: str, zoo_home: Path
+) -> None:
+    commit(zoo_home, url, as_whole_files=as_whole_files)
     settings, _ = opened(url)
 
     found = IndexCatalogue.of(settings).open_all(tell=lambda _: None)
@@ -124,10 +121,8 @@ def test_a_copy_beyond_its_bound_loses_what_was_opened_longest_ago_and_readers_k
 def test_a_damaged_part_is_refused_by_name(url: str, shop: Path) -> None:
     objects = commit(shop, url)
     (key, _), *_ = head_infos(objects)
-    head, *_ = read_head(objects, key) or pytest.fail("nothing was committed")
-    manifest = read_manifest(objects, head.state or "")
-    part = next(file.part for path, file in sorted(manifest.files.items()) if path.endswith("summary.jsonl"))
-    objects.put(part_name(part), b"something else")
+    part = object_with(objects, key, "summary.jsonl")
+    objects.put(part, b"something else")
     _, copy = opened(url)
 
     with pytest.raises(BrokenStore, match=part):

@@ -9,16 +9,13 @@ from typing import Any
 import pytest
 
 from benchmarks.many_indexes import copy_index
+from codesum_pipeline.builds.codesum_home.home_folders import layout_of
+from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
 from codesum_pipeline.foundation.store.layout import HomeLayout
-from codesum_pipeline.foundation.store.object_storage.heads import (
-    HeadHolder,
-    head_name,
-    part_name,
-    read_head,
-    read_manifest,
-)
+from codesum_pipeline.foundation.store.lease import hold_repository
+from codesum_pipeline.foundation.store.object_storage.heads import HeadHolder, head_name, read_head
 from codesum_pipeline.foundation.store.object_storage.objects import Objects, open_objects
-from codesum_pipeline_tests.support.published_bucket import commit
+from codesum_pipeline_tests.support.published_bucket import commit, object_with
 
 Call = Callable[..., Any]
 
@@ -60,12 +57,8 @@ def test_all_of_many_indexes_in_a_bucket_are_searched_and_one_that_is_damaged_is
     entries = {key: {"path": str(tmp_path)} for key in keys}
     HomeLayout(home).repos_file.write_text(json.dumps({"repositories": entries}))
     objects = commit(home, f"{bucket.url}-of-many")
-    head, *_ = read_head(objects, "shop-07") or pytest.fail("it was committed")
-    manifest = read_manifest(objects, head.state or "")
-    damaged = next(
-        file.part for path, file in manifest.files.items() if "shop-07" in path and path.endswith("manifest.json")
-    )
-    objects.put(part_name(damaged), b"something else")
+    damaged = object_with(objects, "shop-07", "manifest.json")
+    objects.put(damaged, b"something else")
 
     done = codesum(objects.url, "search", "--all", "--json", "apply a voucher")
 
@@ -129,20 +122,39 @@ def test_the_doctor_names_parts_that_are_missing_and_who_holds_a_lease(bucket: O
         host="worker-3", pid=1, process_started=0.0, boot_id="", pid_namespace="", run_id="r", nonce="n", lease_s=60.0
     )
     bucket.swap(head_name("shop"), head.replaced(holder=holder).encoded(), etag=etag)
-    files = read_manifest(bucket, head.state or "").files
-    bucket.delete(part_name(file.part) for path, file in files.items() if path.endswith("summary.jsonl"))
+    bucket.delete([object_with(bucket, "shop", "summary.jsonl")])
 
     done = codesum(bucket.url, "doctor")
 
     assert done.exit_code == 1
     assert "run r on worker-3 holds the lease" in done.stdout
-    assert "summary.jsonl" in done.stdout
+    assert "files have no whole part in the bucket" in done.stdout
 
     assert (
         "the lease of run r on worker-3 is released" in codesum(bucket.url, "doctor", "shop", "--release-lease").stderr
     )
     (released, *_) = read_head(bucket, "shop") or pytest.fail("the head is gone")
     assert (released.holder, released.fence) == (None, head.fence + 1)
+
+
+def test_the_doctor_names_what_the_bucket_lost_and_sends_it_again_where_it_was_built(
+    bucket: Objects, codesum: Call
+) -> None:
+    lost = object_with(bucket, "shop", "summary.jsonl")
+    whole = bucket.get(lost) or pytest.fail("it was committed")
+    bucket.put(lost, whole.data[:-1] + b"?")
+    elsewhere = codesum(bucket.url, "doctor", "shop")
+    assert elsewhere.exit_code == 1
+    assert f"{lost}: " in elsewhere.stdout and "on the machine that built it last" in " ".join(elsewhere.stdout.split())
+
+    bucket.put(lost, whole.data)
+    with hold_repository(layout_of(load_settings({"home": bucket.url})), "shop", run_id="build"):
+        bucket.delete([lost])
+    here = codesum(bucket.url, "doctor", "shop")
+
+    assert here.exit_code == 0, here.output
+    assert "sent what it held again" in " ".join(here.stdout.split())
+    assert codesum(bucket.url, "doctor", "shop").stdout == "1 repository in order: shop\n"
 
 
 def test_a_bucket_that_does_not_exist_is_told_in_a_sentence(codesum: Call) -> None:

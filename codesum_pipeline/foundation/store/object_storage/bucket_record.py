@@ -1,9 +1,9 @@
 """A repository's record in a bucket: the worker that holds its lease fetches the files, and sends them back.
 
-Only parts that the folder lacks are fetched. Files are put in their places with the times that they were first written
+Only pieces that the folder lacks are fetched. Files are put in their places with the times that they were first written
 at, by which memos know them. Versions share what they have in common, as those of a folder home do.
 
-A commit sends the parts that the bucket lacks, then the manifest that names all of them; then one swap of the head
+A commit sends the pieces that the bucket lacks, then the manifest that names all of them; then one swap of the head
 makes tables and published version the new ones. Whoever is killed before the swap has changed nothing.
 """
 
@@ -11,17 +11,17 @@ import json
 import os
 import shutil
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from uuid import uuid4
 
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.errors import BrokenStore
-from codesum_pipeline.foundation.data_model.hashing import sha256_hex, sha256_of_file
+from codesum_pipeline.foundation.data_model.hashing import sha256_hex
 from codesum_pipeline.foundation.store.atomic import (
     read_json,
     replace_durably,
@@ -31,24 +31,27 @@ from codesum_pipeline.foundation.store.atomic import (
     write_json_atomically,
 )
 from codesum_pipeline.foundation.store.layout import MANIFEST_NAME, HomeLayout
+from codesum_pipeline.foundation.store.object_storage.bucket_findings import broken_parts
 from codesum_pipeline.foundation.store.object_storage.head_lease import HeadLease, take_head
-from codesum_pipeline.foundation.store.object_storage.heads import (
-    PublishedPointer,
-    StateFile,
-    StateLink,
-    StateManifest,
-    fetch_part,
-    part_name,
-    read_manifest,
-)
+from codesum_pipeline.foundation.store.object_storage.heads import PublishedPointer
 from codesum_pipeline.foundation.store.object_storage.objects import Objects
 from codesum_pipeline.foundation.store.object_storage.opened_homes import OPENED_HOMES
+from codesum_pipeline.foundation.store.object_storage.pieces import cut_file, from_bytes, to_bytes
 from codesum_pipeline.foundation.store.object_storage.repository_files import (
     PartNotes,
     dump_ledger,
     files_of,
     links_of,
     restore_ledger,
+)
+from codesum_pipeline.foundation.store.object_storage.state_files import CutFile, fetch_files, send_files
+from codesum_pipeline.foundation.store.object_storage.state_manifest import (
+    PARTS,
+    StateFile,
+    StateLink,
+    StateManifest,
+    part_name,
+    read_manifest,
 )
 from codesum_pipeline.foundation.store.repository_record import Entry
 
@@ -125,20 +128,22 @@ class BucketRecord:
         """Let other workers hold the repository."""
         self._lease.give_back()
 
-    def commit(self) -> None:
-        """This worker's folder becomes the record; raises `BucketUnavailable`, and `LeaseLost`: nothing has changed."""
+    def commit(self, *, lost: Collection[str] = ()) -> None:
+        """This worker's folder becomes the record; raises `BucketUnavailable`, and `LeaseLost`: nothing has changed.
+
+        What the objects `lost` held, by their sha256, is sent again.
+        """
         kept = [*self.journal.names] if self.journal.is_taken else []
         self._lease.check()
         layout, notes = self._layout, self._notes
         dump_ledger(layout.state(self._key), layout.kept_ledger(self._key))
-        manifest = self._manifest()
-        is_based_on_head = notes.based_on == self._lease.head.state
-        if not is_based_on_head or manifest.content != notes.manifest.content:
-            known = {file.part for file in notes.manifest.files.values()} if is_based_on_head else set()
-            new = {file.part: layout.home / path for path, file in manifest.files.items() if file.part not in known}
-
-            with ThreadPoolExecutor(self._transfers) as threads:
-                list(threads.map(self._objects.put, map(part_name, new), new.values()))
+        files, links = self._cut_files(), self._links()
+        base = notes.manifest if notes.based_on == self._lease.head.state else None
+        now = StateManifest(files={path: each.file for path, each in files.items()}, links=links)
+        if base is None or lost or now.content != base.content:
+            base = (base or StateManifest()).without(lost)
+            sent = send_files(self._objects, layout.home, files, base, transfers=self._transfers)
+            manifest = replace(sent, links=links)
             encoded = manifest.encoded()
             state = sha256_hex(encoded)
             self._objects.put(part_name(state), encoded)
@@ -153,18 +158,16 @@ class BucketRecord:
         is a folder. Raises `BrokenStore` if the bucket lacks a part.
         """
         layout, notes, state = self._layout, self._notes, self._lease.head.state
-        home, kept = layout.home, notes.manifest
-        is_whole = all((home / p).is_file() for p in kept.files) and all((home / p).is_symlink() for p in kept.links)
-        if notes.based_on == state and is_whole:
+        if notes.based_on == state and notes.is_whole(layout.home):
             return
         manifest = read_manifest(self._objects, state) if state else StateManifest()
         # Until all is in place the folder is made from no state.
         notes.based_on = None
         write_json_atomically(layout.part_notes(self._key), notes)
-        self._remove_others(manifest)
         self._fetch(manifest)
         for path, link in manifest.links.items():
             replace_link(layout.home / path, link.target, modified_ns=link.modified_ns)
+        self._remove_others(manifest)
         restore_ledger(layout.state(self._key), layout.kept_ledger(self._key))
         self._note_state(state, manifest)
 
@@ -174,20 +177,25 @@ class BucketRecord:
         self._notes.keep_only(manifest.files)
         write_json_atomically(self._layout.part_notes(self._key), self._notes)
 
-    def _manifest(self) -> StateManifest:
-        """What the folder holds."""
-        files, links, home = {}, {}, self._layout.home
+    def _cut_files(self) -> dict[str, CutFile]:
+        """What the folder holds; files are only read where their pieces are not known."""
+        files, home = {}, self._layout.home
         for file in files_of(self._layout, self._key):
-            path = str(file.relative_to(home))
-            part, found = self._notes.part_of(home, path), file.stat()
-            if part is None:
-                part = sha256_of_file(file)
-                self._notes.note(home, path, part)
-            files[path] = StateFile(part=part, size=found.st_size, modified_ns=found.st_mtime_ns)
-        for link in links_of(self._layout, self._key):
-            modified_ns = link.lstat().st_mtime_ns
-            links[str(link.relative_to(home))] = StateLink(target=str(link.readlink()), modified_ns=modified_ns)
-        return StateManifest(files=files, links=links)
+            path, found = str(file.relative_to(home)), file.stat()
+            noted = self._notes.note_of(home, path)
+            if noted is None or (found.st_size and not noted.pieces):
+                part, pieces = cut_file(file)
+                noted = self._notes.note(home, path, part, to_bytes(pieces))
+            state_file = StateFile(part=noted.part, size=found.st_size, modified_ns=found.st_mtime_ns)
+            files[path] = CutFile(state_file, from_bytes(noted.pieces))
+        return files
+
+    def _links(self) -> dict[str, StateLink]:
+        home = self._layout.home
+        return {
+            str(link.relative_to(home)): StateLink(target=str(link.readlink()), modified_ns=link.lstat().st_mtime_ns)
+            for link in links_of(self._layout, self._key)
+        }
 
     def _published(self) -> PublishedPointer | None:
         name = self._layout.published(self._key)
@@ -212,20 +220,34 @@ class BucketRecord:
         home, notes = self._layout.home, self._notes
         wanted: dict[str, dict[str, StateFile]] = defaultdict(dict)
         for path, file in manifest.files.items():
-            if notes.part_of(home, path) != file.part:
+            noted = notes.note_of(home, path)
+            if noted is None or noted.part != file.part:
                 wanted[file.part][path] = file
-            elif (home / path).stat().st_mtime_ns != file.modified_ns:
+            elif noted.stat.modified_ns != file.modified_ns:
                 set_times(home / path, file.modified_ns)
-                notes.note(home, path, file.part)
-        at_hand = {noted.part: home / path for path, noted in notes.files.items() if notes.part_of(home, path)}
-        with ThreadPoolExecutor(self._transfers) as threads:
-            list(threads.map(lambda part: self._place(part, wanted[part], at_hand.get(part)), sorted(wanted)))
-        for part, files in wanted.items():
-            for path in files:
-                notes.note(home, path, part)
+                notes.note(home, path, file.part, noted.pieces)
+        changed = {path for files in wanted.values() for path in files}
+        at_hand = {
+            noted.part: home / path
+            for path, noted in notes.files.items()
+            if path not in changed and notes.part_of(home, path)
+        }
+        missing = [path for part, files in wanted.items() if part not in at_hand for path in files]
+        home.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=home, prefix=".fetched-", suffix=".tmp") as folder:
+            here = notes.pieces_here(home) if missing else {}
+            try:
+                fetch_files(self._objects, manifest, missing, Path(folder), here=here, transfers=self._transfers)
+            except BrokenStore as error:
+                way_out = "run `codesum doctor` on the worker that built it last, which sends again what it has"
+                raise BrokenStore(f"{error}: {way_out}") from error
+            for part, files in wanted.items():
+                self._place(files, at_hand.get(part), Path(folder) / part)
+        for path, pieces in manifest.pieces_of(changed).items():
+            notes.note(home, path, manifest.files[path].part, pieces)
 
-    def _place(self, part: str, files: Mapping[str, StateFile], source: Path | None) -> None:
-        """Put one part in all its places: linked where the time is the same, too, and both lie among versions."""
+    def _place(self, files: Mapping[str, StateFile], source: Path | None, fetched: Path) -> None:
+        """Put one content in all its places: linked where the time is the same, too, and both lie among versions."""
         versions = self._layout.versions("")
         placed: dict[int, Path] = {}
         for path, file in sorted(files.items()):
@@ -238,12 +260,7 @@ class BucketRecord:
                 with replace_durably(aside) as copy, source.open("rb") as original:
                     shutil.copyfileobj(original, copy)
             else:
-                try:
-                    fetch_part(self._objects, file, aside)
-                except BrokenStore as error:
-                    aside.unlink(missing_ok=True)
-                    way_out = "delete the head of the repository and index it again"
-                    raise BrokenStore(f"{error}: it is {path}: {way_out}") from error
+                os.replace(fetched, aside)
             if not shared:
                 set_times(aside, file.modified_ns)
             os.replace(aside, target)
@@ -268,6 +285,34 @@ def open_record(layout: HomeLayout, key: str, *, run_id: str, wait_s: float) -> 
         lease.give_back()
         raise
     return record
+
+
+def send_again(layout: HomeLayout, key: str, *, run_id: str) -> tuple[list[tuple[str, str]], bool]:
+    """Objects of a repository's state that are not there or not what their names say, as `broken_parts` has them, and
+    whether they were sent again: that is done where this worker's folder was made from the very state.
+
+    Raises `LeaseHeld`, `BucketUnavailable`, and `BrokenStore` for a broken list of objects that is not here, either.
+    """
+    place = layout.bucket
+    assert place is not None, "a home in a folder has no record elsewhere"
+    objects, notes = OPENED_HOMES.objects(place), PartNotes.read(layout.part_notes(key), url=place.url)
+    try:
+        broken = broken_parts(objects, key, near=layout.home, transfers=place.storage.transfers)
+    except BrokenStore as error:
+        if notes.based_on is None:
+            raise
+        broken = [(part_name(notes.based_on), str(error))]
+    if not broken or notes.based_on is None or not notes.is_whole(layout.home):
+        return broken, False
+    lease = take_head(objects, key, run_id=run_id, lease_s=place.storage.lease_s)
+    record = BucketRecord(layout, key, objects, lease, transfers=place.storage.transfers)
+    try:
+        is_here = notes.based_on == lease.head.state
+        if is_here:
+            record.commit(lost={name.removeprefix(PARTS) for name, _ in broken})
+        return broken, is_here
+    finally:
+        record.close()
 
 
 def spending_of_all(objects: Objects, *, day: date) -> float:

@@ -13,12 +13,12 @@ import os
 import shutil
 import threading
 import time
-import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from itertools import repeat
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TypeVar
 
 from msgspec import Struct, json
@@ -35,17 +35,12 @@ from codesum_pipeline.foundation.store.atomic import (
 )
 from codesum_pipeline.foundation.store.layout import INDEX, INDEX_MANIFEST, MANIFEST_NAME, STATE, HomeLayout
 from codesum_pipeline.foundation.store.locks import lock_exclusively, lock_if_free, lock_shared
-from codesum_pipeline.foundation.store.object_storage.heads import (
-    PartGone,
-    StateFile,
-    fetch_part,
-    head_infos,
-    read_head,
-    read_manifest,
-)
+from codesum_pipeline.foundation.store.object_storage.heads import head_infos, read_head
 from codesum_pipeline.foundation.store.object_storage.home_files import HomeFiles
 from codesum_pipeline.foundation.store.object_storage.objects import Objects
 from codesum_pipeline.foundation.store.object_storage.repository_files import PartNotes
+from codesum_pipeline.foundation.store.object_storage.state_files import fetch_files
+from codesum_pipeline.foundation.store.object_storage.state_manifest import PartGone, StateManifest, read_manifest
 
 # Requests at one time: a bucket answers each in tens of milliseconds, whatever else it does.
 _AT_ONCE = 16
@@ -314,25 +309,15 @@ class BroughtFiles:
             set_times(name, link.modified_ns)
         paths = _selected(wanted, self._layout, key, digest, files)
         missing = [path for path in paths if notes.part_of(home, path) != files[path].part]
-        by_part = {noted.part: path for path, noted in notes.files.items()}
-
-        def bring(path: str) -> int:
-            return self._bring(path, files[path], by_part.get(files[path].part))
-
-        fetched = 0
+        fetched = self._bring(notes, notes.manifest, missing) if missing else 0
         if missing:
-            # The last is the manifest of a version: it shows that the others are complete.
-            with ThreadPoolExecutor(_AT_ONCE // 2) as pool:
-                fetched = sum(pool.map(bring, missing[:-1]))
-            fetched += bring(missing[-1])
-            # Versions that are not published any more go, and what is not of the present state is forgotten.
+            # Versions that are not published any more go. Tables of earlier states stay: new ones have most of their
+            # pieces, and what is noted counts as being there.
             versions = self._layout.versions(key)
             for folder in versions.iterdir() if versions.is_dir() else ():
                 if folder.name != digest:
                     shutil.rmtree(folder, ignore_errors=True)
-            notes.keep_only(path for path, file in files.items() if notes.part_of(home, path) == file.part)
-            for path in paths:
-                notes.note(home, path, files[path].part)
+            notes.keep_only(path for path in notes.files if notes.note_of(home, path))
         if missing or is_new:
             write_json_atomically(self._notes_file(key), notes)
         self._touch(key)
@@ -345,7 +330,7 @@ class BroughtFiles:
         for note in self._folder.glob("*.files.json"):
             key = note.name.removesuffix(".files.json")
             try:
-                found[key] = (note.stat().st_mtime, self._notes(key).bytes)
+                found[key] = (note.stat().st_mtime, self._notes(key).size)
             except FileNotFoundError:
                 continue
         return found
@@ -355,7 +340,7 @@ class BroughtFiles:
         notes, versions = self._notes(key), self._layout.versions(key)
         prefix = f"{versions.relative_to(self._layout.home).as_posix()}/"
         shutil.rmtree(versions, ignore_errors=True)
-        before, there = notes.bytes, notes.files
+        before, there = notes.size, notes.files
         notes.keep_only([] if tables else [path for path in there if not path.startswith(prefix)])
         for path in there.keys() - notes.files.keys():
             (self._layout.home / path).unlink(missing_ok=True)
@@ -363,24 +348,30 @@ class BroughtFiles:
             write_json_atomically(self._notes_file(key), notes)
         else:
             self._notes_file(key).unlink(missing_ok=True)
-        return before - notes.bytes
+        return before - notes.size
 
-    def _bring(self, path: str, file: StateFile, same: str | None) -> int:
-        """Have a file there, as another name of the `same` one if that is there; how many bytes came."""
-        aside, target = self._folder / f".{os.getpid()}-{uuid.uuid4().hex}.tmp", self._layout.home / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with suppress(OSError):
-                if same:
-                    os.link(self._layout.home / same, aside)
-            is_linked = aside.exists()
-            if not is_linked:
-                fetch_part(self._objects(), file, aside)
-            os.replace(aside, target)
-        finally:
-            # Where both names were one file already, the other name stays.
-            aside.unlink(missing_ok=True)
-        return 0 if is_linked else file.size
+    def _bring(self, notes: PartNotes, manifest: StateManifest, paths: Sequence[str]) -> int:
+        """Have files there, in this order, as other names of files with their content where there are such; how many
+        bytes came."""
+        home, files = self._layout.home, manifest.files
+        same = {noted.part: home / path for path, noted in notes.files.items() if notes.note_of(home, path)}
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=self._folder, prefix=".fetched-", suffix=".tmp") as name:
+            folder = Path(name)
+            for part in {files[path].part for path in paths} & same.keys():
+                os.link(same[part], folder / part)
+            new = {files[path].part: path for path in paths if files[path].part not in same}
+            here = notes.pieces_here(home) if new else {}
+            fetch_files(self._objects(), manifest, new.values(), folder, here=here, transfers=_AT_ONCE // 2)
+            for path, pieces in manifest.pieces_of(paths).items():
+                target, aside = home / path, folder / "aside"
+                target.parent.mkdir(parents=True, exist_ok=True)
+                os.link(folder / files[path].part, aside)
+                os.replace(aside, target)
+                # Where both names were one file already, the other name stays.
+                aside.unlink(missing_ok=True)
+                notes.note(home, path, files[path].part, pieces)
+        return sum(files[path].size for path in new.values())
 
     @property
     def _folder(self) -> Path:

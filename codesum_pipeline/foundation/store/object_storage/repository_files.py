@@ -15,7 +15,9 @@ from msgspec import Struct
 
 from codesum_pipeline.foundation.store.atomic import FileState, read_json, write_bytes_atomically
 from codesum_pipeline.foundation.store.layout import HomeLayout
-from codesum_pipeline.foundation.store.object_storage.heads import StateManifest
+from codesum_pipeline.foundation.store.object_storage.pieces import FilePiece, from_bytes
+from codesum_pipeline.foundation.store.object_storage.state_files import PieceSource
+from codesum_pipeline.foundation.store.object_storage.state_manifest import StateManifest
 from codesum_pipeline.foundation.store.schemas import TABLES
 
 
@@ -89,10 +91,11 @@ def _names(connection: sqlite3.Connection) -> list[str]:
 
 
 class PartNote(Struct, frozen=True):
-    """One file as it was, and the part with its content."""
+    """One file as it was, the sha256 of its content, and its pieces where they are known."""
 
     stat: FileState
     part: str
+    pieces: bytes = b""
 
 
 class PartNotes(Struct):
@@ -113,19 +116,42 @@ class PartNotes(Struct):
         return found if found and found.url == url else cls(url)
 
     def part_of(self, home: Path, path: str) -> str | None:
-        """The part with a file's content, where that is known without reading it."""
+        """The sha256 of a file, where that is known without reading it."""
+        noted = self.note_of(home, path)
+        return noted.part if noted else None
+
+    def note_of(self, home: Path, path: str) -> PartNote | None:
+        """What was noted of a file that is still as it was."""
         noted = self.files.get(path)
-        return noted.part if noted and noted.stat == FileState.of(home / path) else None
+        return noted if noted and noted.stat == FileState.of(home / path) else None
+
+    def is_whole(self, home: Path) -> bool:
+        """Whether all files and links of the state are there, changed or not."""
+        files, links = self.manifest.files, self.manifest.links
+        return all((home / path).is_file() for path in files) and all((home / path).is_symlink() for path in links)
+
+    def pieces_here(self, home: Path) -> dict[FilePiece, PieceSource]:
+        """The pieces of all files that are still as they were, and where they are."""
+        found: dict[FilePiece, PieceSource] = {}
+        for path in self.files:
+            noted, start = self.note_of(home, path), 0
+            for piece in from_bytes(noted.pieces) if noted else ():
+                found.setdefault(piece, PieceSource(home / path, start))
+                start += piece.size
+        return found
 
     @property
-    def bytes(self) -> int:
+    def size(self) -> int:
         """How many bytes the files have; a part that several files share is there once."""
         return sum({noted.part: noted.stat.size for noted in self.files.values()}.values())
 
-    def note(self, home: Path, path: str, part: str) -> None:
-        """A file holds the content of this part now."""
-        if found := FileState.of(home / path):
-            self.files[path] = PartNote(found, part)
+    def note(self, home: Path, path: str, part: str, pieces: bytes) -> PartNote:
+        """A file, which is there, holds this content now."""
+        found = FileState.of(home / path)
+        if found is None:
+            raise FileNotFoundError(home / path)
+        self.files[path] = PartNote(found, part, pieces)
+        return self.files[path]
 
     def keep_only(self, paths: Iterable[str]) -> None:
         """Forget files that are gone."""

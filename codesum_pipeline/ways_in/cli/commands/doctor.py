@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from codesum_pipeline.builds.codesum_home.home_folders import check_may_be_own, record_home
+from codesum_pipeline.builds.codesum_home.home_folders import check_may_be_own, layout_of_builds, record_home
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.maintenance.stored_secrets import MOST_CHARS, SecretsOfHome
 from codesum_pipeline.foundation.data_model.errors import (
@@ -18,12 +18,15 @@ from codesum_pipeline.foundation.data_model.errors import (
     CannotWrite,
     CodesumError,
     ConfigurationError,
+    LeaseHeld,
 )
 from codesum_pipeline.foundation.data_model.printable import count_noun, one_line
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.store.layout import STATE
 from codesum_pipeline.foundation.store.lease import current_holder, release_lease
-from codesum_pipeline.foundation.store.object_storage.heads import broken_promises, examine_heads, release_head
+from codesum_pipeline.foundation.store.object_storage.bucket_findings import broken_promises, examine_heads
+from codesum_pipeline.foundation.store.object_storage.bucket_record import send_again
+from codesum_pipeline.foundation.store.object_storage.heads import release_head
 from codesum_pipeline.foundation.store.object_storage.opened_homes import OPENED_HOMES
 from codesum_pipeline.indexes.publishing.verify import verify_index
 from codesum_pipeline.ways_in.cli.entry_finding import NO_REPOSITORY
@@ -144,13 +147,30 @@ def _bucket(home: Home, keys: Sequence[str]) -> Iterator[Problem]:
         for promise in broken_promises(objects):
             way_out = "keep the home in a store with conditional writes (If-None-Match and If-Match), or in a folder"
             yield Problem(None, f"{place.url}: {promise}", way_out, "Bucket")
+        for key in keys:
+            yield from _send_again(home, key)
         for found in examine_heads(objects, keys):
-            rebuild = f"codesum index {found.key} --rebuild" if found.is_broken else None
-            yield Problem(found.key, found.what, rebuild, "Bucket")
+            yield Problem(found.key, found.what, _way_out(found.key) if found.is_broken else None, "Bucket")
     except BucketUnavailable as error:
         yield Problem(None, str(error), "see that the endpoint is right and can be reached from here", "Bucket")
     except ConfigurationError as error:
         yield Problem(None, str(error), "correct the address or the credentials", "Bucket")
+
+
+def _send_again(home: Home, key: str) -> Iterator[Problem]:
+    """Compares every object that a repository needs, and sends broken ones again if this machine built them last."""
+    try:
+        broken, is_sent = send_again(layout_of_builds(home.layout), key, run_id="doctor")
+    except (LeaseHeld, BrokenStore) as error:
+        yield Problem(key, str(error), None if isinstance(error, LeaseHeld) else _way_out(key), "Bucket")
+        return
+    for name, problem in broken:
+        what = f"{name}: {problem}{'; this machine sent what it held again' if is_sent else ''}"
+        yield Problem(key, what, None if is_sent else _way_out(key), "Bucket")
+
+
+def _way_out(key: str) -> str:
+    return f"codesum doctor {key} on the machine that built it last; if none has it: codesum index {key} --rebuild"
 
 
 def _scattered(home: Home) -> Iterator[Problem]:
@@ -207,7 +227,11 @@ def _examine(home: Home, entry: RepositoryEntry, *, is_deep: bool) -> Iterator[P
     if home.layout.files.is_copy and not is_deep:
         # To compare them is to fetch them: that is for one repository at a time.
         return
-    home.layout.files.bring(key, STATE)
+    try:
+        home.layout.files.bring(key, STATE)
+    except BrokenStore as error:
+        yield Problem(key, str(error), _way_out(key), "Bucket")
+        return
     try:
         findings = verify_index(home.layout, key, tables=home.tables)
     except CodesumError as error:
