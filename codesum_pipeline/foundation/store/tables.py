@@ -27,12 +27,15 @@ from codesum_pipeline.foundation.data_model.printable import one_line
 from codesum_pipeline.foundation.store.atomic import FileState
 from codesum_pipeline.foundation.store.layout import WHOLE_FOLDER, HomeLayout, LocalFiles
 from codesum_pipeline.foundation.store.rows import (
+    NO_FIELDS,
+    Fields,
     OrderedRows,
     RowReader,
     column_names,
     from_table,
-    make_nulls,
+    rows_having,
     to_table,
+    with_newer_columns,
 )
 from codesum_pipeline.foundation.store.schemas import SCHEMA_VERSION, TABLES, TableSpec
 from codesum_pipeline.foundation.store.table_files import (
@@ -135,9 +138,11 @@ class TableStore:
             part = part if "vector" in columns else part.combine_chunks()
             yield rows_having(with_newer_columns(part, TABLES[table].schema, columns), having)
 
-    def read_at(self, table: str, repo: str, rows: npt.NDArray[np.int64], *, columns: list[str]) -> pa.Table:
+    def read_at(
+        self, table: str, repo: str, rows: npt.NDArray[np.int64], *, columns: list[str], fields: Fields = NO_FIELDS
+    ) -> pa.Table:
         """The rows with these ascending numbers; only the row groups that contain them are read."""
-        reader = self.reader(table, repo, columns=columns)
+        reader = self.reader(table, repo, columns=columns).having(fields)
         with _undamaged(table, repo):
             return reader.at(rows)
 
@@ -145,6 +150,36 @@ class TableStore:
         """As `read_at`, for several times; the last `kept` groups that were read are not read again."""
         self._note_read(table, columns)
         return RowReader(self._open(table, repo), TABLES[table].schema.empty_table().select(columns), kept)
+
+    def part_hashes(self, table: str, repo: str, *, columns: Sequence[str]) -> list[str | None]:
+        """The hash of these columns in each part that can be read by itself, or in the whole table where there are
+        none; None where it is not known, no parts where there is no table."""
+        self._note_read(table, columns)
+        if self._find(table, repo) is None:
+            return []
+        parts = parts_in(self._footer(table, repo))
+        known = parts.parts and set(columns) <= parts.parts[0].hashes.keys()
+        if known and parts.modulus:
+            return [content_hash_of(part.hashes, columns) for part in parts.parts]
+        return [self.content_hash(table, repo, columns=columns)]
+
+    def read_other_parts(
+        self, table: str, repo: str, known: Collection[str], *, columns: list[str]
+    ) -> Iterator[pa.Table]:
+        """The rows of the parts whose `part_hashes` are not `known`, some parts at a time, with the hash as `part`."""
+        hashes = self.part_hashes(table, repo, columns=columns)
+        wanted = [number for number, found in enumerate(hashes) if found not in known]
+        file = self._open(table, repo) if wanted else None
+        parts = parts_in((file.metadata.metadata or {}) if file else {})
+        sizes = [part.rows for part in parts.parts] if len(hashes) > 1 else [0]
+        for some in bounded_batches(wanted, sizes.__getitem__, most=group_rows(TABLES[table])):
+            groups = [parts.row_groups_of([number]) if len(hashes) > 1 else None for number in some]
+            read = [_read_groups(table, repo, file, each, columns) for each in groups]
+            of_parts = [
+                rows.append_column("part", pa.repeat(pa.scalar(hashes[number], pa.string()), len(rows)))
+                for number, rows in zip(some, read, strict=True)
+            ]
+            yield pa.concat_tables(of_parts)
 
     def read_or_empty(self, table: str, repo: str, *, columns: list[str] | None = None) -> pa.Table:
         """As `read`; no rows where the table was never written."""
@@ -362,29 +397,10 @@ def rows_to_read(rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], pa
     return wanted, pa.array(at, mask=~is_one)
 
 
-def with_newer_columns(found: pa.Table, schema: pa.Schema, columns: Sequence[str] | None) -> pa.Table:
-    """Add columns, and fields of structs, that the table is too old to have: they are null, where null is allowed."""
-    for place, name in enumerate(schema.names if columns is None else columns):
-        field = schema.field(name)
-        if field.nullable and name not in found.column_names:
-            found = found.add_column(place, field, make_nulls(found.num_rows, field.type))
-        elif pa.types.is_struct(field.type) and found.schema.field(name).type != field.type:
-            found = found.set_column(found.schema.get_field_index(name), field, found.column(name).cast(field.type))
-    return found
-
-
 def rows_of_files(rows: pa.Table, spec: TableSpec, paths: Collection[str], *, are_wanted: bool = True) -> pa.Table:
     """The rows of some files, or all others."""
     is_of_them = pc.is_in(paths_of_rows(rows, spec), value_set=pa.array([*paths], pa.string()))
     return rows.filter(is_of_them if are_wanted else pc.invert(is_of_them))
-
-
-def rows_having(rows: pa.Table, having: tuple[str, str] | None) -> pa.Table:
-    """The rows with a value in a column; all if nothing is asked for."""
-    if having is None:
-        return rows
-    is_wanted = pc.equal(rows.column(having[0]), having[1])
-    return rows if pc.all(is_wanted, min_count=0).as_py() else rows.filter(is_wanted)
 
 
 def _may_have(group: pq.RowGroupMetaData, column: str, value: str) -> bool:
