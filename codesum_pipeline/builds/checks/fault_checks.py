@@ -4,28 +4,24 @@ What was looked at in the last build without a fault, and is the same, is passed
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.builds.checks.looked_at import LookedAt
+from codesum_pipeline.builds.checks.fault_finding import FaultFinder, FaultQuery, Faults, PartsOf, rows_of_query
+from codesum_pipeline.builds.checks.name_leaks import LEAK_FAULT, find_leaks
 from codesum_pipeline.builds.reports.build_values import (
     CheckFinding,
     Numbers,
 )
 from codesum_pipeline.builds.reports.report_values import rows_of
-from codesum_pipeline.foundation.data_model.hashing import hash_of
-from codesum_pipeline.foundation.data_model.ids import SUFFIX_PATTERN
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.file_formats.version_folder import dense_lanes
 from codesum_pipeline.indexes.lanes.dense import vector_length
-from codesum_pipeline.texts.llm.leaks import leaked_names
-from codesum_pipeline.texts.summaries.neighbours import own_names_of
 
 if TYPE_CHECKING:
     import duckdb
@@ -34,7 +30,6 @@ if TYPE_CHECKING:
 EXAMPLES = 5
 # The rounding error of a sum of float32 squares.
 NORM_TOLERANCE = 1e-3
-Faults = Mapping[str, list[str]]
 
 # The number of checked items, to compare with the number of faults; the UI plots both over time.
 DOCUMENT_COUNTS = {
@@ -49,14 +44,6 @@ VECTOR_COUNTS = {
     "documents": "SELECT count(*) FROM documents WHERE NOT is_placeholder",
 }
 LOOKED_AT = ("documents", "symbols", "vectors")
-
-
-class FaultQuery(Struct, frozen=True):
-    """Selects the ids that have a fault, from whole tables of which it `reads` these columns, or else from `rows`,
-    which are of some parts of one table."""
-
-    sql: str
-    reads: Mapping[str, str] = {}
 
 
 # The fields of a document that are filled and have to be cited.
@@ -136,7 +123,6 @@ DOCUMENT_FAULTS = {
         ),
     },
 }
-LEAK_FAULT = "a text names a caller or callee"
 
 VECTOR_FAULTS = {
     "a document lacks the vector of a lane": FaultQuery(
@@ -163,16 +149,6 @@ VECTOR_FAULTS = {
 }
 
 
-class PartsOf(Struct, frozen=True):
-    """How the parts of a table are looked at one by one: the columns of `rows`, which are `prepared`, and a query for
-    the hash of a part, an id and a word for all that is remembered of them."""
-
-    table: str
-    columns: list[str]
-    notes: str
-    prepared: Callable[[pa.Table], pa.Table] = lambda rows: rows
-
-
 # The words of a text that belong to what may be a name of code.
 DOCUMENT_PARTS = PartsOf(
     "documents",
@@ -189,88 +165,6 @@ DOCUMENT_PARTS = PartsOf(
     WHERE regexp_matches(token, '[._(]|::|[\p{Ll}\pN]\p{Lu}|\p{Lu}{2}\p{Ll}|\pN')""",
 )  # fmt: skip
 
-# A document, and the name of a neighbour of something that lies in it, of which the last word is one of the `words` of
-# its text. Names are many edges', so that words are read off each once.
-NAMES_IN_TEXTS = r"""
-    WITH called AS MATERIALIZED (SELECT src_id, dst, is_external FROM edges WHERE kind = 'call'),
-    neighbours AS (
-        SELECT src_id AS inside, dst AS name, is_external FROM called
-        UNION ALL SELECT dst, src_id, false FROM called WHERE NOT is_external),
-    ends AS (
-        SELECT name, split_part(split_part(name, '::', -1), '.', -1) AS last
-        FROM (SELECT DISTINCT name FROM neighbours)),
-    last_words AS (
-        SELECT name, CASE WHEN contains(name, '/') AND NOT contains(name, '::')
-            THEN regexp_extract(name, '([^/.]*)[^/]*$', 1)
-            WHEN regexp_full_match(last, '[\pL\pN_]+') THEN last
-            ELSE regexp_extract(regexp_replace(name, $suffix, '\1'), '([\pL\pN_]+)[^\pL\pN_]*$', 1) END AS word
-        FROM ends),
-    beside AS (
-        SELECT DISTINCT inside, name, is_external, word FROM neighbours JOIN last_words USING (name)
-        WHERE word IN (SELECT word FROM words))
-    SELECT DISTINCT w.id, b.name FROM words w JOIN beside b ON w.word = b.word AND lies_in(b.inside, w.id)
-    WHERE b.is_external OR NOT lies_in(b.name, w.id)"""
-_WORDS = pa.schema([("id", pa.string()), ("word", pa.string())])
-LIES_IN = """CREATE OR REPLACE TEMPORARY MACRO lies_in(one, id) AS
-    id = '.' OR one = id OR starts_with(one, id || '::') OR starts_with(one, id || '/')"""
-TEXTS = """SELECT id, concat_ws(chr(10), summary, business_intent) FROM documents
-    WHERE NOT is_placeholder AND id IN (SELECT unnest($ids))"""
-
-
-class FaultFinder:
-    """Finds the faults of one check, and passes over what was looked at in the last build without one."""
-
-    def __init__(
-        self, ws: Workspace, check: str, parts: PartsOf, queries: Mapping[str, FaultQuery], **values: object
-    ) -> None:
-        self._ws, self._check, self._parts, self._queries, self._values = ws, check, parts, queries, values
-        rules = [parts.notes, *parts.columns, *(query.sql for query in queries.values()), values]
-        self._last = LookedAt.of_last_build(ws, check, rules)
-        # By part: an id and a word for each thing that is remembered of its rows.
-        self.notes: dict[str, list[tuple[str, str]]] = {}
-
-    def find(self, connection: "duckdb.DuckDBPyConnection") -> Faults:
-        """The ids that each query selects, by the fault it looks for; faults that nothing has are left out."""
-        found, queries = dict[str, list[str]](), dict[str, str]()
-        for fault, query in self._queries.items():
-            if query.reads:
-                read = {
-                    table: self._ws.tables.content_hash(table, self._ws.key, columns=columns.split())
-                    for table, columns in query.reads.items()
-                }
-                queries[fault] = hash_of(read) if all(read.values()) else ""
-                if not queries[fault] or self._last.queries.get(fault) != queries[fault]:
-                    found[fault] = self._select(connection, query)
-        in_parts, parts = self._look_at_parts()
-        found |= in_parts
-        found = {fault: sorted(found[fault]) for fault in self._queries if found.get(fault)}
-        clean = {fault: read for fault, read in queries.items() if read and fault not in found}
-        if (now := replace(self._last, queries=clean, parts=parts)) != self._last:
-            now.keep(self._ws, self._check)
-        return found
-
-    def _look_at_parts(self) -> tuple[dict[str, list[str]], dict[str, list[tuple[str, str]]]]:
-        """The ids with a fault among the rows of parts that were not looked at before, and the parts without any."""
-        tables, table, key = self._ws.tables, self._parts.table, self._ws.key
-        queries = {fault: query for fault, query in self._queries.items() if not query.reads}
-        hashes = {*tables.part_hashes(table, key, columns=self._parts.columns)}
-        known = {part: notes for part, notes in self._last.parts.items() if part in hashes}
-        self.notes = known | {part or "": [] for part in hashes if part not in known}
-        found: dict[str, list[str]] = {fault: [] for fault in queries}
-        for rows in tables.read_other_parts(table, key, known, columns=self._parts.columns):
-            with self._ws.new_connection() as connection:
-                connection.register("rows", self._parts.prepared(rows))
-                for fault, query in queries.items():
-                    found[fault] += self._select(connection, query)
-                for part, id_, word in _rows(connection, self._parts.notes):
-                    self.notes[part or ""].append((id_, word))
-        is_clean = not any(found.values()) and "" not in self.notes
-        return found, self.notes if is_clean else known
-
-    def _select(self, connection: "duckdb.DuckDBPyConnection", query: FaultQuery) -> list[str]:
-        values = {name: value for name, value in self._values.items() if f"${name}" in query.sql}
-        return [str(id_) for (id_,) in _rows(connection, query.sql, values)]
-
 
 def find_document_faults(ws: Workspace) -> list[CheckFinding]:
     """The documents of a repository against its symbols and files."""
@@ -279,8 +173,9 @@ def find_document_faults(ws: Workspace) -> list[CheckFinding]:
     with ws.connect("documents", "symbols", "files", "edges") as connection:
         counts = _numbers(connection, DOCUMENT_COUNTS)
         found = finder.find(connection)
-        leaks = find_leaks(ws, connection, finder.notes.values())
-        by_model = {id_ for (id_,) in _rows(connection, "SELECT id FROM documents WHERE written_by = 'llm'")}
+        leaks = find_leaks(ws, connection, finder)
+        finder.keep()
+        by_model = {id_ for (id_,) in rows_of_query(connection, "SELECT id FROM documents WHERE written_by = 'llm'")}
     findings = [
         _finding(name, {fault: found[fault] for fault in each if fault in found}, looked_for=each, counts=counts)
         for name, each in DOCUMENT_FAULTS.items()
@@ -307,6 +202,7 @@ def find_vector_faults(ws: Workspace) -> list[CheckFinding]:
     with ws.connect("vectors", "documents") as connection:
         counts = _numbers(connection, VECTOR_COUNTS)
         faults = finder.find(connection)
+        finder.keep()
     counts = {**counts, "vectors_of_zeros": sum(map(len, finder.notes.values()))}
     return [_finding("vectors_are_whole", faults, looked_for=VECTOR_FAULTS, counts=counts)]
 
@@ -336,31 +232,8 @@ CHECK_FUNCTIONS: Mapping[str, Callable[[Workspace], list[CheckFinding]]] = {
 }
 
 
-def find_leaks(
-    ws: Workspace, connection: "duckdb.DuckDBPyConnection", words: Iterable[Iterable[tuple[str, str]]]
-) -> Faults:
-    """The documents whose text has a neighbour's name, each with the names; `words` are an id and a word of its text
-    that may belong to a name."""
-    pairs = [{"id": id_, "word": word} for some in words for id_, word in some]
-    connection.register("words", pa.Table.from_pylist(pairs, _WORDS))
-    connection.execute(LIES_IN)
-    names: dict[str, list[str]] = {}
-    for id_, name in _rows(connection, NAMES_IN_TEXTS, {"suffix": SUFFIX_PATTERN}):
-        names.setdefault(id_, []).append(name)
-    texts = dict(_rows(connection, TEXTS, {"ids": [*names]}))
-    repeated = {id_: some for id_, some in names.items() if leaked_names([texts[id_]], some)}
-    own = own_names_of(ws, repeated)
-    leaks = {id_: leaked_names([texts[id_]], some, own[id_].own) for id_, some in repeated.items()}
-    found = [f"{id_} ({', '.join(some)})" for id_, some in sorted(leaks.items()) if some]
-    return {LEAK_FAULT: found} if found else {}
-
-
 def _numbers(connection: "duckdb.DuckDBPyConnection", queries: Mapping[str, str]) -> Numbers:
-    return {name: _rows(connection, query)[0][0] for name, query in queries.items()}
-
-
-def _rows(connection: "duckdb.DuckDBPyConnection", query: str, values: object = None) -> list[Any]:
-    return connection.execute(query, values).fetchall()
+    return {name: rows_of_query(connection, query)[0][0] for name, query in queries.items()}
 
 
 def _finding(name: str, faults: Faults, *, looked_for: Iterable[str], counts: Numbers) -> CheckFinding:

@@ -25,12 +25,14 @@ class LookedAt(Struct, frozen=True):
     """What one check need not look at again, as long as its `rules`, and all else that it depends on, are the same.
 
     `queries` has the hash of what a query read, by the fault that it did not find. `parts` has, by the hash of a part
-    without a fault, an id and a word for each thing to remember of its rows.
+    without a fault, an id and a word for each thing to remember of its rows. `own` has, by documents that are looked at
+    one by one, the hash of what their own names were made from, and these.
     """
 
     rules: str
     queries: dict[str, str] = {}
     parts: dict[str, list[tuple[str, str]]] = {}
+    own: dict[str, tuple[str, list[str]]] = {}
 
     @classmethod
     def of_last_build(cls, ws: Workspace, check: str, rules: Sequence[object]) -> Self:

@@ -8,7 +8,7 @@ into the new file as they are.
 
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
@@ -23,7 +23,6 @@ from msgspec.json import decode
 
 from codesum_pipeline.foundation.data_model.bounded_batches import bounded_batches
 from codesum_pipeline.foundation.data_model.errors import BrokenStore, MissingTable, SchemaMismatch
-from codesum_pipeline.foundation.data_model.printable import one_line
 from codesum_pipeline.foundation.store.atomic import FileState
 from codesum_pipeline.foundation.store.layout import WHOLE_FOLDER, HomeLayout, LocalFiles
 from codesum_pipeline.foundation.store.rows import (
@@ -38,6 +37,7 @@ from codesum_pipeline.foundation.store.rows import (
     with_newer_columns,
 )
 from codesum_pipeline.foundation.store.schemas import SCHEMA_VERSION, TABLES, TableSpec
+from codesum_pipeline.foundation.store.table_by_parts import TableByParts, read_groups, undamaged
 from codesum_pipeline.foundation.store.table_files import (
     COLUMNS_KEY,
     NOTE_KEY,
@@ -109,7 +109,7 @@ class TableStore:
     def read(self, table: str, repo: str, *, columns: list[str] | None = None) -> pa.Table:
         """A repository's rows in key order; raises `MissingTable`, `SchemaMismatch`, or `BrokenStore` (damaged)."""
         self._note_read(table, columns)
-        with _undamaged(table, repo):
+        with undamaged(table, repo):
             file = self._open(table, repo)
             is_large = file.metadata.num_rows >= _ROWS_FOR_THREADS
             found = file.read(columns=columns, use_threads=is_large).replace_schema_metadata(None)
@@ -130,7 +130,7 @@ class TableStore:
         groups = map(file.metadata.row_group, range(file.num_row_groups))
         sizes = {n: group.num_rows for n, group in enumerate(groups) if having is None or _may_have(group, *having)}
         for some in bounded_batches(sizes, sizes.__getitem__, most=group_rows(TABLES[table])):
-            with _undamaged(table, repo):
+            with undamaged(table, repo):
                 # One after the other: several at once are put together more slowly than here.
                 read = [file.read_row_group(group, columns=columns).replace_schema_metadata(None) for group in some]
             part = pa.concat_tables(read)
@@ -143,7 +143,7 @@ class TableStore:
     ) -> pa.Table:
         """The rows with these ascending numbers; only the row groups that contain them are read."""
         reader = self.reader(table, repo, columns=columns).having(fields)
-        with _undamaged(table, repo):
+        with undamaged(table, repo):
             return reader.at(rows)
 
     def reader(self, table: str, repo: str, *, columns: list[str], kept: int = 1) -> RowReader:
@@ -151,35 +151,11 @@ class TableStore:
         self._note_read(table, columns)
         return RowReader(self._open(table, repo), TABLES[table].schema.empty_table().select(columns), kept)
 
-    def part_hashes(self, table: str, repo: str, *, columns: Sequence[str]) -> list[str | None]:
-        """The hash of these columns in each part that can be read by itself, or in the whole table where there are
-        none; None where it is not known, no parts where there is no table."""
+    def by_parts(self, table: str, repo: str, *, columns: list[str]) -> TableByParts:
+        """A table as the parts that can be read by themselves; raises as `read` does."""
         self._note_read(table, columns)
-        if self._find(table, repo) is None:
-            return []
-        parts = parts_in(self._footer(table, repo))
-        known = parts.parts and set(columns) <= parts.parts[0].hashes.keys()
-        if known and parts.modulus:
-            return [content_hash_of(part.hashes, columns) for part in parts.parts]
-        return [self.content_hash(table, repo, columns=columns)]
-
-    def read_other_parts(
-        self, table: str, repo: str, known: Collection[str], *, columns: list[str]
-    ) -> Iterator[pa.Table]:
-        """The rows of the parts whose `part_hashes` are not `known`, some parts at a time, with the hash as `part`."""
-        hashes = self.part_hashes(table, repo, columns=columns)
-        wanted = [number for number, found in enumerate(hashes) if found not in known]
-        file = self._open(table, repo) if wanted else None
-        parts = parts_in((file.metadata.metadata or {}) if file else {})
-        sizes = [part.rows for part in parts.parts] if len(hashes) > 1 else [0]
-        for some in bounded_batches(wanted, sizes.__getitem__, most=group_rows(TABLES[table])):
-            groups = [parts.row_groups_of([number]) if len(hashes) > 1 else None for number in some]
-            read = [_read_groups(table, repo, file, each, columns) for each in groups]
-            of_parts = [
-                rows.append_column("part", pa.repeat(pa.scalar(hashes[number], pa.string()), len(rows)))
-                for number, rows in zip(some, read, strict=True)
-            ]
-            yield pa.concat_tables(of_parts)
+        content_hash = self.content_hash(table, repo, columns=columns)
+        return TableByParts(TABLES[table], repo, self._open(table, repo), columns, content_hash)
 
     def read_or_empty(self, table: str, repo: str, *, columns: list[str] | None = None) -> pa.Table:
         """As `read`; no rows where the table was never written."""
@@ -209,7 +185,7 @@ class TableStore:
         parts = parts_in(file.metadata.metadata or {})
         names = list(dict.fromkeys([*columns, TABLES[table].cut_by]))
         groups = parts.row_groups_of(parts.with_rows_of(paths)) if parts.modulus else None
-        found = _read_groups(table, repo, file, groups, names)
+        found = read_groups(TABLES[table], repo, file, groups, names)
         return rows_of_files(found, TABLES[table], paths).select(columns)
 
     def write(self, table: str, repo: str, rows: pa.Table, *, note: str = "") -> TableWrite:
@@ -238,7 +214,7 @@ class TableStore:
         found: list[ReplacedParts] | set[int] = set()
         while old.parts and not isinstance(found, list):
             touched |= found
-            kept = _read_groups(table, repo, file, old.row_groups_of(touched), spec.schema.names)
+            kept = read_groups(TABLES[table], repo, file, old.row_groups_of(touched), spec.schema.names)
             kept = rows_of_files(kept, spec, paths, are_wanted=False)
             ordered = OrderedRows.by(pa.concat_tables([kept, rows]), spec.sort_by)
             found = find_replacements(old, touched, keys_of(ordered, spec).to_pylist())
@@ -249,7 +225,7 @@ class TableStore:
                 pieces[one.parts.start : one.parts.stop] = [PlacedPart(part, (ordered, span)) for part, span in new]
             if are_large_enough(len(pieces), count):
                 return self._write_parts(table, repo, pieces, note, source=source)
-        kept = _read_groups(table, repo, file, None, spec.schema.names)
+        kept = read_groups(TABLES[table], repo, file, None, spec.schema.names)
         kept = rows_of_files(kept, spec, paths, are_wanted=False)
         return self.write(table, repo, pa.concat_tables([kept, rows]), note=note)
 
@@ -262,7 +238,7 @@ class TableStore:
     def _write_parts(
         self, table: str, repo: str, pieces: Sequence[PlacedPart], note: str, *, source: Path | None
     ) -> TableWrite:
-        with _undamaged(table, repo):
+        with undamaged(table, repo):
             return write_parts(self.path(table, repo), TABLES[table], pieces, note, source=source)
 
     def keep(self, table: str, repo: str) -> TableWrite:
@@ -329,7 +305,7 @@ class TableStore:
         path = self._find(table, repo)
         if path is None:
             raise MissingTable(f"repository {repo!r} has no table {table!r} yet: run `codesum index {repo}`")
-        with _undamaged(table, repo):
+        with undamaged(table, repo):
             state = FileState.of(path)
             file = pq.ParquetFile(path, metadata=_metadata(path, state), page_checksum_verification=True)
             if FileState.of(path) != state:
@@ -355,37 +331,10 @@ def _usable_parts(file: pq.ParquetFile | None, spec: TableSpec) -> PartList:
     return parts if is_usable else PartList.cut_now()
 
 
-def _read_groups(
-    table: str, repo: str, file: pq.ParquetFile | None, groups: Sequence[int] | None, columns: list[str]
-) -> pa.Table:
-    """The rows of some row groups of a file, or of all; none where there is no file."""
-    schema = TABLES[table].schema
-    if file is None:
-        return schema.empty_table().select(columns)
-    with _undamaged(table, repo):
-        numbers = range(file.num_row_groups) if groups is None else groups
-        found = file.read_row_groups([*numbers], columns=columns, use_threads=False).replace_schema_metadata(None)
-    return with_newer_columns(found, schema, columns)
-
-
 @lru_cache(maxsize=128)
 def _metadata(path: Path, _state: FileState | None) -> pq.FileMetaData:
     """The footer: each step reads some columns of many tables, and compares what they were made from."""
     return pq.read_metadata(path)
-
-
-@contextmanager
-def _undamaged(table: str, repo: str) -> Iterator[None]:
-    """Arrow says of a file that was cut off or overwritten only what it met there."""
-    try:
-        yield
-    except (ValueError, OSError, LookupError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
-        raise BrokenStore(
-            f"table {table!r} of repository {repo!r} is damaged ({one_line(str(error))}): rebuild it with "
-            f"`codesum index {repo} --rebuild`"
-        ) from error
 
 
 def rows_to_read(rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], pa.Array]:

@@ -22,7 +22,11 @@ from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.llm.leaks import code_names, is_foreign_name, leaked_names, names_in
 from codesum_pipeline.texts.summaries.extractive.composing import RECEIVERS, file_names, function_names
 
-# The facts of a symbol that have names of its own.
+# By table, the columns that own names are made from.
+OWN_NAMES_READ = {
+    "symbols": ("id", "type", "qualified_name", "language", "signature", "bases", "facts"),
+    "file_facts": ("file_path", "imports", "globals", "exports", "reexports"),
+}
 _OWN_FACTS = ("parameters", "fields", "attributes")
 
 
@@ -151,14 +155,12 @@ def _add_parts(workspace: Workspace, names_by_id: Mapping[str, NeighbourNames]) 
 
 
 def _add_symbols(workspace: Workspace, names_by_id: Mapping[str, NeighbourNames]) -> None:
-    names = ["id", "type", "qualified_name", "language", "signature", "bases"]
+    *names, _ = read = [*OWN_NAMES_READ["symbols"]]
     ids = workspace.tables.read("symbols", workspace.key, columns=["id"]).column("id")
     rows = pc.indices_nonzero(pc.is_in(ids, value_set=pa.array(list(names_by_id), pa.string()))).to_numpy()
     if not len(rows):
         return
-    table = workspace.tables.read_at(
-        "symbols", workspace.key, rows, columns=[*names, "facts"], fields={"facts": _OWN_FACTS}
-    )
+    table = workspace.tables.read_at("symbols", workspace.key, rows, columns=read, fields={"facts": _OWN_FACTS})
     facts = table.column("facts")
     lists = (
         lists_of_field(pc.struct_field(facts, "parameters"), "name"),
@@ -188,7 +190,7 @@ def _add_symbols(workspace: Workspace, names_by_id: Mapping[str, NeighbourNames]
 
 
 def _add_files(workspace: Workspace, names_by_id: Mapping[str, NeighbourNames]) -> None:
-    columns = ["file_path", "imports", "globals", "exports", "reexports"]
+    columns = [*OWN_NAMES_READ["file_facts"]]
     facts = workspace.tables.read("file_facts", workspace.key, columns=columns)
     wanted = facts.filter(pc.is_in(facts.column("file_path"), value_set=pa.array(list(names_by_id), pa.string())))
     rows = zip(*(wanted.column(name).to_pylist() for name in columns), strict=True)
