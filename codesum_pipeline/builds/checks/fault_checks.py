@@ -108,7 +108,8 @@ DOCUMENT_FAULTS = {
     "citations_hold": {
         "a citation leads out of its document": FaultQuery(
             """SELECT d.id FROM (SELECT id, unnest(citations) AS cited FROM documents) d
-               LEFT JOIN (SELECT id, list_min(line_map) AS first, list_max(line_map) AS last FROM symbols) s USING (id)
+               LEFT JOIN (SELECT symbols.id, list_min(line_map) AS first, list_max(line_map) AS last
+                          FROM symbols) s USING (id)
                WHERE NOT coalesce(first <= cited.start_line AND cited.start_line <= cited.end_line
                AND cited.end_line <= last, false)""",
             {"documents": "id citations", "symbols": "id line_map"},
