@@ -43,12 +43,15 @@ from codesum_pipeline_tests.support.shop import SHOP
 __all__ = ["checked_home"]
 NOT_CITED = "a filled field is not cited"
 TOO_LONG = "a vector that is not of length one, nor of zeros"
-# A test's text has the expression that it expects something of, and with it the name of what it calls.
+# The text of a file of tests names what they test.
 LEAKING = {
-    "shop/tills.py": "def cents2(amount):\n    return int(amount * 100)\n",
-    "tests/test_tills.py": (
-        "from shop.tills import cents2\n\n\n"
-        'def test_that_amounts_are_whole():\n    """Amounts are whole."""\n    assert cents2(1) == 100\n'
+    "shop/angles.py": (
+        'def arg2(x):\n    return atan2(x, 1)\n\n\ndef atan2(x, y):\n    """Give an angle."""\n    return x + y\n'
+    ),
+    "tests/test_angles.py": (
+        "from shop.angles import arg2, atan2\n\n\n"
+        "def test_atan2_arg2():\n    assert atan2(1, 2) == 3\n    assert arg2(4) == 4\n\n\n"
+        'def test_that_they_fit():\n    """It takes an angle, which gives 3."""\n    assert atan2(1, 2) == 3\n'
     ),
 }
 
