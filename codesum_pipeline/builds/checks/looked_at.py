@@ -25,13 +25,14 @@ class LookedAt(Struct, frozen=True):
     """What one check need not look at again, as long as its `rules`, and all else that it depends on, are the same.
 
     `queries` has the hash of what a query read, by the fault that it did not find. `parts` has, by the hash of a part
-    without a fault, an id and a word for each thing to remember of its rows. `own` has, by documents that are looked at
-    one by one, the hash of what their own names were made from, and these.
+    without a fault, an id and a word for each thing to remember of its rows. `names` are those of neighbours that may
+    stand in a document's text, by its id, and `own` its own ones: each with the hash of what they were made from.
     """
 
     rules: str
     queries: dict[str, str] = {}
     parts: dict[str, list[tuple[str, str]]] = {}
+    names: tuple[str, dict[str, list[str]]] = ("", {})
     own: dict[str, tuple[str, list[str]]] = {}
 
     @classmethod

@@ -1,6 +1,6 @@
 """Names of callers and callees in the texts of documents."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -49,19 +49,30 @@ TEXTS = """SELECT id, type, concat_ws(chr(10), summary, business_intent) FROM do
 def find_leaks(ws: Workspace, connection: "duckdb.DuckDBPyConnection", finder: FaultFinder) -> Faults:
     """The documents whose text has a neighbour's name, each with the names. The notes of `finder` are the words of each
     text that may belong to a name."""
-    pairs = [{"id": id_, "word": word} for notes in finder.notes.values() for id_, word in notes]
-    connection.register("words", pa.Table.from_pylist(pairs, _WORDS))
-    connection.execute(LIES_IN)
-    names: dict[str, list[str]] = {}
-    for id_, name in rows_of_query(connection, NAMES_IN_TEXTS, {"suffix": SUFFIX_PATTERN}):
-        names.setdefault(id_, []).append(name)
+    words = sorted(pair for notes in finder.notes.values() for pair in notes)
+    edges = ws.tables.content_hash("edges", ws.key, columns=["src_id", "dst", "is_external", "kind"])
+    made_from = hash_of([edges, NAMES_IN_TEXTS, LIES_IN, SUFFIX_PATTERN, words]) if edges else ""
+    last_made_from, names = finder.last.names
+    if not made_from or made_from != last_made_from:
+        names = _names_in_texts(connection, words)
     texts = {id_: (type_, text) for id_, type_, text in rows_of_query(connection, TEXTS, {"ids": [*names]})}
     repeating = {id_: type_ for id_, (type_, text) in texts.items() if leaked_names([text], names[id_])}
     own = _own_names(ws, repeating, finder.last.own)
-    finder.now = replace(finder.now, own=own)
+    finder.now = replace(finder.now, own=own, names=(made_from, names))
     leaks = {id_: leaked_names([texts[id_][1]], names[id_], {*own[id_][1]}) for id_ in repeating}
     found = [f"{id_} ({', '.join(some)})" for id_, some in sorted(leaks.items()) if some]
     return {LEAK_FAULT: found} if found else {}
+
+
+def _names_in_texts(connection: "duckdb.DuckDBPyConnection", words: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+    """By document, the names of its neighbours that may stand in its text; `words` are an id and a word of its text."""
+    rows = [{"id": id_, "word": word} for id_, word in words]
+    connection.register("words", pa.Table.from_pylist(rows, _WORDS))
+    connection.execute(LIES_IN)
+    names: dict[str, list[str]] = {}
+    for id_, name in sorted(rows_of_query(connection, NAMES_IN_TEXTS, {"suffix": SUFFIX_PATTERN})):
+        names.setdefault(id_, []).append(name)
+    return names
 
 
 def _own_names(

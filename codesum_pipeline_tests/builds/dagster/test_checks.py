@@ -41,7 +41,7 @@ def faults(home: Home) -> dict[str, int]:
     return {name: number for each in values for name, number in each.items() if name in FAULTS and number}
 
 
-@pytest.fixture(params=[False, True], ids=["whole tables", "tables in parts"])
+@pytest.fixture(params=[pytest.param(False, marks=pytest.mark.slow), True], ids=["whole tables", "tables in parts"])
 def checked_home(request: pytest.FixtureRequest, copied_home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
     """A home in whose tables nothing was found, so that nothing of them needs to be looked at again."""
     if request.param:
