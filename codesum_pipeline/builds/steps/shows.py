@@ -68,9 +68,10 @@ _FILES = TablePreview(
 _DOCUMENTS = TablePreview(
     ["documents"],
     ["document", "level", "summary", "intent", "keywords"],
-    """SELECT id, type, summary, business_intent, array_to_string(keywords, ', ') FROM documents
-       WHERE NOT is_placeholder
-       QUALIFY row_number() OVER (PARTITION BY type ORDER BY length(summary) DESC, id) <= 2 ORDER BY type, id""",
+    # Rows are put together for those alone that are shown.
+    """SELECT id, type, summary, business_intent, array_to_string(keywords, ', ') FROM documents WHERE id IN (
+           SELECT unnest(min_by(id, (-length(summary), id), 2)) FROM documents WHERE NOT is_placeholder GROUP BY type)
+       ORDER BY type, id""",
 )
 
 

@@ -8,10 +8,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from codesum_pipeline.foundation.data_model.errors import MissingTable
-from codesum_pipeline.foundation.store.rows import OrderedRows, RowReader
+from codesum_pipeline.foundation.store.rows import OrderedRows, RowReader, rows_having
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.table_files import TableWrite
-from codesum_pipeline.foundation.store.tables import TableStore, rows_having, rows_of_files
+from codesum_pipeline.foundation.store.tables import TableStore, rows_of_files
 
 
 class MemoryTables(TableStore):

@@ -6,7 +6,7 @@ column: a struct is taken apart into its fields' columns, a list into one column
 dictionary on its way.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cache
 from itertools import accumulate, chain, pairwise
@@ -19,12 +19,15 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct, field
-from msgspec.structs import fields
+from msgspec.structs import fields, replace
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 T = TypeVar("T", bound=Struct)
+# By the name of a column of structs, those of its fields that are read; in memory there are all.
+Fields = Mapping[str, Sequence[str]]
+NO_FIELDS: Fields = {}
 # The allocator of the C library: Arrow's own takes and clears 100 MB more, a tenth of a second of a small build.
 pa.set_memory_pool(pa.system_memory_pool())
 
@@ -241,6 +244,25 @@ class OrderedRows(Struct, frozen=True):
             yield some.combine_chunks().take(pa.array(np.searchsorted(wanted, order[start:stop])))
 
 
+def with_newer_columns(found: pa.Table, schema: pa.Schema, columns: Sequence[str] | None) -> pa.Table:
+    """Add columns, and fields of structs, that the table is too old to have: they are null, where null is allowed."""
+    for place, name in enumerate(schema.names if columns is None else columns):
+        field = schema.field(name)
+        if field.nullable and name not in found.column_names:
+            found = found.add_column(place, field, make_nulls(found.num_rows, field.type))
+        elif pa.types.is_struct(field.type) and found.schema.field(name).type != field.type:
+            found = found.set_column(found.schema.get_field_index(name), field, found.column(name).cast(field.type))
+    return found
+
+
+def rows_having(rows: pa.Table, having: tuple[str, str] | None) -> pa.Table:
+    """The rows with a value in a column; all if nothing is asked for."""
+    if having is None:
+        return rows
+    is_wanted = pc.equal(rows.column(having[0]), having[1])
+    return rows if pc.all(is_wanted, min_count=0).as_py() else rows.filter(is_wanted)
+
+
 def _has_nulls(array: pa.Array) -> bool:
     kind = array.type
     if array.null_count:
@@ -257,30 +279,39 @@ def _rows_at(rows: pa.Table, places: npt.NDArray[np.int64]) -> pa.Table:
 
 
 class RowReader(Struct, eq=False):
-    """Reads the columns of `empty` of an open file, and keeps the last groups of rows that it read."""
+    """Reads the columns of `empty` of an open file, of structs only the `fields` that are given, and keeps the last
+    groups of rows that it read."""
 
     file: "pq.ParquetFile"
     empty: pa.Table
     kept: int
+    fields: Fields = NO_FIELDS
     _groups: dict[int, pa.Table] = field(default_factory=dict)
+
+    def having(self, fields: Fields) -> "RowReader":
+        """The same, with only these fields of some structs."""
+        return replace(self, fields=fields)
 
     def at(self, rows: npt.NDArray[np.int64]) -> pa.Table:
         """The rows with these numbers, which ascend."""
-        parts, first = [self.empty], 0
+        parts, first = list[pa.Table](), 0
         for group in range(self.file.num_row_groups):
             last = first + self.file.metadata.row_group(group).num_rows
             start, stop = np.searchsorted(rows, (first, last)).tolist()
             if start < stop:
                 parts.append(_rows_at(self._group(group), rows[start:stop] - first))
             first = last
-        return pa.concat_tables(parts)
+        return pa.concat_tables(parts) if parts else self.empty
 
     def _group(self, group: int) -> pa.Table:
         found = self._groups.pop(group, None)
         if found is None:
             while len(self._groups) >= self.kept:
                 del self._groups[next(iter(self._groups))]
-            columns = self.empty.column_names
-            found = self.file.read_row_group(group, columns=columns).replace_schema_metadata(None)
+            names = self.empty.column_names
+            paths = [
+                path for name in names for path in [f"{name}.{one}" for one in self.fields.get(name, ())] or [name]
+            ]
+            found = self.file.read_row_group(group, columns=paths).replace_schema_metadata(None)
         self._groups[group] = found
         return found

@@ -8,7 +8,7 @@ into the new file as they are.
 
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
@@ -23,18 +23,21 @@ from msgspec.json import decode
 
 from codesum_pipeline.foundation.data_model.bounded_batches import bounded_batches
 from codesum_pipeline.foundation.data_model.errors import BrokenStore, DamagedTable, MissingTable, SchemaMismatch
-from codesum_pipeline.foundation.data_model.printable import one_line
 from codesum_pipeline.foundation.store.atomic import FileState
 from codesum_pipeline.foundation.store.layout import WHOLE_FOLDER, HomeLayout, LocalFiles
 from codesum_pipeline.foundation.store.rows import (
+    NO_FIELDS,
+    Fields,
     OrderedRows,
     RowReader,
     column_names,
     from_table,
-    make_nulls,
+    rows_having,
     to_table,
+    with_newer_columns,
 )
 from codesum_pipeline.foundation.store.schemas import SCHEMA_VERSION, TABLES, TableSpec
+from codesum_pipeline.foundation.store.table_by_parts import TableByParts, read_groups, undamaged
 from codesum_pipeline.foundation.store.table_files import (
     COLUMNS_KEY,
     NOTE_KEY,
@@ -106,7 +109,7 @@ class TableStore:
     def read(self, table: str, repo: str, *, columns: list[str] | None = None) -> pa.Table:
         """A repository's rows in key order; raises `MissingTable`, `SchemaMismatch`, or `BrokenStore` (damaged)."""
         self._note_read(table, columns)
-        with _undamaged(table, repo):
+        with undamaged(table, repo):
             file = self._open(table, repo)
             is_large = file.metadata.num_rows >= _ROWS_FOR_THREADS
             found = file.read(columns=columns, use_threads=is_large).replace_schema_metadata(None)
@@ -127,7 +130,7 @@ class TableStore:
         groups = map(file.metadata.row_group, range(file.num_row_groups))
         sizes = {n: group.num_rows for n, group in enumerate(groups) if having is None or _may_have(group, *having)}
         for some in bounded_batches(sizes, sizes.__getitem__, most=group_rows(TABLES[table])):
-            with _undamaged(table, repo):
+            with undamaged(table, repo):
                 # One after the other: several at once are put together more slowly than here.
                 read = [file.read_row_group(group, columns=columns).replace_schema_metadata(None) for group in some]
             part = pa.concat_tables(read)
@@ -135,16 +138,24 @@ class TableStore:
             part = part if "vector" in columns else part.combine_chunks()
             yield rows_having(with_newer_columns(part, TABLES[table].schema, columns), having)
 
-    def read_at(self, table: str, repo: str, rows: npt.NDArray[np.int64], *, columns: list[str]) -> pa.Table:
+    def read_at(
+        self, table: str, repo: str, rows: npt.NDArray[np.int64], *, columns: list[str], fields: Fields = NO_FIELDS
+    ) -> pa.Table:
         """The rows with these ascending numbers; only the row groups that contain them are read."""
-        reader = self.reader(table, repo, columns=columns)
-        with _undamaged(table, repo):
+        reader = self.reader(table, repo, columns=columns).having(fields)
+        with undamaged(table, repo):
             return reader.at(rows)
 
     def reader(self, table: str, repo: str, *, columns: list[str], kept: int = 1) -> RowReader:
         """As `read_at`, for several times; the last `kept` groups that were read are not read again."""
         self._note_read(table, columns)
         return RowReader(self._open(table, repo), TABLES[table].schema.empty_table().select(columns), kept)
+
+    def by_parts(self, table: str, repo: str, *, columns: list[str]) -> TableByParts:
+        """A table as the parts that can be read by themselves; raises as `read` does."""
+        self._note_read(table, columns)
+        content_hash = self.content_hash(table, repo, columns=columns)
+        return TableByParts(TABLES[table], repo, self._open(table, repo), columns, content_hash)
 
     def read_or_empty(self, table: str, repo: str, *, columns: list[str] | None = None) -> pa.Table:
         """As `read`; no rows where the table was never written."""
@@ -174,7 +185,7 @@ class TableStore:
         parts = parts_in(file.metadata.metadata or {})
         names = list(dict.fromkeys([*columns, TABLES[table].cut_by]))
         groups = parts.row_groups_of(parts.with_rows_of(paths)) if parts.modulus else None
-        found = _read_groups(table, repo, file, groups, names)
+        found = read_groups(TABLES[table], repo, file, groups, names)
         return rows_of_files(found, TABLES[table], paths).select(columns)
 
     def write(self, table: str, repo: str, rows: pa.Table, *, note: str = "") -> TableWrite:
@@ -203,7 +214,7 @@ class TableStore:
         found: list[ReplacedParts] | set[int] = set()
         while old.parts and not isinstance(found, list):
             touched |= found
-            kept = _read_groups(table, repo, file, old.row_groups_of(touched), spec.schema.names)
+            kept = read_groups(TABLES[table], repo, file, old.row_groups_of(touched), spec.schema.names)
             kept = rows_of_files(kept, spec, paths, are_wanted=False)
             ordered = OrderedRows.by(pa.concat_tables([kept, rows]), spec.sort_by)
             found = find_replacements(old, touched, keys_of(ordered, spec).to_pylist())
@@ -214,7 +225,7 @@ class TableStore:
                 pieces[one.parts.start : one.parts.stop] = [PlacedPart(part, (ordered, span)) for part, span in new]
             if are_large_enough(len(pieces), count):
                 return self._write_parts(table, repo, pieces, note, source=source)
-        kept = _read_groups(table, repo, file, None, spec.schema.names)
+        kept = read_groups(TABLES[table], repo, file, None, spec.schema.names)
         kept = rows_of_files(kept, spec, paths, are_wanted=False)
         return self.write(table, repo, pa.concat_tables([kept, rows]), note=note)
 
@@ -227,7 +238,7 @@ class TableStore:
     def _write_parts(
         self, table: str, repo: str, pieces: Sequence[PlacedPart], note: str, *, source: Path | None
     ) -> TableWrite:
-        with _undamaged(table, repo):
+        with undamaged(table, repo):
             return write_parts(self.path(table, repo), TABLES[table], pieces, note, source=source)
 
     def keep(self, table: str, repo: str) -> TableWrite:
@@ -247,7 +258,7 @@ class TableStore:
 
         None if there is no table that this package wrote whole.
         """
-        with _undamaged(table, repo):
+        with undamaged(table, repo):
             hashes = decode(self._footer(table, repo).get(COLUMNS_KEY, b"{}"))
         wanted = TABLES[table].schema.names if columns is None else columns
         return content_hash_of(hashes, wanted) if set(wanted) <= hashes.keys() else None
@@ -303,8 +314,8 @@ class TableStore:
             with suppress(DamagedTable):
                 file = self._open(table, repo)
                 for group in range(file.num_row_groups):
-                    with suppress(DamagedTable), _undamaged(table, repo):
-                        rows = _read_groups(table, repo, file, [group], TABLES[table].schema.names)
+                    with suppress(DamagedTable), undamaged(table, repo):
+                        rows = read_groups(TABLES[table], repo, file, [group], TABLES[table].schema.names)
                         rows.validate(full=True)
                         kept.append(rows)
         self.path(table, repo).unlink()
@@ -314,7 +325,7 @@ class TableStore:
         path = self._find(table, repo)
         if path is None:
             raise MissingTable(f"repository {repo!r} has no table {table!r} yet: run `codesum index {repo}`")
-        with _undamaged(table, repo):
+        with undamaged(table, repo):
             state = FileState.of(path)
             file = pq.ParquetFile(path, metadata=_metadata(path, state), page_checksum_verification=True)
             if FileState.of(path) != state:
@@ -340,38 +351,10 @@ def _usable_parts(file: pq.ParquetFile | None, spec: TableSpec) -> PartList:
     return parts if is_usable else PartList.cut_now()
 
 
-def _read_groups(
-    table: str, repo: str, file: pq.ParquetFile | None, groups: Sequence[int] | None, columns: list[str]
-) -> pa.Table:
-    """The rows of some row groups of a file, or of all; none where there is no file."""
-    schema = TABLES[table].schema
-    if file is None:
-        return schema.empty_table().select(columns)
-    with _undamaged(table, repo):
-        numbers = range(file.num_row_groups) if groups is None else groups
-        found = file.read_row_groups([*numbers], columns=columns, use_threads=False).replace_schema_metadata(None)
-    return with_newer_columns(found, schema, columns)
-
-
 @lru_cache(maxsize=128)
 def _metadata(path: Path, _state: FileState | None) -> pq.FileMetaData:
     """The footer: each step reads some columns of many tables, and compares what they were made from."""
     return pq.read_metadata(path)
-
-
-@contextmanager
-def _undamaged(table: str, repo: str) -> Iterator[None]:
-    """Arrow says of a file that was cut off or overwritten only what it met there."""
-    try:
-        yield
-    except (ValueError, OSError, LookupError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
-        raise DamagedTable(
-            f"table {table!r} of repository {repo!r} is damaged ({one_line(str(error))}): rebuild it with "
-            f"`codesum index {repo} --rebuild`",
-            table=table,
-        ) from error
 
 
 def rows_to_read(rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], pa.Array]:
@@ -383,29 +366,10 @@ def rows_to_read(rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], pa
     return wanted, pa.array(at, mask=~is_one)
 
 
-def with_newer_columns(found: pa.Table, schema: pa.Schema, columns: Sequence[str] | None) -> pa.Table:
-    """Add columns, and fields of structs, that the table is too old to have: they are null, where null is allowed."""
-    for place, name in enumerate(schema.names if columns is None else columns):
-        field = schema.field(name)
-        if field.nullable and name not in found.column_names:
-            found = found.add_column(place, field, make_nulls(found.num_rows, field.type))
-        elif pa.types.is_struct(field.type) and found.schema.field(name).type != field.type:
-            found = found.set_column(found.schema.get_field_index(name), field, found.column(name).cast(field.type))
-    return found
-
-
 def rows_of_files(rows: pa.Table, spec: TableSpec, paths: Collection[str], *, are_wanted: bool = True) -> pa.Table:
     """The rows of some files, or all others."""
     is_of_them = pc.is_in(paths_of_rows(rows, spec), value_set=pa.array([*paths], pa.string()))
     return rows.filter(is_of_them if are_wanted else pc.invert(is_of_them))
-
-
-def rows_having(rows: pa.Table, having: tuple[str, str] | None) -> pa.Table:
-    """The rows with a value in a column; all if nothing is asked for."""
-    if having is None:
-        return rows
-    is_wanted = pc.equal(rows.column(having[0]), having[1])
-    return rows if pc.all(is_wanted, min_count=0).as_py() else rows.filter(is_wanted)
 
 
 def _may_have(group: pq.RowGroupMetaData, column: str, value: str) -> bool:

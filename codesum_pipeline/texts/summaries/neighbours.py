@@ -22,6 +22,13 @@ from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.llm.leaks import code_names, is_foreign_name, leaked_names, names_in
 from codesum_pipeline.texts.summaries.extractive.composing import RECEIVERS, file_names, function_names
 
+# By table, the columns that own names are made from.
+OWN_NAMES_READ = {
+    "symbols": ("id", "type", "qualified_name", "language", "signature", "bases", "facts"),
+    "file_facts": ("file_path", "imports", "globals", "exports", "reexports"),
+}
+_OWN_FACTS = ("parameters", "fields", "attributes")
+
 
 class NeighbourNames(Struct):
     """The neighbours of one document, by id or dotted name, and its own names in lower case.
@@ -63,9 +70,16 @@ def names_of_suspects(workspace: Workspace, texts: Collection[tuple[str, str]]) 
 
 def neighbour_names_of(workspace: Workspace, ids: Collection[str]) -> Mapping[str, NeighbourNames]:
     """The own names and the neighbours of some documents, from the present graph."""
-    names_by_id = {id_: NeighbourNames() for id_ in ids}
+    names_by_id = own_names_of(workspace, ids)
     if names_by_id:
         _add_neighbours(workspace, names_by_id)
+    return names_by_id
+
+
+def own_names_of(workspace: Workspace, ids: Collection[str]) -> Mapping[str, NeighbourNames]:
+    """The own names of some documents alone, without neighbours."""
+    names_by_id = {id_: NeighbourNames() for id_ in ids}
+    if names_by_id:
         _add_parts(workspace, names_by_id)
         _add_symbols(workspace, names_by_id)
         _add_files(workspace, names_by_id)
@@ -141,12 +155,12 @@ def _add_parts(workspace: Workspace, names_by_id: Mapping[str, NeighbourNames]) 
 
 
 def _add_symbols(workspace: Workspace, names_by_id: Mapping[str, NeighbourNames]) -> None:
-    names = ["id", "type", "qualified_name", "language", "signature", "bases", "facts"]
+    *names, _ = read = [*OWN_NAMES_READ["symbols"]]
     ids = workspace.tables.read("symbols", workspace.key, columns=["id"]).column("id")
     rows = pc.indices_nonzero(pc.is_in(ids, value_set=pa.array(list(names_by_id), pa.string()))).to_numpy()
     if not len(rows):
         return
-    table = workspace.tables.read_at("symbols", workspace.key, rows, columns=names)
+    table = workspace.tables.read_at("symbols", workspace.key, rows, columns=read, fields={"facts": _OWN_FACTS})
     facts = table.column("facts")
     lists = (
         lists_of_field(pc.struct_field(facts, "parameters"), "name"),
@@ -154,7 +168,7 @@ def _add_symbols(workspace: Workspace, names_by_id: Mapping[str, NeighbourNames]
         lists_of_field(pc.struct_field(facts, "fields"), "text"),
         pc.struct_field(facts, "attributes"),
     )
-    columns = [table.column(name).to_pylist() for name in names[:-1]] + [one.to_pylist() for one in lists]
+    columns = [table.column(name).to_pylist() for name in names] + [one.to_pylist() for one in lists]
     for id_, type_, qualified, language, signature, bases, parameters, kinds, fields, attributes in zip(
         *columns, strict=True
     ):
@@ -176,7 +190,7 @@ def _add_symbols(workspace: Workspace, names_by_id: Mapping[str, NeighbourNames]
 
 
 def _add_files(workspace: Workspace, names_by_id: Mapping[str, NeighbourNames]) -> None:
-    columns = ["file_path", "imports", "globals", "exports", "reexports"]
+    columns = [*OWN_NAMES_READ["file_facts"]]
     facts = workspace.tables.read("file_facts", workspace.key, columns=columns)
     wanted = facts.filter(pc.is_in(facts.column("file_path"), value_set=pa.array(list(names_by_id), pa.string())))
     rows = zip(*(wanted.column(name).to_pylist() for name in columns), strict=True)

@@ -122,6 +122,30 @@ def test_every_reader_finds_the_same_rows_however_a_table_is_cut(
     assert sorted(found.fetchall()) == sorted(map(tuple, zip(*expected.to_pydict().values(), strict=True)))
 
 
+def test_parts_that_are_known_are_not_read_and_an_edit_changes_the_hash_of_its_own(
+    modulus: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = TABLES["terms"].schema.names
+    store, files = TableStore(tmp_path), many_files(60)
+    edited = {**files, "src/f0007.py": ({"", "::f"}, 9)}
+    store.write("terms", "before", terms_of(files))
+    store.write("terms", "after", terms_of(edited))
+    before, after = (store.by_parts("terms", repo, columns=names) for repo in ("before", "after"))
+    some = store.by_parts("terms", "after", columns=["id", "lane"])
+
+    others = pa.concat_tables(after.read_others(before.hashes()))
+
+    monkeypatch.setattr(table_files, "_GROUP_ROWS", 1 << 15)
+    assert pa.concat_tables(after.read_others(())).select(names).equals(store.read("terms", "after"))
+    assert {*others["part"].to_pylist()} == {*after.hashes()} - {*before.hashes()}
+    assert len(others) == {1: 4, 3: 4, 0: 240}.get(modulus, len(others))
+    assert [*after.read_others(after.hashes())] == []
+    assert some.hashes() == store.by_parts("terms", "before", columns=["id", "lane"]).hashes()
+    around = [table.hashes_around(files) for table in (before, after)]
+    differing = {path for path in files if around[0][path] != around[1][path]}
+    assert {name.partition("::")[0] for name in others["id"].to_pylist()} == differing
+
+
 def test_the_rows_decide_how_they_are_hashed_in_a_bundle_and_not_their_parts(
     modulus: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,83 @@
+"""A table read part by part: what each part says is known by a hash, and only the parts that are wanted are read."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from msgspec import Struct
+
+from codesum_pipeline.foundation.data_model.bounded_batches import bounded_batches
+from codesum_pipeline.foundation.data_model.errors import DamagedTable
+from codesum_pipeline.foundation.data_model.hashing import hash_of
+from codesum_pipeline.foundation.data_model.printable import one_line
+from codesum_pipeline.foundation.store.rows import with_newer_columns
+from codesum_pipeline.foundation.store.schemas import TableSpec
+from codesum_pipeline.foundation.store.table_files import content_hash_of, group_rows, parts_in
+from codesum_pipeline.foundation.store.table_parts import PartList
+
+
+class TableByParts(Struct, frozen=True):
+    """Some columns of an open table of a repository; `content_hash` is theirs, None where it is not known."""
+
+    spec: TableSpec
+    repo: str
+    file: pq.ParquetFile
+    columns: list[str]
+    content_hash: str | None
+
+    def _parts(self) -> PartList:
+        """No parts where the table is one, or is of a version without one of the columns."""
+        parts = parts_in(self.file.metadata.metadata or {})
+        return parts if parts.modulus and self.content_hash else PartList.cut_now()
+
+    def hashes(self) -> list[str | None]:
+        """The hash of the columns in each part, in order."""
+        return [content_hash_of(part.hashes, self.columns) for part in self._parts().parts] or [self.content_hash]
+
+    def hashes_around(self, paths: Collection[str]) -> Mapping[str, str | None]:
+        """For each path of a file, the hash of the parts that have its rows, or would have them."""
+        parts, hashes = self._parts(), self.hashes()
+        if not parts.parts:
+            return dict.fromkeys(paths, self.content_hash)
+        return {path: hash_of([hashes[number] for number in sorted(parts.with_rows_of([path]))]) for path in paths}
+
+    def read_others(self, known: Collection[str]) -> Iterator[pa.Table]:
+        """The rows of the parts whose hashes are not `known`, some parts at a time, with the hash as column `part`."""
+        parts, hashes = self._parts(), self.hashes()
+        sizes = [part.rows for part in parts.parts] or [0]
+        wanted = [number for number, found in enumerate(hashes) if found not in known]
+        for some in bounded_batches(wanted, sizes.__getitem__, most=group_rows(self.spec)):
+            read = []
+            for number in some:
+                groups = parts.row_groups_of([number]) if parts.parts else None
+                rows = read_groups(self.spec, self.repo, self.file, groups, self.columns)
+                read.append(rows.append_column("part", pa.repeat(pa.scalar(hashes[number], pa.string()), len(rows))))
+            yield pa.concat_tables(read)
+
+
+def read_groups(
+    spec: TableSpec, repo: str, file: pq.ParquetFile | None, groups: Sequence[int] | None, columns: list[str]
+) -> pa.Table:
+    """The rows of some row groups of a file, or of all; none where there is no file."""
+    if file is None:
+        return spec.schema.empty_table().select(columns)
+    with undamaged(spec.name, repo):
+        numbers = range(file.num_row_groups) if groups is None else groups
+        found = file.read_row_groups([*numbers], columns=columns, use_threads=False).replace_schema_metadata(None)
+    return with_newer_columns(found, spec.schema, columns)
+
+
+@contextmanager
+def undamaged(table: str, repo: str) -> Iterator[None]:
+    """Arrow says of a file that was cut off or overwritten only what it met there."""
+    try:
+        yield
+    except (ValueError, OSError, LookupError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise DamagedTable(
+            f"table {table!r} of repository {repo!r} is damaged ({one_line(str(error))}): rebuild it with "
+            f"`codesum index {repo} --rebuild`",
+            table=table,
+        ) from error
