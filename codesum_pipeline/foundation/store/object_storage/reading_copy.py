@@ -3,9 +3,9 @@
 The copy has the layout of a home, so whatever reads a home reads it: names of published indexes are links, which are
 moved when a head names another version; the files behind a link, and tables, are fetched when somebody opens them.
 What was not opened for longest goes first when the copy is larger than its bound. The notes of each repository say
-which part each file holds; files of a version that the version before has too are linked, not fetched. Files are
-replaced and unlinked, never written into, and nothing is deleted between the look at an index's name and the mapping of
-its files; what is mapped stays readable. Many processes share one copy.
+what each file holds; files of a version that the version before has too are linked, and of others those pieces are
+fetched that no file here has. Files are replaced and unlinked, never written into, and nothing is deleted between the
+look at an index's name and the mapping of its files; what is mapped stays readable. Many processes share one copy.
 """
 
 import logging
