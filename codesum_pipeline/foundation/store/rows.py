@@ -185,6 +185,17 @@ def make_nulls(count: int, type_: pa.DataType) -> pa.Array:
     return pa.array([None] * count, type_)
 
 
+def with_newer_columns(found: pa.Table, schema: pa.Schema, columns: Sequence[str] | None) -> pa.Table:
+    """Add columns, and fields of structs, that the table is too old to have: they are null, where null is allowed."""
+    for place, name in enumerate(schema.names if columns is None else columns):
+        field = schema.field(name)
+        if field.nullable and name not in found.column_names:
+            found = found.add_column(place, field, make_nulls(found.num_rows, field.type))
+        elif pa.types.is_struct(field.type) and found.schema.field(name).type != field.type:
+            found = found.set_column(found.schema.get_field_index(name), field, found.column(name).cast(field.type))
+    return found
+
+
 # Rows in a run on average, from which on runs are put in order rather than rows: with shorter ones, chunks are so many
 # that to go through them takes longer than to take rows.
 _LEAST_RUN = 64
@@ -282,5 +293,6 @@ class RowReader(Struct, eq=False):
                 del self._groups[next(iter(self._groups))]
             columns = self.empty.column_names
             found = self.file.read_row_group(group, columns=columns).replace_schema_metadata(None)
+            found = with_newer_columns(found, self.empty.schema, columns)
         self._groups[group] = found
         return found

@@ -31,8 +31,8 @@ from codesum_pipeline.foundation.store.rows import (
     RowReader,
     column_names,
     from_table,
-    make_nulls,
     to_table,
+    with_newer_columns,
 )
 from codesum_pipeline.foundation.store.schemas import SCHEMA_VERSION, TABLES, TableSpec
 from codesum_pipeline.foundation.store.table_files import (
@@ -261,6 +261,17 @@ class TableStore:
             return None
         return content_hash_of({column: parts.column_hash(column, group=part) for column in columns}, columns)
 
+    def parts_of(self, table: str, repo: str, *, columns: Sequence[str]) -> list[tuple[str, int]]:
+        """As `content_hash`, of each part in the order of the rows, empty where it is unknown; and how many rows it has.
+        A table that was not cut is one part, one that was never written has none."""
+        self._note_read(table, columns)
+        if self._find(table, repo) is None:
+            return []
+        parts = parts_in(self._footer(table, repo)).parts
+        if parts and all(set(columns) <= part.hashes.keys() for part in parts):
+            return [(content_hash_of(part.hashes, columns), part.rows) for part in parts]
+        return [(self.content_hash(table, repo, columns=columns) or "", self._open(table, repo).metadata.num_rows)]
+
     def note(self, table: str, repo: str) -> str:
         """The note that the rows were written with."""
         return self._footer(table, repo).get(NOTE_KEY, b"").decode()
@@ -360,17 +371,6 @@ def rows_to_read(rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], pa
     at = np.zeros(len(rows), dtype=np.int64)
     at[is_one] = places
     return wanted, pa.array(at, mask=~is_one)
-
-
-def with_newer_columns(found: pa.Table, schema: pa.Schema, columns: Sequence[str] | None) -> pa.Table:
-    """Add columns, and fields of structs, that the table is too old to have: they are null, where null is allowed."""
-    for place, name in enumerate(schema.names if columns is None else columns):
-        field = schema.field(name)
-        if field.nullable and name not in found.column_names:
-            found = found.add_column(place, field, make_nulls(found.num_rows, field.type))
-        elif pa.types.is_struct(field.type) and found.schema.field(name).type != field.type:
-            found = found.set_column(found.schema.get_field_index(name), field, found.column(name).cast(field.type))
-    return found
 
 
 def rows_of_files(rows: pa.Table, spec: TableSpec, paths: Collection[str], *, are_wanted: bool = True) -> pa.Table:
