@@ -262,8 +262,8 @@ class TableStore:
         return content_hash_of({column: parts.column_hash(column, group=part) for column in columns}, columns)
 
     def parts_of(self, table: str, repo: str, *, columns: Sequence[str]) -> list[tuple[str, int]]:
-        """As `content_hash`, of each part in the order of the rows, empty where it is unknown; and how many rows it has.
-        A table that was not cut is one part, one that was never written has none."""
+        """As `content_hash`, of each part in the order of the rows, empty where that is unknown; and how many rows each
+        has. A table that was not cut is one part, one that was never written has none."""
         self._note_read(table, columns)
         if self._find(table, repo) is None:
             return []

@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from msgspec import Struct
+from msgspec import Struct, field
 
 from codesum_pipeline.foundation.data_model.document import LEVELS, Level
 from codesum_pipeline.foundation.data_model.errors import BrokenStore
 from codesum_pipeline.foundation.store.schemas import TABLES
-from codesum_pipeline.foundation.store.tables import TableStore
+from codesum_pipeline.foundation.store.tables import TableStore, rows_to_read
 from codesum_pipeline.foundation.store.workspace import Connect, Workspace
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.file_formats.arrow_texts import in_index_order, index_order
@@ -66,6 +66,7 @@ class CandidateTables(Struct, frozen=True):
     origins: RowOrigins
     known: Mapping[str, Mask]
     connect: Connect
+    lane_rows: dict[tuple[str, Lane], Numbers] = field(default_factory=dict)
 
     @property
     def ids(self) -> pa.StringArray:
@@ -88,20 +89,22 @@ class CandidateTables(Struct, frozen=True):
         of_lane = self.tables.part_hash(table, self.key, str(lane), columns=["id", "lane", column])
         return [self.content_hash("documents", HEAD), of_lane]
 
-    def rows_of_lane(self, table: str, lane: Lane, ids: pa.Array, *columns: str) -> tuple[Numbers, pa.Table]:
-        """The rows of a table in a lane, in the order of some documents: their numbers in the table, and columns.
-        Raises `BrokenStore` if the lane is of others."""
-        lanes = self.tables.read(table, self.key, columns=["lane"]).column("lane")
-        rows = np.flatnonzero(pc.equal(lanes, str(lane)).to_numpy())
-        found = self.tables.reader(table, self.key, columns=["id", *columns]).at(rows)
-        places = pc.index_in(ids, value_set=found.column("id").combine_chunks())
-        known, stored, documents = len(places) - places.null_count, len(rows), len(ids)
-        if not known == stored == documents:
-            raise BrokenStore(
-                f"repository {self.key!r}: lane {lane.value!r} has {stored} rows for {documents} documents: "
-                f"run `codesum index {self.key}` again"
-            )
-        return rows[places.to_numpy()], found.select(columns).take(places)
+    def rows_of_lane(self, table: str, lane: Lane) -> Numbers:
+        """The rows of a table in a lane, in index order. Raises `BrokenStore` if the lane is of others."""
+        if (table, lane) not in self.lane_rows:
+            ids = self.dense_ids if table == "vectors" else self.ids
+            lanes = self.tables.read(table, self.key, columns=["lane"]).column("lane")
+            rows = np.flatnonzero(pc.equal(lanes, str(lane)).to_numpy())
+            found = self.tables.reader(table, self.key, columns=["id"]).at(rows)
+            places = pc.index_in(ids, value_set=found.column("id").combine_chunks())
+            known, stored, documents = len(places) - places.null_count, len(rows), len(ids)
+            if not known == stored == documents:
+                raise BrokenStore(
+                    f"repository {self.key!r}: lane {lane.value!r} has {stored} rows for {documents} documents: "
+                    f"run `codesum index {self.key}` again"
+                )
+            self.lane_rows[table, lane] = rows[places.to_numpy()]
+        return self.lane_rows[table, lane]
 
     def hash_rows(self, rows: pa.Table) -> pa.Array:
         """A hash of each row; none of what is for one use. DuckDB hashes a null list as it does an empty one, and a
@@ -130,6 +133,11 @@ class CandidateTables(Struct, frozen=True):
             for number, found in enumerate(of_level):
                 found.append(tokens.filter(pa.array(levels[places] == number)))
         return pa.chunked_array([part for found in of_level for part in found], pa.string())
+
+    def text_hashes(self, rows: Numbers) -> pa.Array:
+        """The hashes of the texts in some rows of the table of tokens."""
+        wanted, places = rows_to_read(rows)
+        return self.tables.read_at("terms", self.key, wanted, columns=["text_hash"]).column(0).take(places)
 
     def documents(self, rows: Numbers) -> Iterator[pa.Table]:
         """All columns of some documents, given by their rows in index order: some at a time, in that order."""

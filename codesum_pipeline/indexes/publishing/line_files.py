@@ -4,6 +4,7 @@ Of a document that is in the last version with the same fields and provenance, t
 """
 
 import hashlib
+import mmap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
@@ -70,8 +71,7 @@ def _lines(tables: CandidateTables) -> Iterator[DocumentLines]:
 
 
 class _LastLines(Struct, frozen=True):
-    """The lines of the last version. They are read and not mapped: pages of a map would count as memory of the build's
-    largest moment."""
+    """The lines of the last version. Some at a time are mapped: pages of a map count as memory."""
 
     path: Path
     offsets: Numbers
@@ -87,10 +87,12 @@ class _LastLines(Struct, frozen=True):
 
     def between(self, span: slice) -> DocumentLines:
         """The lines of a span."""
-        offsets = self.offsets[span.start : span.stop + 1] - self.offsets[span.start]
+        offsets = self.offsets[span.start : span.stop + 1]
+        start, end = int(offsets[0]), int(offsets[-1])
+        before = start % mmap.ALLOCATIONGRANULARITY
         with self.path.open("rb") as file:
-            file.seek(int(self.offsets[span.start]))
-            return DocumentLines(memoryview(file.read(int(offsets[-1]))), offsets, self.content_bytes[span])
+            pages = mmap.mmap(file.fileno(), end - start + before, access=mmap.ACCESS_READ, offset=start - before)
+        return DocumentLines(memoryview(pages)[before:], offsets - start, self.content_bytes[span])
 
 
 def _runs(new: pa.Table, stamps: pa.Table, same: Numbers, last: _LastLines | None) -> Iterator[DocumentLines]:
@@ -99,8 +101,9 @@ def _runs(new: pa.Table, stamps: pa.Table, same: Numbers, last: _LastLines | Non
     for first in range(0, len(same), _AT_ONCE):
         some = same[first : first + _AT_ONCE]
         is_new = some < 0
-        count = int(is_new.sum())
-        fresh = lines_of(new.slice(0, count), stamps.slice(first, len(some)).filter(pa.array(is_new)))
-        new = new.slice(count)
+        count, stamps_of_new = int(is_new.sum()), stamps.slice(first, len(some)).filter(pa.array(is_new))
+        fresh, new = lines_of(new.slice(0, count), stamps_of_new) if count else None, new.slice(count)
         for is_fresh, span in runs_of(some):
-            yield last.between(span) if last and not is_fresh else fresh.between(span)
+            lines = fresh if is_fresh else last
+            if lines is not None:
+                yield lines.between(span)

@@ -116,7 +116,7 @@ def _map_matrix(path: Path, dimensions: int) -> Vectors:
 def _write_matrix(tables: CandidateTables, lane: Lane, last: _LastVectors | None, path: Path) -> Numbers:
     """Write the vectors of a lane, and say where each was in the last version; -1 where that had another one, or none.
     Those whose part of the table is the same are copied from there and not read."""
-    rows, _ = tables.rows_of_lane("vectors", lane, tables.dense_ids)
+    rows = tables.rows_of_lane("vectors", lane)
     places = last.places.copy() if last else np.full(len(rows), -1, dtype=np.int64)
     is_new = ~tables.known["vectors"][rows] | (places < 0)
     fresh = tables.vectors(rows[is_new])

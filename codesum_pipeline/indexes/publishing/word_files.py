@@ -96,7 +96,7 @@ def _count_words(tables: CandidateTables, lane: Lane) -> tuple[TokenCounts, Text
     origins, levels, part = tables.origins, level_numbers(tables.heads), f"words {lane}"
     file, last = paths.BM25_FILES[lane], origins.last
     files = [file, *([paths.PASSAGES] if lane is Lane.CODE else [])]
-    table_rows, _ = tables.rows_of_lane("terms", lane, tables.ids)
+    table_rows = tables.rows_of_lane("terms", lane)
     hashes = origins.last_hashes(part, tables.known["terms"][table_rows], files)
     read = np.flatnonzero(hashes.is_null())
     texts = tables.tokens(table_rows[read], levels[read])
