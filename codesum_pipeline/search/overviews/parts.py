@@ -277,7 +277,7 @@ def _named_apart(found: Sequence[Community]) -> list[Community]:
     named = []
     for each in found:
         name = each.name
-        for member in ("", *(place.name for place in each.members), *(place.id for place in each.members)):
+        for member in chain([""], (place.name for place in each.members), (place.id for place in each.members)):
             name = f"{each.name} ({member})" if member else each.name
             if name not in seen:
                 break
@@ -330,9 +330,10 @@ def _used_with_members(definitions: Iterable[RankedDocument]) -> Mapping[str, fl
     """The ranks of definitions by id, those of members added to their classes'."""
     used: dict[str, float] = defaultdict(float)
     for each in definitions:
-        parts = each.id.split(SEPARATOR)
-        for length in range(2, len(parts) + 1):
-            used[SEPARATOR.join(parts[:length])] += each.rank
+        id_ = each.id
+        while SEPARATOR in id_:
+            used[id_] += each.rank
+            id_ = id_.rpartition(SEPARATOR)[0]
     return used
 
 
