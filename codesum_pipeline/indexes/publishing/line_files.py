@@ -26,6 +26,7 @@ _STAMPS = "provenance"
 _FILES = (paths.DOCUMENTS, paths.OFFSETS)
 # How many bytes of each line are the document without its provenance.
 _LENGTHS = "documents without provenance"
+_NO_LINES = DocumentLines(memoryview(b""), np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64))
 # Lines written at one time: bounds the memory, most of which is in the processor's cache then.
 _AT_ONCE = 1 << 11
 
@@ -71,17 +72,18 @@ def _lines(tables: CandidateTables) -> Iterator[DocumentLines]:
 
 
 class _LastLines(Struct, frozen=True):
-    """The lines of the last version. Some at a time are mapped: pages of a map count as memory."""
+    """The lines of the last version; none where it is not known. Some at a time are mapped: pages of a map count as
+    memory."""
 
     path: Path
     offsets: Numbers
     content_bytes: Numbers
 
     @classmethod
-    def of(cls, tables: CandidateTables) -> Self | None:
+    def of(cls, tables: CandidateTables) -> Self:
         last = tables.origins.last
         if last is None or _LENGTHS not in last.rows.column_names or not last.has(*_FILES):
-            return None
+            return cls(Path(), _NO_LINES.offsets, _NO_LINES.content_bytes)
         lengths = last.rows.column(_LENGTHS).to_numpy()
         return cls(last.file(paths.DOCUMENTS), map_npy(last.file(paths.OFFSETS)), lengths)
 
@@ -95,15 +97,13 @@ class _LastLines(Struct, frozen=True):
         return DocumentLines(memoryview(pages)[before:], offsets - start, self.content_bytes[span])
 
 
-def _runs(new: pa.Table, stamps: pa.Table, same: Numbers, last: _LastLines | None) -> Iterator[DocumentLines]:
+def _runs(new: pa.Table, stamps: pa.Table, same: Numbers, last: _LastLines) -> Iterator[DocumentLines]:
     """The lines of documents that follow one another: `same` has the rows of those that are the last version's, -1 for
     each of the `new` ones; `stamps` are those of all."""
     for first in range(0, len(same), _AT_ONCE):
         some = same[first : first + _AT_ONCE]
         is_new = some < 0
         count, stamps_of_new = int(is_new.sum()), stamps.slice(first, len(some)).filter(pa.array(is_new))
-        fresh, new = lines_of(new.slice(0, count), stamps_of_new) if count else None, new.slice(count)
+        fresh, new = lines_of(new.slice(0, count), stamps_of_new) if count else _NO_LINES, new.slice(count)
         for is_fresh, span in runs_of(some):
-            lines = fresh if is_fresh else last
-            if lines is not None:
-                yield lines.between(span)
+            yield (fresh if is_fresh else last).between(span)
