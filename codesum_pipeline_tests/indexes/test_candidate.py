@@ -1,8 +1,10 @@
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,6 +14,7 @@ from msgspec.structs import replace
 from codesum_pipeline.foundation.data_model.document import LONG_LINES
 from codesum_pipeline.foundation.data_model.errors import BrokenStore
 from codesum_pipeline.foundation.store import table_files, table_parts
+from codesum_pipeline.foundation.store.rows import RowReader
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
@@ -80,15 +83,20 @@ def test_a_document_is_published_with_nested_context_and_provenance(shop: Versio
     assert len(documents) == 13
 
 
+def cut_tables(monkeypatch: pytest.MonkeyPatch, modulus: int) -> None:
+    """Cut even small tables into parts."""
+    monkeypatch.setattr(table_parts, "_cuts", cache(table_parts._cuts.__wrapped__))
+    for name, number in {"MODULUS": modulus, "LEAST_ROWS": 0, "LEAST_SOURCES": 0, "LEAST_PART_ROWS": 0}.items():
+        monkeypatch.setattr(table_parts, name, number)
+
+
 @pytest.mark.parametrize("modulus", [1, 3, table_parts.MODULUS, 0], ids="modulus {}".format)
 def test_tables_that_are_read_in_many_parts_give_the_same_bytes(
     shop: Version, tmp_path: Path, modulus: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("_GROUP_ROWS", "_GROUP_VECTORS"):
         monkeypatch.setattr(table_files, name, 2)
-    table_parts._cuts.cache_clear()
-    for name, number in {"MODULUS": modulus, "LEAST_ROWS": 0, "LEAST_SOURCES": 0, "LEAST_PART_ROWS": 0}.items():
-        monkeypatch.setattr(table_parts, name, number)
+    cut_tables(monkeypatch, modulus)
 
     in_parts = candidate_of(make_index_workspace(tmp_path / "in parts"))
 
@@ -198,10 +206,53 @@ def test_a_new_call_writes_the_callers_alone(tmp_path: Path) -> None:
     assert after.manifest["content_digest"] != before.manifest["content_digest"]
 
 
+def rows_read(monkeypatch: pytest.MonkeyPatch) -> list[tuple[frozenset[str], int]]:
+    """The columns of each later look into rows of a table, and how many rows it was for."""
+    found: list[tuple[frozenset[str], int]] = []
+    read = RowReader.at
+
+    def count(reader: RowReader, rows: npt.NDArray[np.int64]) -> pa.Table:
+        found.append((frozenset(reader.empty.column_names), len(rows)))
+        return read(reader, rows)
+
+    monkeypatch.setattr(RowReader, "at", count)
+    return found
+
+
+@pytest.mark.parametrize("is_known", [True, False], ids=["last version known", "table parts unknown"])
+def test_only_parts_of_tables_that_changed_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_known: bool
+) -> None:
+    cut_tables(monkeypatch, 1)
+    workspace = make_index_workspace(tmp_path / "a")
+    candidate_of(workspace)
+    if not is_known:
+        # As a version before this one left it.
+        path = workspace.layout.memos("shop") / "index_candidate.parts.json"
+        said = json.loads(path.read_bytes())
+        assert said.pop("tables").keys() == {"documents", "terms", "vectors"}
+        path.write_text(json.dumps(said))
+    add_item, total_price = SHOP["shop/cart.py"]
+    edited: Files = {**SHOP, "shop/cart.py": (replace(add_item, source="def add_item(): pass"), total_price)}
+    write_tables(workspace, edited)
+    embed_documents(workspace)
+    index_terms(workspace)
+    read = rows_read(monkeypatch)
+
+    found = files_in(Path(write_candidate(workspace).folder))
+
+    of_texts = [rows for columns, rows in read if {"tokens", "vector", "summary"} & columns]
+    # The definitions of the edited file, once as documents, and in the lanes of code.
+    assert max(of_texts) < 5 if is_known else max(of_texts) == 13
+    assert found == files_in(candidate_of(make_index_workspace(tmp_path / "b", edited)).folder)
+
+
+@pytest.mark.parametrize("modulus", [0, 1], ids="modulus {}".format)
 @pytest.mark.parametrize("damaged", ["*.np?", "summary.jsonl", "*.ivf", "*.pt"])
 def test_nothing_of_a_damaged_file_is_in_the_next_version(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damaged: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damaged: str, modulus: int
 ) -> None:
+    cut_tables(monkeypatch, modulus)
     monkeypatch.setattr("codesum_pipeline.indexes.publishing.vector_files.FEWEST_VECTORS", 1)
     workspace = make_index_workspace(tmp_path)
     paths = [*candidate_of(workspace).folder.rglob(damaged)]
@@ -310,11 +361,13 @@ FILES = st.dictionaries(
 ).filter(lambda files: not {"b", "b/c.py"} <= files.keys())
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.parametrize("modulus", [0, 1, 2], ids="modulus {}".format)
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(FILES, min_size=2, max_size=4))
 def test_after_any_edits_a_version_has_the_bytes_of_one_that_is_made_anew(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, edits: list[Files]
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, modulus: int, edits: list[Files]
 ) -> None:
+    cut_tables(monkeypatch, modulus)
     monkeypatch.setattr("codesum_pipeline.indexes.publishing.vector_files.FEWEST_VECTORS", 1)
     folder = tmp_path_factory.mktemp("edited")
     workspace = make_index_workspace(folder / "a", edits[0])

@@ -77,6 +77,9 @@ class MemoryTables(TableStore):
     def part_hash(self, table: str, repo: str, part: str, *, columns: Sequence[str]) -> str | None:
         return None
 
+    def parts_of(self, table: str, repo: str, *, columns: Sequence[str]) -> list[tuple[str, int]]:
+        return [("", len(self.read(table, repo)))]
+
     def note(self, table: str, repo: str) -> str:
         return self._notes.get(table, "")
 

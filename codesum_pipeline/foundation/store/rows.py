@@ -313,5 +313,6 @@ class RowReader(Struct, eq=False):
                 path for name in names for path in [f"{name}.{one}" for one in self.fields.get(name, ())] or [name]
             ]
             found = self.file.read_row_group(group, columns=paths).replace_schema_metadata(None)
+            found = found if self.fields else with_newer_columns(found, self.empty.schema, names)
         self._groups[group] = found
         return found

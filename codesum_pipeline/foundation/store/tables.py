@@ -276,6 +276,17 @@ class TableStore:
             return None
         return content_hash_of({column: parts.column_hash(column, group=part) for column in columns}, columns)
 
+    def parts_of(self, table: str, repo: str, *, columns: Sequence[str]) -> list[tuple[str, int]]:
+        """As `content_hash`, of each part in the order of the rows, empty where that is unknown; and how many rows each
+        has. A table that was not cut is one part, one that was never written has none."""
+        self._note_read(table, columns)
+        if self._find(table, repo) is None:
+            return []
+        parts = parts_in(self._footer(table, repo)).parts
+        if parts and all(set(columns) <= part.hashes.keys() for part in parts):
+            return [(content_hash_of(part.hashes, columns), part.rows) for part in parts]
+        return [(self.content_hash(table, repo, columns=columns) or "", self._open(table, repo).metadata.num_rows)]
+
     def note(self, table: str, repo: str) -> str:
         """The note that the rows were written with."""
         return self._footer(table, repo).get(NOTE_KEY, b"").decode()

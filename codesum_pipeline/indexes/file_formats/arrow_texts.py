@@ -93,8 +93,6 @@ _LAST = (
 _PROVENANCE = ("written_at", "cause", "cause_ids", "commit", "run_id")
 OF_HISTORY = ("id", "event", *_PROVENANCE)
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-# Before the names of stamps, of which documents have some, too.
-_STAMP = "stamp "
 
 
 class DocumentLines(Struct, frozen=True):
@@ -105,11 +103,11 @@ class DocumentLines(Struct, frozen=True):
     offsets: npt.NDArray[np.int64]
     content_bytes: npt.NDArray[np.int64]
 
-    def between(self, first: int, end: int) -> "DocumentLines":
-        """The lines from a first to before an end."""
-        offsets = self.offsets[first : end + 1]
+    def between(self, span: slice) -> "DocumentLines":
+        """The lines of a span."""
+        offsets = self.offsets[span.start : span.stop + 1]
         text = self.text[offsets[0] : offsets[-1]]
-        return DocumentLines(text, offsets - offsets[0], self.content_bytes[first:end])
+        return DocumentLines(text, offsets - offsets[0], self.content_bytes[span])
 
     def contents(self) -> list[memoryview]:
         """The documents without provenance and closing bracket."""
@@ -124,25 +122,20 @@ def index_order(documents: pa.Table) -> pa.Array:
     return pa.array(np.argsort(level.to_numpy(), kind="stable"))
 
 
-def stamped_documents(documents: Iterable[pa.Table], history: pa.Table) -> Iterator[pa.Table]:
-    """All that lines are made from: documents in index order, with `PROVENANCE_FIELDS`; `documents` are parts in id
-    order, and `history` has `OF_HISTORY`."""
+def stamps_of(ids: pa.Array | pa.ChunkedArray, history: pa.Table) -> pa.Table:
+    """What documents have as `PROVENANCE_FIELDS`: a row for each id; `history` has `OF_HISTORY`."""
     written = history.filter(pc.equal(history.column("event"), str(HistoryEvent.WRITTEN)))
-    latest_first = written.take(pa.array(range(written.num_rows - 1, -1, -1), pa.int64())).combine_chunks()
-    for some in _in_index_order(documents):
-        # In a value set the first of equal ids counts.
-        stamps = latest_first.take(pc.index_in(some.column("id"), value_set=latest_first.column("id")))
-        for name, column in zip(PROVENANCE_FIELDS, _PROVENANCE, strict=True):
-            some = some.append_column(f"{_STAMP}{name}", stamps.column(column))
-        yield some
+    latest_first = pa.array(np.arange(written.num_rows)[::-1])
+    # In a value set the first of equal ids counts.
+    places = pc.index_in(ids, value_set=written.column("id").combine_chunks().take(latest_first))
+    return written.select(list(_PROVENANCE)).take(latest_first.take(places))
 
 
-def lines_of(stamped: pa.Table) -> DocumentLines:
-    """The lines of some documents, given as by `stamped_documents`."""
-    some = stamped.combine_chunks()
-    stamps = {name: json_texts(some.column(f"{_STAMP}{name}")) for name in PROVENANCE_FIELDS}
-    begun = json_objects(_fields(some), end="")
-    lines = pc.binary_join_element_wise(begun, json_objects(stamps, start=",", end="}\n"), scalar_of(""))
+def lines_of(documents: pa.Table, stamps: pa.Table) -> DocumentLines:
+    """The lines of some documents with their `stamps_of`."""
+    provenance = {name: json_texts(column) for name, column in zip(PROVENANCE_FIELDS, stamps.columns, strict=True)}
+    begun = json_objects(_fields(documents.combine_chunks()), end="")
+    lines = pc.binary_join_element_wise(begun, json_objects(provenance, start=",", end="}\n"), scalar_of(""))
     offsets = np.concatenate(([0], np.cumsum(pc.binary_length(lines).to_numpy())))
     return DocumentLines(utf8_of(lines), offsets, pc.binary_length(begun).to_numpy())
 
@@ -160,8 +153,8 @@ def build_shown_fields(documents: pa.Table) -> ShownFields:
     return ShownFields(lines, *utf8_and_offsets(pc.fill_null(texts, "")), is_there)
 
 
-def _in_index_order(documents: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """The first level's documents as they come, then the others, which are held back."""
+def in_index_order(documents: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """Documents in id order in index order: the first level's as they come, then the others, which are held back."""
     others = []
     for some in documents:
         is_first = pc.equal(some.column("type"), str(LEVELS[0]))

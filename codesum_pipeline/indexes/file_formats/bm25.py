@@ -8,7 +8,7 @@ The scores are a sparse matrix by column (one column per token), which `scipy.sp
 """
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import compress
 from pathlib import Path
 
@@ -24,8 +24,8 @@ K1 = 1.2
 B = 0.75
 NO_TOKENS: Mapping[str, float] = {}
 NOWHERE = slice(0, 0)
-# Scores computed at one time: bounds the memory.
-_AT_ONCE = 1 << 20
+# Pairs looked at at one time: what is computed of them stays in the processor's cache.
+_AT_ONCE = 1 << 16
 # Of a number that stands for a column and a row.
 _ROW_BITS = 32
 
@@ -44,17 +44,19 @@ class TokenCounts(Struct, frozen=True):
     def of_index(cls, index: "Bm25Index") -> "TokenCounts":
         """What an index was made from."""
         columns = np.repeat(np.arange(len(index.vocabulary), dtype=np.int32), np.diff(index.indptr))
-        lengths = np.bincount(index.indices, weights=index.times, minlength=index.documents).astype(np.int64)
-        # As wide as those that are counted: the file has the narrowest numbers that hold its own.
-        times = index.times.astype(np.int32)
-        return cls(columns, index.indices, times, lengths, index.vocabulary.to_list())
+        lengths = np.zeros(index.documents, dtype=np.int64)
+        for some in _parts_of(index.times):
+            of_some = np.bincount(index.indices[some], weights=index.times[some], minlength=index.documents)
+            lengths += of_some.astype(np.int64)
+        return cls(columns, index.indices, index.times, lengths, index.vocabulary.to_list())
 
     def with_texts(self, rows: Array, fresh: "TokenCounts", rows_of_fresh: Array, count: int) -> "TokenCounts":
         """The counts of `count` texts: text k becomes `rows[k]`, or is left out where that is -1, and text k of `fresh`
         becomes `rows_of_fresh[k]`. No text changes its place with another."""
-        moved = rows[self.rows]
+        moved = rows.astype(np.int32)[self.rows]
         kept = moved >= 0
-        is_used = np.bincount(self.columns[kept], minlength=len(self.vocabulary)) > 0
+        columns, moved = self.columns[kept], moved[kept]
+        is_used = np.bincount(columns, minlength=len(self.vocabulary)) > 0
         known = [*compress(self.vocabulary, is_used.tolist())]
         added = sorted({*fresh.vocabulary}.difference(known))
         vocabulary = sorted([*known, *added])
@@ -62,7 +64,9 @@ class TokenCounts(Struct, frozen=True):
         rank = np.zeros(len(self.vocabulary), dtype=np.int32)
         rank[is_used] = np.delete(np.arange(len(vocabulary), dtype=np.int32), places)
         rank_of_fresh = np.array([bisect_left(vocabulary, token) for token in fresh.vocabulary], dtype=np.int32)
-        ours = rank[self.columns[kept]], moved[kept].astype(np.int32), self.counts[kept]
+        # Each has the narrowest numbers that hold its own counts.
+        counts = self.counts[kept].astype(np.promote_types(self.counts.dtype, _narrowest(fresh.counts)), copy=False)
+        ours = rank[columns], moved, counts
         theirs = rank_of_fresh[fresh.columns], rows_of_fresh[fresh.rows].astype(np.int32), fresh.counts
         at = np.searchsorted(_pair_numbers(*ours[:2]), _pair_numbers(*theirs[:2]))
         lengths = np.zeros(count, dtype=np.int64)
@@ -156,8 +160,18 @@ def build_bm25(found: TokenCounts, levels: Array) -> Bm25Index:
         data=_scores(found, levels),
         indices=found.rows,
         indptr=np.searchsorted(found.columns, np.arange(len(found.vocabulary) + 1)).astype(np.int64),
-        times=found.counts.astype(np.min_scalar_type(int(found.counts.max(initial=0)))),
+        times=found.counts.astype(_narrowest(found.counts)),
     )
+
+
+def _narrowest(counts: Array) -> "np.dtype[np.unsignedinteger]":
+    """The type of the narrowest numbers that hold some counts."""
+    found: np.dtype[np.unsignedinteger] = np.min_scalar_type(int(counts.max(initial=0)))
+    return found
+
+
+def _parts_of(pairs: Array) -> Iterator[slice]:
+    return (slice(start, start + _AT_ONCE) for start in range(0, len(pairs), _AT_ONCE))
 
 
 def _scores(found: TokenCounts, levels: Array) -> npt.NDArray[np.float32]:
@@ -167,13 +181,23 @@ def _scores(found: TokenCounts, levels: Array) -> npt.NDArray[np.float32]:
     # No document of a level without tokens is in any pair.
     usual_length[usual_length == 0] = 1
     length_norm = K1 * (1 - B + B * (found.lengths / usual_length[levels]))
-    groups = found.columns.astype(np.int64) * level_count + levels[found.rows]
-    frequency = np.bincount(groups, minlength=len(found.vocabulary) * level_count)
+    frequency = np.zeros(len(found.vocabulary) * level_count, dtype=np.int64)
+    for some in _parts_of(found.counts):
+        groups = _groups(found, levels, level_count, some)
+        # The columns of some pairs are few that follow one another.
+        first = int(groups[0]) // level_count * level_count
+        numbers = np.bincount(groups - first)
+        frequency[first : first + len(numbers)] += numbers
     level_members = np.tile(members, len(found.vocabulary))
     idf = np.log1p((level_members - frequency + 0.5) / (frequency + 0.5))
-    scores = np.empty(len(groups), dtype=np.float32)
-    for start in range(0, len(groups), _AT_ONCE):
-        some = slice(start, start + _AT_ONCE)
-        counts = found.counts[some]
-        scores[some] = idf[groups[some]] * counts / (counts + length_norm[found.rows[some]])
+    scores = np.empty(len(found.counts), dtype=np.float32)
+    for some in _parts_of(scores):
+        counts, groups = found.counts[some], _groups(found, levels, level_count, some)
+        scores[some] = idf[groups] * counts / (counts + length_norm[found.rows[some]])
     return scores
+
+
+def _groups(found: TokenCounts, levels: Array, level_count: int, some: slice) -> Array:
+    """For some pairs a number of the token and the document's level."""
+    groups: Array = found.columns[some].astype(np.int64) * level_count + levels[found.rows[some]]
+    return groups

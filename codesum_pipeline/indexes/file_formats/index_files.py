@@ -210,7 +210,10 @@ def build_symbol_names(
     rows_by_name: dict[str, list[int]] = {}
     for row, (qualified_name, path) in enumerate(documents):
         for name in names_of(qualified_name, path):
-            rows_by_name.setdefault(name, []).append(row)
+            if name in rows_by_name:
+                rows_by_name[name].append(row)
+            else:
+                rows_by_name[name] = [row]
     others: dict[str, list[int]] = {}
     for name, row in sorted({(name.lower(), row) for name, row in aliases}):
         if row not in rows_by_name.get(name, ()):
@@ -230,11 +233,12 @@ def build_names(rows_by_name: Mapping[str, Sequence[int]]) -> SymbolNames:
 def names_of(qualified_name: str | None, path: str) -> list[str]:
     """What a person may type for a document, in lower case: its full name, its short one, a file's without ending."""
     if qualified_name:
-        names = [qualified_name, qualified_name.rpartition(".")[2]]
-    else:
-        file_name = path.rpartition("/")[2]
-        names = [path, file_name, file_name.partition(".")[0]]
-    return [name for name in dict.fromkeys(name.lower() for name in names) if name]
+        name = qualified_name.lower()
+        short = name.rpartition(".")[2]
+        return [name, short] if short and short != name else [name]
+    path = path.lower()
+    file_name = path.rpartition("/")[2]
+    return [name for name in dict.fromkeys((path, file_name, file_name.partition(".")[0])) if name]
 
 
 class MappedArrays(Struct, frozen=True):

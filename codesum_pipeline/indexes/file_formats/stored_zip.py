@@ -120,9 +120,10 @@ def write_npz(path: Path, arrays: Mapping[str, Array]) -> None:
     write_stored_zip(path, [(f"{name}.npy", npy_parts(arrays[name])) for name in sorted(arrays)])
 
 
-def write_npy(path: Path, array: Array) -> None:
+def write_npy(path: Path, *blocks: Array) -> None:
+    """Write an array, or one of the rows of several."""
     with path.open("wb") as file:
-        file.writelines(npy_parts(array))
+        file.writelines(npy_parts(*blocks))
 
 
 def map_npz(path: Path) -> dict[str, Array]:
@@ -139,11 +140,14 @@ def map_npy(path: Path) -> Array:
     return _array_at(content, 0, len(content))
 
 
-def npy_parts(array: Array) -> tuple[bytes, memoryview]:
-    contiguous = np.ascontiguousarray(array).reshape(array.shape)
+def npy_parts(*blocks: Array) -> list[bytes | memoryview]:
+    contiguous = [np.ascontiguousarray(block).reshape(block.shape) for block in blocks]
+    head = np.lib.format.header_data_from_array_1_0(contiguous[0])
+    if len(blocks) > 1:
+        head["shape"] = (sum(map(len, blocks)), *blocks[0].shape[1:])
     header = io.BytesIO()
-    np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(contiguous))
-    return header.getvalue(), contiguous.reshape(-1).view(np.uint8).data
+    np.lib.format.write_array_header_1_0(header, head)
+    return [header.getvalue(), *(block.reshape(-1).view(np.uint8).data for block in contiguous)]
 
 
 def _array_at(content: npt.NDArray[np.uint8], start: int, size: int) -> Array:
@@ -172,13 +176,13 @@ _ROOT = "embeddings"
 _STORAGE = f"{_ROOT}/data/0"
 
 
-def write_tensor(path: Path, matrix: Vectors) -> None:
-    """Write a float32 (n, d) matrix as one CPU tensor."""
-    content = np.ascontiguousarray(matrix, dtype="<f4")
+def write_tensor(path: Path, *blocks: Vectors) -> None:
+    """Write the rows of float32 matrices of d columns as one CPU tensor."""
+    contents = [np.ascontiguousarray(block, dtype="<f4") for block in blocks]
     members: list[tuple[str, list[bytes | memoryview]]] = [
-        (f"{_ROOT}/data.pkl", [_pickled_tensor(*content.shape)]),
+        (f"{_ROOT}/data.pkl", [_pickled_tensor(sum(map(len, contents)), contents[0].shape[1])]),
         (f"{_ROOT}/byteorder", [b"little"]),
-        (_STORAGE, [content.reshape(-1).view(np.uint8).data]),
+        (_STORAGE, [content.reshape(-1).view(np.uint8).data for content in contents]),
         (f"{_ROOT}/version", [b"3\n"]),
     ]
     write_stored_zip(path, members)

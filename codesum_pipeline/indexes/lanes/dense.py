@@ -5,6 +5,7 @@ whatever id it has. A plan says before a build how many texts it would embed, an
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
 
 import numpy as np
@@ -15,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.document import PlanAction, PlanRow
-from codesum_pipeline.foundation.data_model.errors import UnusableVectors
+from codesum_pipeline.foundation.data_model.errors import MissingTable, UnusableVectors
 from codesum_pipeline.foundation.data_model.guard import Failure, FailureGuard
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.foundation.store.made_from import MadeFrom
@@ -119,8 +120,11 @@ def embed_documents(ws: Workspace, *, progress: Progress = no_progress) -> Dense
 
 def vector_length(ws: Workspace, embedder: Embedder) -> int:
     """The length of the present vectors, else of the model's: a slow model is not loaded only for this number."""
-    first = next(ws.tables.read_parts("vectors", ws.key, columns=["vector"]), None)
-    return _length_of(first) if first else embedder.dimensions
+    with suppress(MissingTable):
+        first = ws.tables.read_at("vectors", ws.key, np.zeros(1, dtype=np.int64), columns=["vector"])
+        if len(first):
+            return _length_of(first)
+    return embedder.dimensions
 
 
 def matrix_of(vectors: pa.Table, dimensions: int) -> Vectors:

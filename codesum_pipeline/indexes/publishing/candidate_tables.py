@@ -12,21 +12,28 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from msgspec import Struct
+from msgspec import Struct, field
 
 from codesum_pipeline.foundation.data_model.document import LEVELS, Level
 from codesum_pipeline.foundation.data_model.errors import BrokenStore
-from codesum_pipeline.foundation.store.tables import TableStore
+from codesum_pipeline.foundation.store.schemas import TABLES
+from codesum_pipeline.foundation.store.tables import TableStore, rows_to_read
 from codesum_pipeline.foundation.store.workspace import Connect, Workspace
 from codesum_pipeline.indexes.embedders.protocol import Embedder
-from codesum_pipeline.indexes.file_formats.arrow_texts import index_order
+from codesum_pipeline.indexes.file_formats.arrow_texts import in_index_order, index_order
 from codesum_pipeline.indexes.file_formats.stored_zip import Vectors
 from codesum_pipeline.indexes.file_formats.version_folder import Lane, dense_lanes
 from codesum_pipeline.indexes.lanes.dense import matrix_of, vector_length
-from codesum_pipeline.indexes.publishing.last_version import LastVersion, RowOrigins
+from codesum_pipeline.indexes.publishing.last_version import LastVersion, Mask, RowOrigins
 
 # The short columns of each document.
 HEAD = ["id", "type", "file_path", "qualified_name", "parent_id", "is_placeholder", "is_test", "is_vendored"]
+# What is read of the tables that lanes and documents are written from.
+_LARGE = {
+    "documents": TABLES["documents"].schema.names,
+    "terms": ["id", "lane", "tokens"],
+    "vectors": ["id", "lane", "vector"],
+}
 # Rows read at one time: bounds the memory.
 _AT_ONCE = 1 << 13
 
@@ -47,7 +54,7 @@ class FilePart(Struct, frozen=True):
 class CandidateTables(Struct, frozen=True):
     """The tables of an index. `heads` are the documents' short columns in index order, in which `order` puts the table
     of documents; row k of a dense lane is document `dense_rows[k]`. Large columns are read when they are written.
-    `origins` say what of the last version may be taken over."""
+    `origins` say what of the last version may be taken over, `known` which rows of a table need not be read for it."""
 
     tables: TableStore
     key: str
@@ -57,7 +64,9 @@ class CandidateTables(Struct, frozen=True):
     dense_lanes: Sequence[Lane]
     dimensions: int
     origins: RowOrigins
+    known: Mapping[str, Mask]
     connect: Connect
+    lane_rows: dict[tuple[str, Lane], Numbers] = field(default_factory=dict)
 
     @property
     def ids(self) -> pa.StringArray:
@@ -80,57 +89,65 @@ class CandidateTables(Struct, frozen=True):
         of_lane = self.tables.part_hash(table, self.key, str(lane), columns=["id", "lane", column])
         return [self.content_hash("documents", HEAD), of_lane]
 
-    def rows_of_lane(self, table: str, lane: Lane, ids: pa.Array, *columns: str) -> tuple[Numbers, pa.Table]:
-        """The rows of a table in a lane, in the order of some documents: their numbers in the table, and columns.
-        Raises `BrokenStore` if the lane is of others."""
-        lanes = self.tables.read(table, self.key, columns=["lane"]).column("lane")
-        rows = np.flatnonzero(pc.equal(lanes, str(lane)).to_numpy())
-        found = self.tables.reader(table, self.key, columns=["id", *columns]).at(rows)
-        places = pc.index_in(ids, value_set=found.column("id").combine_chunks())
-        known, stored, documents = len(places) - places.null_count, len(rows), len(ids)
-        if not known == stored == documents:
-            raise BrokenStore(
-                f"repository {self.key!r}: lane {lane.value!r} has {stored} rows for {documents} documents: "
-                f"run `codesum index {self.key}` again"
-            )
-        return rows[places.to_numpy()], found.select(columns).take(places)
+    def rows_of_lane(self, table: str, lane: Lane) -> Numbers:
+        """The rows of a table in a lane, in index order. Raises `BrokenStore` if the lane is of others."""
+        if (table, lane) not in self.lane_rows:
+            ids = self.dense_ids if table == "vectors" else self.ids
+            lanes = self.tables.read(table, self.key, columns=["lane"]).column("lane")
+            rows = np.flatnonzero(pc.equal(lanes, str(lane)).to_numpy())
+            found = self.tables.reader(table, self.key, columns=["id"]).at(rows)
+            places = pc.index_in(ids, value_set=found.column("id").combine_chunks())
+            known, stored, documents = len(places) - places.null_count, len(rows), len(ids)
+            if not known == stored == documents:
+                raise BrokenStore(
+                    f"repository {self.key!r}: lane {lane.value!r} has {stored} rows for {documents} documents: "
+                    f"run `codesum index {self.key}` again"
+                )
+            self.lane_rows[table, lane] = rows[places.to_numpy()]
+        return self.lane_rows[table, lane]
 
     def hash_rows(self, rows: pa.Table) -> pa.Array:
         """A hash of each row; none of what is for one use. DuckDB hashes a null list as it does an empty one, and a
         null in a list as nothing: no table that is hashed has such nulls. Each column is hashed by itself first, for
         DuckDB does not tell where one of two lists ends and the next begins."""
-        if self.tables.is_scratch:
+        if self.tables.is_scratch and self.origins.last is None:
             return pa.nulls(rows.num_rows, pa.uint64())
         columns = ", ".join(f'hash("{name}")' for name in rows.column_names)
         with self.connect() as connection:
             connection.register("hashed", rows)
             return connection.sql(f"SELECT hash({columns}) FROM hashed").to_arrow_table().column(0).combine_chunks()
 
-    def vectors(self, lane: Lane) -> Vectors:
-        """The vectors of a dense lane; raises `BrokenStore` when a document lacks one."""
-        rows, _ = self.rows_of_lane("vectors", lane, self.dense_ids)
+    def vectors(self, rows: Numbers) -> Vectors:
+        """The vectors in some rows of their table."""
         matrix = np.empty((len(rows), self.dimensions), dtype=np.float32)
-        for places, some in self._read("vectors", "vector", rows):
+        for places, some in self._read("vectors", ["vector"], rows):
             matrix[places] = matrix_of(some, self.dimensions)
         return matrix
 
-    def tokens(self, lane: Lane) -> pa.ChunkedArray:
-        """The tokens of each document in a BM25 lane; raises `BrokenStore` when a document lacks them."""
-        rows, _ = self.rows_of_lane("terms", lane, self.ids)
-        levels = level_numbers(self.heads)
+    def tokens(self, rows: Numbers, levels: npt.NDArray[np.int8]) -> pa.ChunkedArray:
+        """The tokens in some rows of their table, which ascend within each of the levels."""
         # Each part is split by level: so the tokens are put in order without a second copy of all.
         of_level: list[list[pa.Array]] = [[] for _ in LEVELS]
-        for places, some in self._read("terms", "tokens", rows):
+        for places, some in self._read("terms", ["tokens"], rows):
             tokens = some.column("tokens").combine_chunks()
             for number, found in enumerate(of_level):
                 found.append(tokens.filter(pa.array(levels[places] == number)))
         return pa.chunked_array([part for found in of_level for part in found], pa.string())
 
-    def _read(self, table: str, column: str, rows: Numbers) -> Iterator[tuple[Numbers, pa.Table]]:
-        """A column of some rows, given in any order, as the table has them: some at a time, with their places in
+    def text_hashes(self, rows: Numbers) -> pa.Array:
+        """The hashes of the texts in some rows of the table of tokens."""
+        wanted, places = rows_to_read(rows)
+        return self.tables.read_at("terms", self.key, wanted, columns=["text_hash"]).column(0).take(places)
+
+    def documents(self, rows: Numbers) -> Iterator[pa.Table]:
+        """All columns of some documents, given by their rows in index order: some at a time, in that order."""
+        return in_index_order(some for _, some in self._read("documents", _LARGE["documents"], rows))
+
+    def _read(self, table: str, columns: list[str], rows: Numbers) -> Iterator[tuple[Numbers, pa.Table]]:
+        """Columns of some rows, given in any order, as the table has them: some at a time, with their places in
         `rows`."""
         order = np.argsort(rows, kind="stable")
-        reader = self.tables.reader(table, self.key, columns=[column])
+        reader = self.tables.reader(table, self.key, columns=columns)
         for start in range(0, len(order), _AT_ONCE):
             places = order[start : start + _AT_ONCE]
             yield places, reader.at(rows[places])
@@ -142,6 +159,8 @@ def read_candidate_tables(ws: Workspace, embedder: Embedder, last: LastVersion |
     level = pc.index_in(documents.column("type"), value_set=pa.array([str(level) for level in LEVELS])).cast(pa.int8())
     order = index_order(documents)
     heads = documents.append_column("level", level).take(order).combine_chunks()
+    origins = RowOrigins.of(heads.column("id").combine_chunks(), heads.column("level").combine_chunks(), last)
+    parts = {table: ws.tables.parts_of(table, ws.key, columns=columns) for table, columns in _LARGE.items()}
     return CandidateTables(
         tables=ws.tables,
         key=ws.key,
@@ -150,7 +169,8 @@ def read_candidate_tables(ws: Workspace, embedder: Embedder, last: LastVersion |
         dense_rows=np.flatnonzero(~booleans(heads, "is_placeholder")).astype(np.int32),
         dense_lanes=dense_lanes(ws.settings.extra_lanes),
         dimensions=vector_length(ws, embedder),
-        origins=RowOrigins.of(heads.column("id").combine_chunks(), heads.column("level").combine_chunks(), last),
+        origins=origins,
+        known={table: origins.known_rows(table, found) for table, found in parts.items()},
         connect=ws.new_connection,
     )
 

@@ -6,7 +6,7 @@ TypeScript), these are no symbols in the first place.
 """
 
 import numpy as np
-import pyarrow as pa
+import numpy.typing as npt
 import pyarrow.compute as pc
 from msgspec import Struct
 
@@ -14,11 +14,11 @@ from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.foundation.data_model.symbol import SymbolFacts, SymbolType
 from codesum_pipeline.foundation.language_facts.language_profiles import Trait, languages_with
-from codesum_pipeline.foundation.store.rows import from_table
+from codesum_pipeline.foundation.store.rows import column_names, from_table
 from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline.texts.summaries.author_texts.docstrings import read_documentation
 
-_HEAD = ("id", "type", "name", "language", "signature", "docstring", "modifiers", "bases", "parent_id")
+_HEAD = ["id", "type", "parent_id"]
 # Words before a class that others have as a base, and so is a type whatever it holds.
 _BASE_WORDS = frozenset({"abstract", "open", "sealed"})
 
@@ -52,19 +52,24 @@ def find_namespaces(tables: TableStore, key: str) -> frozenset[str]:
 def nesting_classes(tables: TableStore, key: str) -> list[NestingClass]:
     """The classes that would be namespaces if nobody had documented them, in id order: they have no function, field,
     base or parameter, do nothing, and nothing inside has them as its base."""
-    symbols = tables.read_or_empty("symbols", key, columns=list(_HEAD))
+    symbols = tables.read_or_empty("symbols", key, columns=_HEAD)
     is_class = pc.equal(symbols.column("type"), SymbolType.CLASS.value)
-    inner = symbols.filter(is_class)
+    rows, classes = np.flatnonzero(is_class.to_numpy()), symbols.filter(is_class)
     holds_class, holds_function = (
-        pc.is_in(symbols.column("id"), value_set=pc.unique(pc.drop_null(held.column("parent_id"))))
-        for held in (inner, symbols.filter(pc.invert(is_class)))
+        pc.is_in(classes.column("id"), value_set=pc.unique(pc.drop_null(parents)))
+        for parents in (classes.column("parent_id"), symbols.column("parent_id").filter(pc.invert(is_class)))
     )
-    places = np.flatnonzero(pc.and_(pc.and_(is_class, holds_class), pc.invert(holds_function)).to_numpy())
-    holding = symbols.take(pa.array(places)).select(NestingClass.__struct_fields__)
-    types, extended = frozenset(languages_with(Trait.CLASSES_ARE_TYPES)), _extended_inside(inner)
+    is_holding = pc.and_(holds_class, pc.invert(holds_function))
+    holding = classes.column("id").filter(is_holding).combine_chunks()
+    is_inside = pc.is_in(classes.column("parent_id"), value_set=holding)
+    places, inside = (rows[found.to_numpy()] for found in (is_holding, is_inside))
+    if not len(places):
+        return []
+    types, extended = frozenset(languages_with(Trait.CLASSES_ARE_TYPES)), _extended_inside(tables, key, inside)
+    found = from_table(tables.read_at("symbols", key, places, columns=column_names(NestingClass)), NestingClass)
     bare = {
         place: each
-        for place, each in zip(places.tolist(), from_table(holding, NestingClass), strict=True)
+        for place, each in zip(places.tolist(), found, strict=True)
         if each.language not in types and each.id not in extended and _has_bare_head(each)
     }
     if not bare:
@@ -81,8 +86,10 @@ class _OwnFacts(Struct, frozen=True):
     facts: SymbolFacts
 
 
-def _extended_inside(inner: pa.Table) -> set[str]:
-    """The ids of classes that a class in them has as its base: `sealed class Shape { class Circle : Shape }`."""
+def _extended_inside(tables: TableStore, key: str, inside: npt.NDArray[np.int64]) -> set[str]:
+    """The ids of classes that a class in them, one of some rows, has as its base: `sealed class Shape { class Circle :
+    Shape }`."""
+    inner = tables.read_at("symbols", key, inside, columns=["bases", "parent_id"])
     rows = zip(*(inner.column(name).to_pylist() for name in ("parent_id", "bases")), strict=True)
     return {parent for parent, bases in rows if parent and _own_name(parent) in map(_last_name, bases)}
 

@@ -57,8 +57,7 @@ def _write(tables: CandidateTables, folder: Path) -> None:
 def _hashes_of(tables: CandidateTables, rows: Mapping[str, int], spans: Mapping[str, list[_Span]]) -> pa.Array:
     """For each file with long functions the hash of all that says which passages these have: its text in the lane whose
     passages they are, and their names and lines."""
-    _, columns = tables.rows_of_lane("terms", Lane.CODE, tables.ids, "text_hash")
-    texts = columns.column("text_hash").take(pa.array([*rows.values()], pa.int64())).to_pylist()
+    texts = tables.text_hashes(tables.rows_of_lane("terms", Lane.CODE)[[*rows.values()]]).to_pylist()
     functions = pa.array([row for path in rows for *_, row in spans[path]], pa.int64())
     names = iter(tables.ids.take(functions).to_pylist())
     hashes = np.full(len(tables.ids), None, dtype=object)

@@ -21,7 +21,7 @@ from codesum_pipeline.foundation.data_model.errors import BrokenIndex
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline.indexes.file_formats import version_folder as paths
-from codesum_pipeline.indexes.file_formats.arrow_texts import content_of, index_order, lines_of, stamped_documents
+from codesum_pipeline.indexes.file_formats.arrow_texts import content_of, lines_of, stamps_of
 from codesum_pipeline.indexes.file_formats.bm25 import Bm25Index
 from codesum_pipeline.indexes.file_formats.graph_files import (
     OF_USES,
@@ -164,11 +164,9 @@ def check_warehouse(content: Content, tables: TableStore, key: str) -> Iterator[
     if not snapshot or snapshot[0]["commit"] != content.version.manifest["commit"]:
         return
     documents = tables.read("documents", key)
-    stamped = stamped_documents([documents], tables.read("document_history", key))
-    lines = (lines_of(some) for some in stamped)
-    contents = (f"{bytes(line).decode()}}}" for some in lines for line in some.contents())
-    ids = documents.column("id").take(index_order(documents))
-    stored = dict(zip(ids.to_pylist(), contents, strict=True))
+    lines = lines_of(documents, stamps_of(documents.column("id"), tables.read("document_history", key)))
+    contents = (f"{bytes(line).decode()}}}" for line in lines.contents())
+    stored = dict(zip(documents.column("id").to_pylist(), contents, strict=True))
     published = {document["id"]: content_of(document) for document in content.documents}
     for id_ in sorted(stored.keys() | published.keys()):
         if id_ not in published:

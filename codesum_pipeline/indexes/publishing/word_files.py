@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.document import LEVELS, Level
@@ -90,19 +91,26 @@ class TextRows(Struct, frozen=True):
 
 
 def _count_words(tables: CandidateTables, lane: Lane) -> tuple[TokenCounts, TextRows]:
-    """How often each text of a lane has each token. Texts that are the last version's are not counted again."""
-    every = tables.tokens(lane)
-    hashes = tables.hash_rows(pa.table({"tokens": every}))
-    file, last = paths.BM25_FILES[lane], tables.origins.last
-    places = tables.origins.same_rows(f"words {lane}", hashes, [file, *([paths.PASSAGES] if lane is Lane.CODE else [])])
-    tables.origins.keep(f"words {lane}", hashes)
+    """How often each text of a lane has each token. Texts that are the last version's are not counted again, nor read
+    where their part of the table is the same."""
+    origins, levels, part = tables.origins, level_numbers(tables.heads), f"words {lane}"
+    file, last = paths.BM25_FILES[lane], origins.last
+    files = [file, *([paths.PASSAGES] if lane is Lane.CODE else [])]
+    table_rows = tables.rows_of_lane("terms", lane)
+    hashes = origins.last_hashes(part, tables.known["terms"][table_rows], files)
+    read = np.flatnonzero(hashes.is_null())
+    texts = tables.tokens(table_rows[read], levels[read])
+    fresh_hashes = tables.hash_rows(pa.table({"tokens": texts}))
+    hashes = pc.replace_with_mask(hashes, hashes.is_null(), fresh_hashes)
+    places = origins.same_rows(part, hashes, files)
+    origins.keep(part, hashes)
     anew, kept = np.flatnonzero(places < 0), np.flatnonzero(places >= 0)
     passages = np.zeros(len(places), dtype=np.int64)
-    texts = every.filter(pa.array(places < 0))
+    texts = texts.filter(pa.array(places[read] < 0))
     if lane is Lane.CODE:
         # In index order the documents of one level follow one another.
-        files = np.searchsorted(level_numbers(tables.heads)[anew], LEVELS.index(Level.FILE) + np.arange(2)).tolist()
-        texts, documents = _with_passages(texts, *files)
+        first, end = np.searchsorted(levels[anew], LEVELS.index(Level.FILE) + np.arange(2)).tolist()
+        texts, documents = _with_passages(texts, first, end)
         passages += np.bincount(anew[documents], minlength=len(passages))
     fresh = count_tokens(texts)
     if last is None or not len(kept):

@@ -11,17 +11,20 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct, field
 
+from codesum_pipeline.foundation.data_model.document import PurposeSource
 from codesum_pipeline.foundation.data_model.edge import EdgeKind
 from codesum_pipeline.foundation.data_model.errors import RepositoryUnavailable
 from codesum_pipeline.foundation.data_model.file import FileStatus, SkipReason
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
-from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, SEPARATOR, without_suffix
+from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, SEPARATOR, own_name
 from codesum_pipeline.foundation.language_facts.file_languages import FileRole, is_program, role_of
 from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait, languages_with
+from codesum_pipeline.foundation.store.table_parts import paths_of
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.publishing.namespaces import find_namespaces
 from codesum_pipeline.search.overviews.framework_catalogue import read_catalogue
@@ -29,26 +32,45 @@ from codesum_pipeline.search.overviews.package_manifests.manifest import Manifes
 from codesum_pipeline.search.overviews.package_manifests.manifest_readers import manifest_paths, read_manifest
 from codesum_pipeline.source.files.content import read_files
 from codesum_pipeline.source.masking.secrets import mask_secrets
-from codesum_pipeline.symbols.parsing.testing import is_among_tests, read_tests
+from codesum_pipeline.symbols.parsing.expressions import MAX_LITERALS
+from codesum_pipeline.symbols.parsing.testing import read_tests
 from codesum_pipeline.texts.summaries.purposes import Purpose, purpose_of
 
 
-class RankedDocument(Struct, frozen=True):
-    """One document: its place, its summary and what that opens with, and its share of the graph's PageRank."""
+class RankedDocument(Struct, frozen=True, gc=False):
+    """One document: its place, its text, its share of the graph's PageRank, and where its text's purpose is from."""
 
     id: str
     level: str
-    name: str
     path: str
     line: int
-    summary: str
+    text: str
     rank: float
     community: int | None
     is_public: bool
-    purpose: Purpose | None = None
+    purpose_source: str | None = None
+    is_placeholder: bool = False
 
+    @property
+    def name(self) -> str:
+        """Its own name, without the folder or the definition around it."""
+        return own_name(self.id) if SEPARATOR in self.id else self.id.rpartition("/")[2]
 
-_ENDS = ("src_id", "dst")
+    @property
+    def summary(self) -> str:
+        """Its text, unless that is a template."""
+        return "" if self.is_placeholder else self.text
+
+    @property
+    def purpose(self) -> Purpose | None:
+        """What its text opens with; to find where a sentence ends takes longer than all else that is asked of one."""
+        document = {"type": self.level, "summary": self.text, "is_placeholder": self.is_placeholder}
+        return purpose_of(document | {"purpose_source": self.purpose_source})
+
+    @property
+    def is_by_name(self) -> bool:
+        """Whether its purpose, if it has one, is its name in other words."""
+        return self.purpose_source == PurposeSource.NAME and not self.is_placeholder
 
 
 class RepositoryView(Struct, dict=True, eq=False):
@@ -103,8 +125,7 @@ def _links(ws: Workspace, programs: pa.StringArray) -> Counter[tuple[str, str]]:
     for part in ws.tables.read_parts("edges", ws.key, columns=["src_id", "dst", "is_external", "kind"]):
         is_reference = pc.equal(part.column("kind"), str(EdgeKind.REFERENCE))
         uses = part.filter(pc.invert(pc.or_(part.column("is_external"), is_reference)))
-        paths = (pc.list_element(pc.split_pattern(uses.column(end), SEPARATOR, max_splits=1), 0) for end in _ENDS)
-        ends = [pc.fill_null(pc.index_in(each, value_set=programs), -1).to_numpy().astype(np.int64) for each in paths]
+        ends = [_numbers_of_files(uses.column(end), programs) for end in ("src_id", "dst")]
         is_one = (ends[0] >= 0) & (ends[1] >= 0) & (ends[0] != ends[1])
         # A pair as one number: numbers are sorted much faster.
         pairs, counts = np.unique((ends[0] * len(programs) + ends[1])[is_one], return_counts=True)
@@ -114,38 +135,37 @@ def _links(ws: Workspace, programs: pa.StringArray) -> Counter[tuple[str, str]]:
     return found
 
 
-def _places(ws: Workspace, tests: frozenset[str]) -> dict[str, RankedDocument]:
-    """The documents without those of tests and of others' code, and without namespaces."""
-    namespaces = find_namespaces(ws.tables, ws.key)
-    stats = ws.tables.read("graph_stats", ws.key, columns=["id", "pagerank", "community"])
-    ids, ranks, communities = (stats.column(name).to_pylist() for name in ("id", "pagerank", "community"))
-    graph = dict(zip(ids, zip(ranks, communities, strict=True), strict=True))
-    symbols = ws.tables.read("symbols", ws.key, columns=["id", "is_public"])
-    public = dict(zip(*(symbols.column(name).to_pylist() for name in ("id", "is_public")), strict=True))
-    names = ["id", "type", "file_path", "start_line", "summary", "is_vendored", "is_placeholder", "purpose_source"]
-    found = {}
-    for part in ws.tables.read_parts("documents", ws.key, columns=names):
-        for row in part.to_pylist():
-            if row["is_vendored"] or row["id"] in namespaces or is_among_tests(tests, row["id"]):
-                continue
-            rank, community = graph.get(row["id"], (0.0, None))
-            found[row["id"]] = RankedDocument(
-                id=row["id"],
-                level=row["type"],
-                name=_name(row["id"]),
-                path=row["file_path"],
-                line=row["start_line"] or 1,
-                summary="" if row["is_placeholder"] else row["summary"],
-                rank=rank,
-                community=community,
-                is_public=public.get(row["id"], True),
-                purpose=purpose_of(row),
-            )
+def _numbers_of_files(ids: pa.ChunkedArray, programs: pa.StringArray) -> npt.NDArray[np.int64]:
+    """The places of the files of ids among some files, -1 for others."""
+    encoded = ids.combine_chunks().dictionary_encode()
+    places = pc.fill_null(pc.index_in(paths_of(encoded.dictionary), value_set=programs), -1)
+    found: npt.NDArray[np.int64] = places.to_numpy().astype(np.int64)[encoded.indices.to_numpy()]
     return found
 
 
-def _name(id_: str) -> str:
-    return without_suffix(id_).rpartition(SEPARATOR)[2] if SEPARATOR in id_ else id_.rpartition("/")[2]
+_SHOWN = ("id", "type", "file_path", "start_line", "summary", "purpose_source", "is_placeholder")
+
+
+def _places(ws: Workspace, tests: frozenset[str]) -> dict[str, RankedDocument]:
+    """The documents without those of tests and of others' code, and without namespaces."""
+    documents = ws.tables.read_or_empty("documents", ws.key, columns=[*_SHOWN, "is_vendored"])
+    stats = ws.tables.read("graph_stats", ws.key, columns=["id", "pagerank", "community"])
+    symbols = ws.tables.read("symbols", ws.key, columns=["id", "is_public"])
+    left_out = pa.array(sorted(tests | find_namespaces(ws.tables, ws.key)), pa.string())
+    is_of_them, is_below = (pc.is_in(documents.column(name), value_set=left_out) for name in ("id", "file_path"))
+    shown = documents.filter(pc.invert(pc.or_(documents.column("is_vendored"), pc.or_(is_of_them, is_below))))
+    in_graph, in_symbols = (
+        pc.index_in(shown.column("id"), value_set=table.column("id").combine_chunks()) for table in (stats, symbols)
+    )
+    ids, levels, paths, lines, texts, sources, are_placeholders = (shown.column(name).to_pylist() for name in _SHOWN)
+    rows = zip(
+        ids, levels, paths, [line or 1 for line in lines], texts,
+        pc.fill_null(stats.column("pagerank").take(in_graph), 0.0).to_pylist(),
+        stats.column("community").take(in_graph).to_pylist(),
+        pc.fill_null(symbols.column("is_public").take(in_symbols), True).to_pylist(),
+        sources, are_placeholders, strict=True,
+    )  # fmt: skip
+    return {row[0]: RankedDocument(*row) for row in rows}
 
 
 def _is_source(path: str) -> bool:
@@ -153,6 +173,7 @@ def _is_source(path: str) -> bool:
     return role_of(path) is FileRole.SOURCE and not any(part.startswith(".") for part in path.split("/")[:-1])
 
 
+_OF_LITERALS = ("literals", "syntax_errors", "failure")
 # The name of a Python module that is run.
 MAIN_GUARD = "__main__"
 
@@ -266,23 +287,21 @@ def _texts(ws: Workspace, paths: Sequence[str], commit: str) -> dict[str, str]:
 
 def _imports(ws: Workspace, paths: Collection[str]) -> Iterator[ImportedModule]:
     """The imports of modules that the catalogue knows."""
-    catalogue = read_catalogue()
-    known: dict[tuple[str, str], bool] = {}
+    catalogue, own = read_catalogue(), pa.array(sorted(paths), pa.string())
+    known: dict[str, bool] = {}
     for part in ws.tables.read_parts("file_facts", ws.key, columns=["file_path", "language", "imports"]):
         flat = part.column("imports").combine_chunks()
-        owners = pc.list_parent_indices(flat)
-        values = pc.list_flatten(flat)
-        columns = (
-            part.column("file_path").take(owners), part.column("language").take(owners),
-            values.field("module"), values.field("level"), values.field("line"),
-        )  # fmt: skip
-        for path, language, module, level, line in zip(*(column.to_pylist() for column in columns), strict=True):
-            if level or module.startswith(".") or path not in paths:
-                continue
-            if (language, module) not in known:
-                known[language, module] = catalogue.of_import(language, module) is not None
-            if known[language, module]:
-                yield ImportedModule(path, line, language, module)
+        owners, values = pc.list_parent_indices(flat), pc.list_flatten(flat)
+        path, language = (part.column(name).take(owners) for name in ("file_path", "language"))
+        module, level, line = map(values.field, ("module", "level", "line"))
+        is_relative = pc.or_(pc.not_equal(level, 0), pc.starts_with(module, "."))
+        names = pc.binary_join_element_wise(language, module, "\0").combine_chunks()
+        for name in set(pc.unique(names).to_pylist()).difference(known):
+            known[name] = catalogue.of_import(*name.split("\0", 1)) is not None
+        is_known = pc.is_in(names, value_set=pa.array([name for name, is_one in known.items() if is_one], pa.string()))
+        is_wanted = pc.and_(pc.and_(is_known, pc.invert(is_relative)), pc.is_in(path, value_set=own))
+        columns = (column.filter(is_wanted).to_pylist() for column in (path, line, language, module))
+        yield from map(ImportedModule, *columns)
 
 
 def _mains(ws: Workspace, paths: Collection[str]) -> Iterator[MainFunction]:
@@ -323,17 +342,33 @@ def _words(texts: object) -> list[str]:
 
 def _main_guards(ws: Workspace, paths: Collection[str], commit: str) -> Iterator[MainFunction]:
     """Python's `if __name__ == "__main__":`, and modules `__main__`."""
-    found: list[str] = []
-    for part in ws.tables.read_parts("file_facts", ws.key, columns=["file_path", "language", "source"]):
-        guarding = part.filter(pc.is_in(part.column("language"), value_set=_with(Trait.MAIN_GUARD)))
-        guarded = guarding.filter(pc.match_substring(guarding.column("source"), MAIN_GUARD))
-        found += [path for path in guarded.column("file_path").to_pylist() if path in paths]
+    found = _guarded(ws, paths)
     for path, text in _texts(ws, found[:MOST_SCRIPTS], commit).items():
         if match := _MAIN_GUARD.search(text):
             yield MainFunction(path, text.count("\n", 0, match.start()) + 1, MAIN_GUARD)
     for path in sorted(paths):
         if path.rpartition("/")[2] == "__main__.py" and path not in found:
             yield MainFunction(path, 1, MAIN_GUARD)
+
+
+def _guarded(ws: Workspace, paths: Collection[str]) -> list[str]:
+    """The files whose code outside of definitions says `__main__`. Sources are read only where it is not known which
+    texts are there."""
+    facts = ws.tables.read("file_facts", ws.key, columns=["file_path", "language", *_OF_LITERALS])
+    is_one = pc.and_(
+        pc.is_in(facts.column("language"), value_set=_with(Trait.MAIN_GUARD)),
+        pc.is_in(facts.column("file_path"), value_set=pa.array(sorted(paths), pa.string())),
+    )
+    literals = facts.column("literals").combine_chunks()
+    says = np.zeros(len(facts), dtype=np.bool_)
+    says[pc.list_parent_indices(literals).filter(pc.equal(pc.list_flatten(literals), MAIN_GUARD)).to_numpy()] = True
+    is_cut = pc.greater_equal(pc.list_value_length(literals), MAX_LITERALS)
+    is_unsure = pc.or_(is_cut, pc.or_(pc.greater(facts.column("syntax_errors"), 0), facts.column("failure").is_valid()))
+    unsure = np.flatnonzero(pc.and_(is_one, is_unsure).to_numpy() & ~says)
+    sources = ws.tables.read_at("file_facts", ws.key, unsure, columns=["source"]).column("source")
+    says[unsure] = pc.match_substring(sources, MAIN_GUARD).to_numpy()
+    found: list[str] = facts.column("file_path").filter(pc.and_(is_one, pa.array(says))).to_pylist()
+    return found
 
 
 def read_text(ws: Workspace, path: str, commit: str) -> str | None:

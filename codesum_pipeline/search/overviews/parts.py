@@ -15,7 +15,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import takewhile
+from itertools import chain, takewhile
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -146,17 +146,16 @@ def theme_of(view: RepositoryView, part: RepositoryPart) -> list[RankedDocument]
     """The definitions that say best what a part is about: public ones, those that somebody described before others,
     classes and free functions before methods, most used first."""
     inside = [each for path in part.paths for each in view.definitions.get(path, ())]
-    used, told = _used_with_members(inside), [each for each in inside if each.purpose]
-    order = sorted(
-        told, key=lambda each: (not each.is_public, _is_by_name(each), _is_member(each), -used[each.id], each.id)
-    )
-    # Versions of one function say the same.
-    different = {each.purpose.text: each for each in reversed(order) if each.purpose}
-    return [*reversed(different.values())][:_MOST_IN_THEME]
-
-
-def _is_by_name(place: RankedDocument) -> bool:
-    return place.purpose is not None and place.purpose.is_of_name
+    used, told = _used_with_members(inside), dict[str, RankedDocument]()
+    for each in sorted(
+        inside, key=lambda each: (not each.is_public, each.is_by_name, _is_member(each), -used[each.id], each.id)
+    ):
+        # Versions of one function say the same.
+        if purpose := each.purpose:
+            told.setdefault(purpose.text, each)
+        if len(told) == _MOST_IN_THEME:
+            break
+    return [*told.values()]
 
 
 def common_folder(parts: Iterable[RepositoryPart]) -> str:
@@ -251,15 +250,21 @@ def _shared_folder(members: Sequence[RankedDocument]) -> tuple[str, float]:
 
 def _names_with(members: Sequence[RankedDocument]) -> Counter[str]:
     """In how many members' names each word occurs: a definition's name, a file's stem, and the name around."""
-    found: Counter[str] = Counter()
+    found = []
     for place in members:
-        own = place.id.rpartition(SEPARATOR)[2] if SEPARATOR in place.id else place.name.partition(".")[0]
-        around = place.id.split(SEPARATOR)[1:-1] or [module_path_of(place.path).rpartition("/")[2]]
-        found.update(frozenset().union(*map(_words_of, (own, *around))))
-    return found
+        around, is_inside, own = place.id.rpartition(SEPARATOR)
+        own_words = _words_of(own if is_inside else place.name.partition(".")[0])
+        found.append(own_words | _words_around(around or place.path))
+    return Counter(chain.from_iterable(found))
 
 
-# Most names around a definition are around many.
+@lru_cache(maxsize=1 << 14)
+def _words_around(id_: str) -> frozenset[str]:
+    """The words of the classes and functions that an id names; of a file, those of its folder."""
+    names = id_.split(SEPARATOR)[1:] or [module_path_of(id_).rpartition("/")[2]]
+    return frozenset().union(*map(_words_of, names))
+
+
 @lru_cache(maxsize=1 << 14)
 def _words_of(name: str) -> frozenset[str]:
     words = {word.lower() for word in split_identifier(name)}
@@ -272,7 +277,7 @@ def _named_apart(found: Sequence[Community]) -> list[Community]:
     named = []
     for each in found:
         name = each.name
-        for member in ("", *(place.name for place in each.members), *(place.id for place in each.members)):
+        for member in chain([""], (place.name for place in each.members), (place.id for place in each.members)):
             name = f"{each.name} ({member})" if member else each.name
             if name not in seen:
                 break
@@ -298,12 +303,13 @@ def where_to_start(view: RepositoryView, *, most: int = MOST_STARTS) -> list[Sta
     """The files to start with, best first; files without definitions are left out."""
     users, used = Counter(target for _, target in view.links), Counter(source for source, _ in view.links)
     neighbours = {path: math.sqrt((1 + users[path]) * (1 + used[path])) for path in view.sources}
-    found = [
-        Start(view.places[path], _best(definitions), view.rank(path) * neighbours[path])
+    ranks = {
+        path: view.rank(path) * neighbours[path]
         for path, definitions in view.definitions.items()
         if definitions and path in view.places
-    ]
-    return sorted(found, key=lambda start: (-start.rank, start.file.id))[:most]
+    }
+    best = sorted(ranks, key=lambda path: (-ranks[path], view.places[path].id))[:most]
+    return [Start(view.places[path], _best(view.definitions[path]), ranks[path]) for path in best]
 
 
 def _best(definitions: Sequence[RankedDocument]) -> tuple[RankedDocument, ...]:
@@ -324,9 +330,10 @@ def _used_with_members(definitions: Iterable[RankedDocument]) -> Mapping[str, fl
     """The ranks of definitions by id, those of members added to their classes'."""
     used: dict[str, float] = defaultdict(float)
     for each in definitions:
-        parts = each.id.split(SEPARATOR)
-        for length in range(2, len(parts) + 1):
-            used[SEPARATOR.join(parts[:length])] += each.rank
+        id_ = each.id
+        while SEPARATOR in id_:
+            used[id_] += each.rank
+            id_ = id_.rpartition(SEPARATOR)[0]
     return used
 
 

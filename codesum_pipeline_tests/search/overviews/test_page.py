@@ -31,7 +31,6 @@ from codesum_pipeline.search.overviews.parts import (
     theme_of,
     where_to_start,
 )
-from codesum_pipeline.texts.summaries.purposes import Purpose
 
 HOSTILE = [
     '"] --> x["',
@@ -54,9 +53,7 @@ def place(
     level = "function" if is_symbol else "file"
     if is_symbol and rest.rpartition("::")[2][:1].isupper():
         level = "class"
-    return RankedDocument(
-        id_, level, (rest or path).rpartition("::")[2].rpartition("/")[2], path, line, summary, rank, community, True
-    )
+    return RankedDocument(id_, level, path, line, summary, rank, community, True)
 
 
 def view_of(
@@ -318,7 +315,7 @@ def test_the_stored_facts_are_bounded_and_say_what_they_leave_out():
 
 
 def told(id_: str, text: str, source: str, *, rank: float = 0.1) -> RankedDocument:
-    return replace(place(id_, rank=rank), purpose=Purpose(text, source))
+    return replace(place(id_, rank=rank), text=text, purpose_source=source)
 
 
 def test_a_part_without_words_of_its_own_says_what_its_most_used_definitions_are_for():
