@@ -64,7 +64,7 @@ LOW: Mapping[str, int] = {
     "foundation.store.table_parts:LEAST_SOURCES": 0,
     "foundation.store.table_parts:MODULUS": 1,
     "foundation.store.tables:_ROWS_FOR_THREADS": 0,
-    "texts.summaries.function_texts:FUNCTIONS_AT_ONCE": 1,
+    "texts.summaries.function_texts:FILES_AT_ONCE": 1,
     "texts.summaries.level_step:LEAST_FUNCTIONS": 0,
     "texts.summaries.holders:_MOST_KEPT": 0,
     "texts.summaries.outline:_MOST_KEPT": 0,

@@ -284,3 +284,10 @@ class RowReader(Struct, eq=False):
             found = self.file.read_row_group(group, columns=columns).replace_schema_metadata(None)
         self._groups[group] = found
         return found
+
+
+class TableReader(RowReader, eq=False):
+    """Reads a table in memory; `empty` has the rows."""
+
+    def at(self, rows: npt.NDArray[np.int64]) -> pa.Table:
+        return self.empty.take(pa.array(rows))

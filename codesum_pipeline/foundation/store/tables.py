@@ -162,10 +162,35 @@ class TableStore:
         """The rows as values; none if the table was never written."""
         return from_table(self.read_or_empty(table, repo, columns=column_names(row_type)), row_type)
 
-    def read_files(self, table: str, repo: str, paths: Collection[str], *, columns: list[str]) -> pa.Table:
-        """The rows of some files, in key order; none if the table was never written. Only their parts are read."""
+    def read_files(self, table: str, repo: str, paths: Collection[str] | None, *, columns: list[str]) -> pa.Table:
+        """The rows of some files, in key order, or of all; none if the table was never written. Only their parts are
+        read."""
+        if paths is None:
+            return self.read_or_empty(table, repo, columns=columns)
         self._note_read(table, columns)
         return self._rows_of(table, repo, paths, columns)
+
+    def read_other_parts(
+        self, table: str, repo: str, known: Collection[str], *, columns: list[str]
+    ) -> dict[str, pa.Table | None]:
+        """The rows of each part by the hash of these columns, which identify a row; None of one whose hash is `known`.
+        A table that is not cut is one part."""
+        if self._find(table, repo) is None:
+            return {}
+        file = self._open(table, repo)
+        footer = file.metadata.metadata or {}
+        parts, hashes = parts_in(footer), decode(footer.get(COLUMNS_KEY, b"{}"))
+        # A table may be too old to have a column, or any hash.
+        names = [name for name in columns if name in hashes]
+        groups: dict[str, list[int] | None] = {
+            content_hash_of(part.hashes, names): parts.row_groups_of([number])
+            for number, part in enumerate(parts.parts if parts.modulus else ())
+        }
+        groups = groups or {content_hash_of(hashes, names): None}
+        return {
+            part: None if names and part in known else _read_groups(table, repo, file, some, columns)
+            for part, some in groups.items()
+        }
 
     def _rows_of(self, table: str, repo: str, paths: Collection[str], columns: list[str]) -> pa.Table:
         if self._find(table, repo) is None:
@@ -191,10 +216,12 @@ class TableStore:
         return self._write_parts(table, repo, pieces, note, source=None)
 
     def replace_files(
-        self, table: str, repo: str, rows: pa.Table, paths: Collection[str], *, note: str = ""
+        self, table: str, repo: str, rows: pa.Table, paths: Collection[str] | None, *, note: str = ""
     ) -> TableWrite:
-        """Replace the rows of some files by `rows`, which are of no other files: as if all were written, but of a large
-        table only the parts with these files are read and written."""
+        """Replace the rows of some files, or all, by `rows`, which are of no other files: as if all were written, but
+        of a large table only the parts with these files are read and written."""
+        if paths is None:
+            return self.write(table, repo, rows, note=note)
         spec, source = TABLES[table], self._find(table, repo)
         # One open file: another build of the base of a preview may replace the table meanwhile.
         file = self._open(table, repo) if source else None
