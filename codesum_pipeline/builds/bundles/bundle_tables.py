@@ -16,9 +16,9 @@ from codesum_pipeline.builds.bundles.bundle_file import BUNDLED_TABLES, RESOLUTI
 from codesum_pipeline.foundation.data_model.decoding import decode
 from codesum_pipeline.foundation.data_model.printable import one_line
 from codesum_pipeline.foundation.data_model.progress import Progress
+from codesum_pipeline.foundation.store.rows import with_newer_columns
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.table_files import hash_rows
-from codesum_pipeline.foundation.store.tables import with_newer_columns
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.foundation.worker_processes.limits import WorkLimits
 from codesum_pipeline.graph.resolution import Resolution

@@ -6,10 +6,11 @@ from pathlib import Path
 import pyarrow as pa
 
 from codesum_pipeline.foundation.data_model.errors import MissingTable
-from codesum_pipeline.foundation.store.rows import OrderedRows, RowReader, TableReader
+from codesum_pipeline.foundation.store.rows import OrderedRows, RowReader, TableReader, rows_having
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.table_files import TableWrite
-from codesum_pipeline.foundation.store.tables import TableStore, rows_having, rows_of_files
+from codesum_pipeline.foundation.store.table_parts import rows_of_files
+from codesum_pipeline.foundation.store.tables import TableStore
 
 
 class MemoryTables(TableStore):
@@ -37,11 +38,17 @@ class MemoryTables(TableStore):
         return self._rows[table].select(columns) if columns else self._rows[table]
 
     def read_parts(
-        self, table: str, repo: str, *, columns: list[str], having: tuple[str, str] | None = None
+        self,
+        table: str,
+        repo: str,
+        *,
+        columns: list[str],
+        having: tuple[str, str] | None = None,
+        paths: Collection[str] | None = None,
     ) -> Iterator[pa.Table]:
-        found = self._rows.get(table)
-        if found is not None and len(found):
-            yield rows_having(found.select(columns), having)
+        if table in self._rows and len(self._rows[table]):
+            rows = rows_having(self._rows[table], having)
+            yield (rows if paths is None else rows_of_files(rows, TABLES[table], paths)).select(columns)
 
     def reader(self, table: str, repo: str, *, columns: list[str], kept: int = 1) -> RowReader:
         return TableReader(None, self.read(table, repo, columns=columns), kept)

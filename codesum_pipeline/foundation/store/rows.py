@@ -291,3 +291,31 @@ class TableReader(RowReader, eq=False):
 
     def at(self, rows: npt.NDArray[np.int64]) -> pa.Table:
         return self.empty.take(pa.array(rows))
+
+
+def rows_to_read(rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], pa.Array]:
+    """The row numbers to pass to `TableStore.read_at`, and the place of each given row among them; null for row -1."""
+    is_one = rows >= 0
+    wanted, places = np.unique(rows[is_one], return_inverse=True)
+    at = np.zeros(len(rows), dtype=np.int64)
+    at[is_one] = places
+    return wanted, pa.array(at, mask=~is_one)
+
+
+def with_newer_columns(found: pa.Table, schema: pa.Schema, columns: Sequence[str] | None) -> pa.Table:
+    """Add columns, and fields of structs, that the table is too old to have: they are null, where null is allowed."""
+    for place, name in enumerate(schema.names if columns is None else columns):
+        field = schema.field(name)
+        if field.nullable and name not in found.column_names:
+            found = found.add_column(place, field, make_nulls(found.num_rows, field.type))
+        elif pa.types.is_struct(field.type) and found.schema.field(name).type != field.type:
+            found = found.set_column(found.schema.get_field_index(name), field, found.column(name).cast(field.type))
+    return found
+
+
+def rows_having(rows: pa.Table, having: tuple[str, str] | None) -> pa.Table:
+    """The rows with a value in a column; all if nothing is asked for."""
+    if having is None:
+        return rows
+    is_wanted = pc.equal(rows.column(having[0]), having[1])
+    return rows if pc.all(is_wanted, min_count=0).as_py() else rows.filter(is_wanted)

@@ -107,7 +107,7 @@ TABLES: dict[str, TableSpec] = {
         TableSpec("aliases", schema_of(Alias), ("file_path", "name", "kind", "target"), cut_by="file_path"),
         TableSpec("graph_stats", schema_of(GraphStats), ("id",)),
         TableSpec("contexts", schema_of(Context), ("id",), cut_by="id"),
-        TableSpec("plan", schema_of(PlanRow), ("level", "id"), cut_by="id"),
+        TableSpec("plan", schema_of(PlanRow), ("level", "id")),
         *(TableSpec(texts_table(level), schema_of(TextRow), ("id",), cut_by="id", is_long=True) for level in Level),
         TableSpec("documents", schema_of(SummaryDocument), ("id",), cut_by="id"),
         TableSpec("document_history", schema_of(HistoryRow), ("sequence",), cut_by="sequence"),

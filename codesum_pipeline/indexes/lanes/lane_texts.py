@@ -24,10 +24,9 @@ from codesum_pipeline.foundation.data_model.guard import FailureGuard, guard_ite
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, SEPARATOR, module_path_of
 from codesum_pipeline.foundation.store.made_from import MadeFrom, hash_files
-from codesum_pipeline.foundation.store.rows import from_table, join_by_row
+from codesum_pipeline.foundation.store.rows import from_table, join_by_row, rows_to_read
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.table_parts import paths_of
-from codesum_pipeline.foundation.store.tables import rows_to_read
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.file_formats.arrow_bytes import utf8_parts
 from codesum_pipeline.indexes.file_formats.arrow_texts import scalar_of

@@ -22,9 +22,8 @@ from msgspec import Struct
 from codesum_pipeline.foundation.data_model.guard import Failure, FailureGuard
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.foundation.store.made_from import changed_paths
-from codesum_pipeline.foundation.store.rows import RowReader, TableReader
+from codesum_pipeline.foundation.store.rows import RowReader, TableReader, rows_to_read
 from codesum_pipeline.foundation.store.schemas import TABLES
-from codesum_pipeline.foundation.store.tables import rows_to_read
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.file_formats.arrow_bytes import Integers, byte_kinds, split_words
 from codesum_pipeline.indexes.file_formats.arrow_texts import scalar_of
@@ -78,6 +77,8 @@ def _joined(strings: pa.LargeStringArray, numbers: Integers, lengths: Integers) 
 # Texts split at one time: bounds the memory.
 _AT_ONCE = 1 << 12
 _PLACE_BITS = 32
+# The tokens of so many files are held at one time.
+FEW_FILES = 1 << 8
 
 
 def count_tokens(texts: pa.ChunkedArray) -> TokenCounts:
@@ -134,9 +135,11 @@ def index_terms(ws: Workspace, *, progress: Progress = no_progress) -> SparseRep
     now = cache(partial(lane_origins, ws))
     paths = changed_paths(ws, "terms", now)
     heads = read_heads(ws, paths, around=with_children(paths, now))
-    before = ws.tables.read_files("terms", ws.key, paths, columns=["id", "lane", "text_hash"])
+    # Of few files all tokens are read, of many those that are asked for.
+    few = paths if paths is not None and len(paths) <= FEW_FILES else None
+    before = ws.tables.read_files("terms", ws.key, few, columns=["id", "lane", "text_hash"])
     known = before.column("text_hash").combine_chunks()[: 0 if ws.force else None]
-    last = _reader_of(ws, paths) if len(known) else None
+    last = _reader_of(ws, few) if len(known) else None
     parts, done, tokenized = [TABLES["terms"].schema.empty_table()], 0, 0
     for some in (some for part in lane_sources(ws, heads) for some in in_parts(part)):
         progress("splitting texts into words", done, heads.num_rows)
@@ -153,7 +156,7 @@ def index_terms(ws: Workspace, *, progress: Progress = no_progress) -> SparseRep
     progress("splitting texts into words", done, heads.num_rows)
     rows = pa.concat_tables(parts)
     if paths is not None:
-        paths = differing_paths(before, rows)
+        paths = differing_paths(before.filter(is_in_files(before["id"], paths)), rows)
         rows = rows.filter(is_in_files(rows["id"], paths))
     written = ws.tables.replace_files("terms", ws.key, rows, paths)
     if not guard.failed and not ws.tables.is_scratch:

@@ -5,13 +5,12 @@ A function, a class and a file are written from their own file and from the text
 versions; where a model writes, its gates count too, and nothing is known of any file.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from codesum_pipeline.foundation.data_model.document import LEVELS, Gate, Level
-from codesum_pipeline.foundation.data_model.ids import module_path_of, parent_modules
 from codesum_pipeline.foundation.store.made_from import MadeFrom, changed_paths, hash_files
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.table_parts import paths_of
@@ -25,7 +24,7 @@ _OF_TEXTS = [
 # What texts do not show follows from the same files and folders.
 _OF_DOCUMENTS = [
     "id", "type", "file_path", "qualified_name", "signature", "is_placeholder", "parent_id", "written_by",
-    "content_hash", "graph_hash", "text_hash",
+    "content_hash", "text_hash",
 ]  # fmt: skip
 _OF_FILES = (Level.FUNCTION, Level.CLASS, Level.FILE)
 
@@ -43,9 +42,9 @@ def note_files(workspace: Workspace, level: Level) -> None:
         _origins(workspace, level).keep(workspace, texts_table(level))
 
 
-def is_in_files(ids: pa.ChunkedArray, paths: Collection[str] | None) -> pa.ChunkedArray | pa.Scalar:
-    """Whether each document of a file, or the file itself, belongs to one of these; all do where these are None."""
-    return pa.scalar(True) if paths is None else pc.is_in(paths_of(ids), value_set=pa.array([*paths], pa.string()))
+def is_in_files(ids: pa.ChunkedArray, paths: Collection[str]) -> pa.ChunkedArray:
+    """Whether each document of a file, or the file itself, belongs to one of these."""
+    return pc.is_in(paths_of(ids), value_set=pa.array([*paths], pa.string()))
 
 
 def usual_gate(workspace: Workspace) -> Gate:
@@ -64,29 +63,8 @@ def hash_contexts(workspace: Workspace, paths: pa.ChunkedArray) -> pa.ChunkedArr
 
 
 def hash_documents(workspace: Workspace) -> MadeFrom:
-    """For each path the hash of its documents as the plan and the lanes read them."""
+    """For each path the hash of its documents as the lanes read them."""
     return hash_files(workspace, "documents", _OF_DOCUMENTS)
-
-
-def folders_of(workspace: Workspace, paths: Iterable[str]) -> list[str]:
-    """The folders that files are in, and those around them."""
-    root = workspace.entry.root_module
-    return sorted({one for path in {*map(module_path_of, paths)} for one in (path, *parent_modules(path, root=root))})
-
-
-def plan_origins(workspace: Workspace) -> MadeFrom:
-    """What the rows of the plan are made from: of a file all that its texts are, and for each path whether its
-    neighbours are others than in its documents."""
-    files = read_origins(workspace)
-    folders = pa.chunked_array([folders_of(workspace, files["file_path"].to_pylist())], pa.string())
-    paths = pa.chunked_array([*files["file_path"].chunks, *folders.chunks])
-    blank = pa.nulls(len(folders), pa.string())
-    of_files = [pa.chunked_array([*column.chunks, blank.fill_null("")]) for column in files.columns]
-    gate = pa.repeat(str(usual_gate(workspace)), len(paths))
-    of_texts = hash_texts(workspace, _OF_FILES, paths)
-    return MadeFrom.of_columns(
-        paths, *of_files, gate, *of_texts, hash_contexts(workspace, paths), hash_documents(workspace).at(paths)
-    )
 
 
 def _origins(workspace: Workspace, level: Level) -> MadeFrom:

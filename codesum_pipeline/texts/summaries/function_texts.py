@@ -23,9 +23,6 @@ from codesum_pipeline.texts.summaries.inputs import FunctionInput, Holder
 from codesum_pipeline.texts.summaries.placeholders import is_outward, is_short
 from codesum_pipeline.texts.summaries.wanted_texts import EXTRACTIVE, PLACEHOLDER, shown_source, want_function
 
-# Files whose functions are read at one time: bounds the memory.
-FILES_AT_ONCE = 1 << 8
-
 
 def choose_writers(workspace: Workspace, files: Collection[str] | None = None) -> dict[str, str]:
     """The writer of each function and method, nested ones too; or of those in some files."""
@@ -94,11 +91,8 @@ def docstrings_of(workspace: Workspace, ids: Collection[str]) -> Iterator[tuple[
 
 def parts_of_functions(workspace: Workspace, ids: Collection[str], columns: list[str]) -> Iterator[pa.Table]:
     """Columns of these functions in `symbols`, in parts; of other files little is read."""
-    wanted, names = pa.array([*ids], pa.string()), [*dict.fromkeys(["id", "type", *columns])]
-    paths = sorted({*paths_of(wanted).to_pylist()})
-    for start in range(0, len(paths), FILES_AT_ONCE):
-        some = paths[start : start + FILES_AT_ONCE]
-        rows = _only_functions(workspace.tables.read_files("symbols", workspace.key, some, columns=names))
+    wanted = pa.array([*ids], pa.string())
+    for rows in _functions_in(workspace, [*dict.fromkeys(["id", *columns])], {*paths_of(wanted).to_pylist()}):
         yield rows.filter(pc.is_in(rows.column("id"), value_set=wanted)).select(columns)
 
 
@@ -110,15 +104,14 @@ def _some_functions(workspace: Workspace, ids: Collection[str], columns: list[st
 def _functions(workspace: Workspace, columns: list[str], files: Collection[str] | None) -> Iterator[pa.Table]:
     """All functions, some at a time, for a repository's sources together are large; or those in some files. A step
     depends on all: which of them it looks at follows from what they were before."""
-    tables, key, names = workspace.tables, workspace.key, [*dict.fromkeys(["type", *columns])]
-    tables.hash_read("symbols", key, columns=columns)
-    if files is None:
-        return map(_only_functions, tables.read_parts("symbols", key, columns=names))
-    return iter([_only_functions(tables.read_files("symbols", key, files, columns=names))])
+    workspace.tables.hash_read("symbols", workspace.key, columns=columns)
+    return _functions_in(workspace, columns, files)
 
 
-def _only_functions(symbols: pa.Table) -> pa.Table:
-    return symbols.filter(pc.equal(symbols.column("type"), SymbolType.FUNCTION.value))
+def _functions_in(workspace: Workspace, columns: list[str], files: Collection[str] | None) -> Iterator[pa.Table]:
+    names = [*dict.fromkeys(["type", *columns])]
+    for part in workspace.tables.read_parts("symbols", workspace.key, columns=names, paths=files):
+        yield part.filter(pc.equal(part.column("type"), SymbolType.FUNCTION.value))
 
 
 def trivial_functions(table: pa.Table, settings: FilterSettings) -> set[str]:

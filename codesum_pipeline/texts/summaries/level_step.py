@@ -18,7 +18,7 @@ from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.foundation.worker_processes.limits import work_limits
 from codesum_pipeline.foundation.worker_processes.pool import Pool, worker_count
 from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup
-from codesum_pipeline.texts.summaries.changed_files import changed_files, note_files
+from codesum_pipeline.texts.summaries.changed_files import changed_files, is_in_files, note_files
 from codesum_pipeline.texts.summaries.decide import RequiredDocument, Rewrite
 from codesum_pipeline.texts.summaries.function_texts import want_functions
 from codesum_pipeline.texts.summaries.inputs import UpperInput
@@ -67,9 +67,10 @@ def write_level(workspace: Workspace, level: Level, *, progress: Progress = no_p
 
 def _write_functions(workspace: Workspace, progress: Progress) -> LevelReport:
     files = changed_files(workspace, Level.FUNCTION)
-    plan = workspace.tables.read_files("plan", workspace.key, files, columns=_OF_PLAN)
+    plan = workspace.tables.read("plan", workspace.key, columns=_OF_PLAN)
     is_removed = pc.equal(plan.column("action"), PlanAction.REMOVE.value)
     planned = plan.filter(pc.and_not(pc.equal(plan.column("level"), Level.FUNCTION.value), is_removed))
+    planned = planned.filter(is_in_files(planned.column("id"), files)) if files is not None else planned
     build, model = _open(workspace, Level.FUNCTION, progress, files)
     writers = dict(zip(*(planned.column(name).to_pylist() for name in ("id", "writer")), strict=True))
     _must_match(build, want_functions(workspace, writers, files), planned)

@@ -30,6 +30,7 @@ from codesum_pipeline.foundation.data_model.ids import (
 )
 from codesum_pipeline.foundation.data_model.symbol import FileFacts, Import, SymbolType
 from codesum_pipeline.foundation.store.rows import lists_of_field, values_of
+from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.symbols.parsing.parsers import PARSERS
 from codesum_pipeline.texts.summaries.holders import Holders
@@ -203,11 +204,9 @@ def read_classes(workspace: Workspace, of_files: Collection[str] | None = None) 
     made_from = (read, hash_of(None if of_files is None else sorted(of_files)))
     if known := _LAST_CLASSES.find(made_from):
         return known
-    wanted = ["type", *names, "facts", "canonical_source"]
-    parts = [tables.read_files("symbols", key, of_files or (), columns=wanted)]
-    if of_files is None:
-        parts += tables.read_parts("symbols", key, columns=wanted, having=("type", SymbolType.CLASS.value))
-    classes = pa.concat_tables(some.filter(pc.equal(some["type"], SymbolType.CLASS.value)) for some in parts)
+    wanted, kind = ["type", *names, "facts", "canonical_source"], ("type", SymbolType.CLASS.value)
+    parts = tables.read_parts("symbols", key, columns=wanted, having=kind, paths=of_files)
+    classes = pa.concat_tables([TABLES["symbols"].schema.empty_table().select(wanted), *parts])
     sources = map(own_source, classes.column("canonical_source").to_pylist())
     fields = lists_of_field(pc.struct_field(classes.column("facts"), "fields"), "text")
     columns = [classes.column(name).to_pylist() for name in names[:-2]]

@@ -7,8 +7,7 @@ descendant is `maybe`.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -16,15 +15,12 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.foundation.data_model.document import Cause, Gate, Level, PlanAction, PlanRow, WrittenBy
+from codesum_pipeline.foundation.data_model.document import LEVELS, Cause, Gate, Level, PlanAction, PlanRow, WrittenBy
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
-from codesum_pipeline.foundation.store.made_from import MadeFrom, changed_paths
-from codesum_pipeline.foundation.store.rows import from_table, to_table
+from codesum_pipeline.foundation.store.rows import to_table
 from codesum_pipeline.foundation.store.schemas import texts_table
-from codesum_pipeline.foundation.store.table_files import TableWrite
-from codesum_pipeline.foundation.store.table_parts import paths_of
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.graph.graph_step import build_call_graph
 from codesum_pipeline.source.files.snapshot import SnapshotReport
@@ -43,7 +39,7 @@ from codesum_pipeline.texts.summaries.by_model.plan_prices import (
     spared_by_cache,
 )
 from codesum_pipeline.texts.summaries.by_model.prompting import model_metadata
-from codesum_pipeline.texts.summaries.changed_files import changed_files, is_in_files, plan_origins
+from codesum_pipeline.texts.summaries.changed_files import changed_files, is_in_files
 from codesum_pipeline.texts.summaries.decide import LastTexts, RequiredDocument, Rewrite, kind_of_writer
 from codesum_pipeline.texts.summaries.function_texts import (
     choose_writers,
@@ -64,7 +60,7 @@ from codesum_pipeline.texts.summaries.wanted_texts import EXTRACTIVE, PLACEHOLDE
 
 _NO_MODEL = Decision(None)
 _NO_ROWS = to_table([], PlanRow)
-_OF_KEPT = ["writer", "summary_hash"]
+_OF_KEPT = ["id", "writer", "summary_hash"]
 # Causes for which a text is written again only where a model may be called.
 _TURNS = (Cause.UPGRADED, Cause.PROMPT, Cause.MODEL)
 
@@ -102,18 +98,19 @@ def plan_summaries(workspace: Workspace, *, progress: Progress = no_progress) ->
 
     Where a model writes it is planned twice: the caps are shared out once all calls for it are known.
     """
-    setup, changes = ModelSetup.of(workspace), _PlanChanges.of(workspace)
-    outline = read_outline(workspace, changes.of_texts)
+    files, setup = {level: changed_files(workspace, level) for level in LEVELS}, ModelSetup.of(workspace)
+    of_texts = [files[level] for level in LEVELS if level is not Level.MODULE]
+    outline = read_outline(workspace, None if None in of_texts else {path for some in of_texts for path in some or ()})
     model = ModelPlanner(workspace, setup, outline) if setup else None
     if model:
-        first = _Planner(workspace, outline, model, changes)
+        first = _Planner(workspace, outline, model, files)
         first.plan()
         model.share_out_caps(first.existing())
-    planner = _Planner(workspace, outline, model, changes)
+    planner = _Planner(workspace, outline, model, files)
     rows = planner.plan()
-    written = _replace(workspace, rows, planner.kept, changes)
-    progress("planning", written.rows, written.rows)
-    return _report(workspace, rows, setup, written)
+    count = len(rows) + planner.kept.num_rows
+    progress("planning", count, count)
+    return _write(workspace, rows, setup, kept=planner.kept)
 
 
 def preview_plan(workspace: Workspace, scratch: Workspace, *, progress: Progress = no_progress) -> PlanPreview:
@@ -137,8 +134,7 @@ def settle_plan(workspace: Workspace) -> PlanReport:
     """Replace a `plan` that was carried out by the current one, which keeps every document."""
     planned = workspace.tables.read_rows("plan", workspace.key, PlanRow)
     rows = [_carried_out(row) for row in planned if row.action is not PlanAction.REMOVE]
-    written = workspace.tables.write_rows("plan", workspace.key, rows, PlanRow)
-    return _report(workspace, rows, ModelSetup.of(workspace), written)
+    return _write(workspace, rows, ModelSetup.of(workspace))
 
 
 def _carried_out(row: PlanRow) -> PlanRow:
@@ -150,32 +146,14 @@ def _carried_out(row: PlanRow) -> PlanRow:
     )
 
 
-def _replace(workspace: Workspace, rows: Sequence[PlanRow], kept: pa.Table, changes: "_PlanChanges") -> TableWrite:
-    """Write these rows and those of documents that nobody looked at, which are kept, in place of those of their paths.
-    Folders are always planned; of these, the ones count whose row is another."""
-    tables, key, planned = workspace.tables, workspace.key, pa.concat_tables([to_table(rows, PlanRow), kept])
-    paths = changes.of_rows
-    if paths is not None:
-        before = tables.read_parts("plan", key, columns=planned.column_names, having=("level", Level.MODULE.value))
-        last = {row.id: row for some in before for row in from_table(some, PlanRow)}
-        now = {row.id: row for row in rows if row.level is Level.MODULE}
-        paths = {*paths, *(id_ for id_ in last.keys() | now.keys() if last.get(id_) != now.get(id_))} - {
-            id_ for id_ in now if last.get(id_) == now[id_]
-        }
-        planned = planned.filter(is_in_files(planned.column("id"), paths))
-    written = tables.replace_files("plan", key, planned, paths)
-    if tables.is_scratch or workspace.settings.llm.enabled:
-        return written
-    is_plain = pc.and_not(pc.equal(planned["action"], PlanAction.KEEP.value), planned["context_changed"])
-    changes.now().besides(paths_of(planned["id"].filter(pc.invert(is_plain)))).keep(workspace, "plan")
-    return written
-
-
-def _report(workspace: Workspace, rows: Sequence[PlanRow], setup: ModelSetup | None, written: TableWrite) -> PlanReport:
-    """What the table says; documents that are not among `rows` are kept."""
-    plan = workspace.tables.read("plan", workspace.key, columns=["id", "level", "action", "context_changed"])
-    counted = plan.group_by(["level", "action"]).aggregate([([], "count_all")]).to_pylist()
-    actions = {(Level(each["level"]), PlanAction(each["action"])): each["count_all"] for each in counted}
+def _write(
+    workspace: Workspace, rows: Sequence[PlanRow], setup: ModelSetup | None, *, kept: pa.Table = _NO_ROWS
+) -> PlanReport:
+    """Write these rows and those of documents that nobody looked at, which are kept."""
+    written = workspace.tables.write("plan", workspace.key, pa.concat_tables([to_table(rows, PlanRow), kept]))
+    actions = Counter((row.level, row.action) for row in rows)
+    kept_levels = Counter(kept.column("level").to_pylist())
+    actions.update({(Level(level), PlanAction.KEEP): count for level, count in kept_levels.items()})
     causes = Counter(row.cause for row in rows if row.level is Level.FUNCTION and row.cause)
     forecast, usd_with_cache, next_build, history = {}, None, None, None
     if setup:
@@ -187,11 +165,12 @@ def _report(workspace: Workspace, rows: Sequence[PlanRow], setup: ModelSetup | N
     return PlanReport(
         rows=written.rows,
         by_action={
-            level: {action: actions[level, action] for action in sorted(PlanAction) if (level, action) in actions}
+            level: {action: actions[level, action] for action in sorted(PlanAction) if actions[level, action]}
             for level in Level
         },
         by_cause=dict(sorted(causes.items())),
-        contexts_changed=len({*plan.filter(plan.column("context_changed")).column("id").to_pylist()}),
+        contexts_changed=len({row.id for row in rows if row.context_changed})
+        + (pc.sum(kept.column("context_changed")).as_py() or 0),
         table_hash=written.table_hash,
         forecast=forecast,
         predicted_usd_with_cache=usd_with_cache,
@@ -200,10 +179,10 @@ def _report(workspace: Workspace, rows: Sequence[PlanRow], setup: ModelSetup | N
     )
 
 
-def _contexts_changed(workspace: Workspace, paths: Collection[str] | None) -> set[str]:
+def _contexts_changed(workspace: Workspace) -> set[str]:
     """Documents of the last build whose sampled neighbours are others now: only their context is updated."""
     now, before = (
-        workspace.tables.read_files(table, workspace.key, paths, columns=["id", "graph_hash"])
+        workspace.tables.read_or_empty(table, workspace.key, columns=["id", "graph_hash"])
         for table in ("contexts", "documents")
     )
     then = before.column("graph_hash").take(pc.index_in(now.column("id"), value_set=before.column("id")))
@@ -211,38 +190,22 @@ def _contexts_changed(workspace: Workspace, paths: Collection[str] | None) -> se
     return set(now.column("id").filter(is_other).to_pylist())
 
 
-class _PlanChanges(Struct, frozen=True):
-    """What a plan looks at: the files whose texts of each level may be others, and the paths whose rows of the plan may
-    be; None for all. `now` are the hashes of what rows are made from."""
-
-    by_level: Mapping[Level, set[str] | None]
-    of_texts: set[str] | None
-    of_rows: set[str] | None
-    now: Callable[[], MadeFrom]
-
-    @classmethod
-    def of(cls, workspace: Workspace) -> "_PlanChanges":
-        by_level = {level: changed_files(workspace, level) for level in Level}
-        of_files = [by_level[level] for level in Level if level is not Level.MODULE]
-        now = cache(partial(plan_origins, workspace))
-        of_texts, of_rows = None, changed_paths(workspace, "plan", now)
-        if None not in of_files:
-            of_texts = {path for files in of_files for path in files or ()}
-        return cls(by_level, of_texts, None if of_texts is None or of_rows is None else of_rows | of_texts, now)
-
-
 class _Planner:
     """The rows of one plan, from functions up."""
 
     def __init__(
-        self, workspace: Workspace, outline: DocumentTree, model: ModelPlanner | None, changes: _PlanChanges
+        self,
+        workspace: Workspace,
+        outline: DocumentTree,
+        model: ModelPlanner | None,
+        files: Mapping[Level, set[str] | None],
     ) -> None:
         self._workspace = workspace
-        self._changes = changes
-        self._last = {level: LastTexts.of_files(workspace, level, files) for level, files in changes.by_level.items()}
+        self._files = files
+        self._last = {level: LastTexts.of_files(workspace, level, files[level]) for level in Level}
         self._outline = outline
         self._model = model
-        self._other_contexts = _contexts_changed(workspace, changes.of_rows)
+        self._other_contexts = _contexts_changed(workspace)
         # A name may change its kind: the class X of the last build and the function X of this one share an id.
         self._rows: dict[tuple[Level, str], PlanRow] = {}
         self.kept = _NO_ROWS
@@ -254,7 +217,7 @@ class _Planner:
         """One row per document that is looked at, and one per document to remove; `kept` has those of the others."""
         self._functions()
         for level in (Level.CLASS, Level.FILE, Level.MODULE):
-            layers = head_layers(self._workspace, level, self._outline, self._changes.by_level[level])
+            layers = head_layers(self._workspace, level, self._outline, self._files[level])
             self._texts([head for heads in layers for head in heads if isinstance(head, TextFileInput)])
             self._keep(level, pa.array(text_files(self._workspace), pa.string()))
             before = self._last[level].of([head.id for heads in layers for head in heads])
@@ -272,14 +235,12 @@ class _Planner:
         return sum(len(last.ids) for last in self._last.values())
 
     def _keep(self, level: Level, exact: pa.Array | None = None) -> None:
-        """Plan the documents of files that are not looked at, whose texts are kept; of the `exact` ones, or all, the
-        input is known."""
-        files, paths = self._changes.by_level[level], self._changes.of_rows
-        if files is None or (paths is not None and files >= paths):
+        """Plan the documents of files that did not change, whose texts are kept; of the `exact` ones, or all, the input
+        is known."""
+        files = self._files[level]
+        if files is None:
             return
-        texts = self._workspace.tables.read_files(
-            texts_table(level), self._workspace.key, paths, columns=["id", *_OF_KEPT]
-        )
+        texts = self._workspace.tables.read(texts_table(level), self._workspace.key, columns=_OF_KEPT)
         texts = texts.filter(pc.invert(is_in_files(texts.column("id"), files)))
         ids = texts.column("id")
         is_exact = pa.scalar(True) if exact is None else pc.is_in(ids, value_set=exact)
@@ -288,7 +249,7 @@ class _Planner:
         columns = {
             "id": ids,
             "context_changed": pc.is_in(ids, value_set=pa.array(self._other_contexts, pa.string())),
-            **{name: pc.if_else(is_exact, texts.column(name), pa.scalar(None, pa.string())) for name in _OF_KEPT},
+            **{name: pc.if_else(is_exact, texts.column(name), pa.scalar(None, pa.string())) for name in _OF_KEPT[1:]},
         }
         for name, column in columns.items():
             at = rows.column_names.index(name)
@@ -296,7 +257,7 @@ class _Planner:
         self.kept = pa.concat_tables([self.kept, rows])
 
     def _functions(self) -> None:
-        files = self._changes.by_level[Level.FUNCTION]
+        files = self._files[Level.FUNCTION]
         self._keep(Level.FUNCTION)
         wanted = want_functions(self._workspace, choose_writers(self._workspace, files), files)
         decisions: Mapping[str, Decision] = {}

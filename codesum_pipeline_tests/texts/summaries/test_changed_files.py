@@ -143,9 +143,8 @@ def test_a_plan_that_looks_at_what_changed_is_the_one_that_looks_at_all(built: B
             repo.git("commit", "-q", "--allow-empty", "-m", f"{name} gone")
         build(workspace, until="summary_plan")
         plan = workspace.tables.read("plan", workspace.key)
-        assert plan_summaries(workspace).rows == len(plan)
-        assert workspace.tables.read("plan", workspace.key).equals(plan), name
-        (workspace.layout.memos(workspace.key) / "plan.made_from.arrow").unlink()
+        for file in workspace.layout.memos(workspace.key).glob("*.arrow"):
+            file.unlink()
         report = plan_summaries(workspace)
         assert workspace.tables.read("plan", workspace.key).equals(plan), name
         assert sum(sum(counts.values()) for counts in report.by_action.values()) == len(plan)
@@ -171,8 +170,7 @@ def test_documents_and_words_of_unchanged_files_are_not_written_again(
     monkeypatch.setattr(RecordingStore, "replace_files", recorded)
     build(workspace)
 
-    assert {table: written[table] for table in ("plan", "documents", "terms", "vectors")} == {
-        "plan": {"shelf_1.py"},
+    assert {table: written[table] for table in ("documents", "terms", "vectors")} == {
         "documents": {"shelf_1.py", "."},
         "terms": {"shelf_1.py"},
         "vectors": {"shelf_1.py"},
