@@ -290,7 +290,7 @@ class TableReader(RowReader, eq=False):
     """Reads a table in memory; `empty` has the rows."""
 
     def at(self, rows: npt.NDArray[np.int64]) -> pa.Table:
-        return self.empty.take(pa.array(rows))
+        return self.empty.take(pa.array(rows[rows < len(self.empty)]))
 
 
 def rows_to_read(rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], pa.Array]:

@@ -5,6 +5,7 @@ whatever id it has. A plan says before a build how many texts it would embed, an
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache, partial
 from itertools import chain
 
@@ -16,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.document import PlanAction, PlanRow
-from codesum_pipeline.foundation.data_model.errors import UnusableVectors
+from codesum_pipeline.foundation.data_model.errors import MissingTable, UnusableVectors
 from codesum_pipeline.foundation.data_model.guard import Failure, FailureGuard
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.foundation.store.made_from import changed_paths
@@ -103,8 +104,7 @@ def embed_documents(ws: Workspace, *, progress: Progress = no_progress) -> Dense
     if not guard.failed and not ws.tables.is_scratch:
         now().keep(ws, "vectors")
     discard_kept_vectors(ws.layout.finished_vectors(ws.key))
-    billed = embedder.billed_tokens - billed_before
-    failures = _failures(ids, hashes, guard)
+    billed, failures = embedder.billed_tokens - billed_before, _failures(ids, hashes, guard)
     return DenseReport(
         embedded=len(wanted) - resumed - len(guard.failed),
         resumed=resumed,
@@ -123,10 +123,11 @@ def embed_documents(ws: Workspace, *, progress: Progress = no_progress) -> Dense
 
 def vector_length(ws: Workspace, embedder: Embedder) -> int:
     """The length of the present vectors, else of the model's: a slow model is not loaded only for this number."""
-    if ws.tables.content_hash("vectors", ws.key) is None:
-        return embedder.dimensions
-    first = ws.tables.read_at("vectors", ws.key, np.zeros(1, dtype=np.int64), columns=["vector"])
-    return _length_of(first) if first else embedder.dimensions
+    with suppress(MissingTable):
+        first = ws.tables.read_at("vectors", ws.key, np.zeros(1, dtype=np.int64), columns=["vector"])
+        if len(first):
+            return _length_of(first)
+    return embedder.dimensions
 
 
 def matrix_of(vectors: pa.Table, dimensions: int) -> Vectors:

@@ -158,7 +158,8 @@ def index_terms(ws: Workspace, *, progress: Progress = no_progress) -> SparseRep
     if paths is not None:
         paths = differing_paths(before.filter(is_in_files(before["id"], paths)), rows)
         rows = rows.filter(is_in_files(rows["id"], paths))
-    written = ws.tables.replace_files("terms", ws.key, rows, paths)
+    is_same = paths is not None and not paths
+    written = ws.tables.keep("terms", ws.key) if is_same else ws.tables.replace_files("terms", ws.key, rows, paths)
     if not guard.failed and not ws.tables.is_scratch:
         now().keep(ws, "terms")
     lanes = ws.tables.read("terms", ws.key, columns=["lane"]).column("lane")

@@ -11,7 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from codesum_pipeline.foundation.data_model.document import LEVELS, Gate, Level
+from codesum_pipeline.foundation.data_model.edge import Context
 from codesum_pipeline.foundation.store.made_from import MadeFrom, changed_paths, hash_files
+from codesum_pipeline.foundation.store.rows import column_names
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.table_parts import paths_of
 from codesum_pipeline.foundation.store.workspace import Workspace
@@ -59,7 +61,7 @@ def hash_texts(workspace: Workspace, levels: Sequence[Level], paths: pa.ChunkedA
 
 def hash_contexts(workspace: Workspace, paths: pa.ChunkedArray) -> pa.ChunkedArray:
     """For each path the hash of the contexts of its documents."""
-    return hash_files(workspace, "contexts", ["id", "graph_hash", "dependencies"]).at(paths)
+    return hash_files(workspace, "contexts", column_names(Context)).at(paths)
 
 
 def hash_documents(workspace: Workspace) -> MadeFrom:
