@@ -41,7 +41,7 @@ from codesum_pipeline.indexes.lanes.lane_texts import (
     read_heads,
     with_children,
 )
-from codesum_pipeline.texts.summaries.changed_files import is_in_files
+from codesum_pipeline.texts.summaries.text_changes import is_in_files
 
 Rows = npt.NDArray[np.int64]
 # Vectors copied at one time: bounds the memory.

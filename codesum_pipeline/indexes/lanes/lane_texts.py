@@ -32,12 +32,12 @@ from codesum_pipeline.indexes.file_formats.arrow_bytes import utf8_parts
 from codesum_pipeline.indexes.file_formats.arrow_texts import scalar_of
 from codesum_pipeline.indexes.file_formats.version_folder import Lane
 from codesum_pipeline.indexes.lanes.tokens import TOKENS_VERSION
-from codesum_pipeline.texts.summaries.changed_files import hash_documents, is_in_files
 from codesum_pipeline.texts.summaries.extractive.extractive_parents import author_opening, author_opening_of_function
 from codesum_pipeline.texts.summaries.extractive.words import identifier_in_words
 from codesum_pipeline.texts.summaries.function_texts import docstrings_of
 from codesum_pipeline.texts.summaries.inputs import UpperInput
 from codesum_pipeline.texts.summaries.outline import head_layers, read_classes, read_files, read_outline
+from codesum_pipeline.texts.summaries.text_changes import hash_documents, is_in_files
 
 # Between the passages of a text, and between those of its tokens, which are one line otherwise.
 TEXT_BREAK = "\x1d"

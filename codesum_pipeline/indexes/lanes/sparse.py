@@ -44,7 +44,7 @@ from codesum_pipeline.indexes.lanes.lane_texts import (
     with_children,
 )
 from codesum_pipeline.indexes.lanes.tokens import joined_tokens, tokens_of_word
-from codesum_pipeline.texts.summaries.changed_files import is_in_files
+from codesum_pipeline.texts.summaries.text_changes import is_in_files
 
 _KINDS = byte_kinds(parts=string.ascii_letters + string.digits + "_")
 

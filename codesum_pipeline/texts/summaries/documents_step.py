@@ -30,8 +30,8 @@ from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.source.files.origins import is_own
 from codesum_pipeline.symbols.parsing.symbols_step import read_origins
-from codesum_pipeline.texts.summaries.changed_files import hash_contexts, hash_texts, is_in_files
 from codesum_pipeline.texts.summaries.outline import DocumentTree, module_layers, read_outline
+from codesum_pipeline.texts.summaries.text_changes import hash_contexts, hash_texts, is_in_files
 from codesum_pipeline.texts.summaries.text_history import append_history
 
 # Rises when a column of `documents` that comes from no text is filled in another way.

@@ -18,11 +18,11 @@ from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.foundation.worker_processes.limits import work_limits
 from codesum_pipeline.foundation.worker_processes.pool import Pool, resting_workers
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import LevelCalls
-from codesum_pipeline.texts.summaries.changed_files import usual_gate
 from codesum_pipeline.texts.summaries.decide import LastTexts, RequiredDocument, Rewrite
 from codesum_pipeline.texts.summaries.function_texts import parts_of_functions
 from codesum_pipeline.texts.summaries.holders import Holders
 from codesum_pipeline.texts.summaries.inputs import FunctionInput, UpperInput
+from codesum_pipeline.texts.summaries.text_changes import usual_gate
 from codesum_pipeline.texts.summaries.text_rows import Stamp
 from codesum_pipeline.texts.summaries.writers import WriteFunctions, WriteUpper, function_batches, upper_batches
 

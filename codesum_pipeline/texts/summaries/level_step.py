@@ -18,7 +18,6 @@ from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.foundation.worker_processes.limits import work_limits
 from codesum_pipeline.foundation.worker_processes.pool import Pool, worker_count
 from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup
-from codesum_pipeline.texts.summaries.changed_files import changed_files, is_in_files, note_files
 from codesum_pipeline.texts.summaries.decide import RequiredDocument, Rewrite
 from codesum_pipeline.texts.summaries.function_texts import want_functions
 from codesum_pipeline.texts.summaries.inputs import UpperInput
@@ -29,6 +28,7 @@ from codesum_pipeline.texts.summaries.outline import (
     read_outline,
     with_children,
 )
+from codesum_pipeline.texts.summaries.text_changes import changed_files, is_in_files, note_files
 from codesum_pipeline.texts.summaries.texts_below import Texts
 from codesum_pipeline.texts.summaries.wanted_texts import PLACEHOLDER, want_unless_it_fails
 

@@ -39,7 +39,6 @@ from codesum_pipeline.texts.summaries.by_model.plan_prices import (
     spared_by_cache,
 )
 from codesum_pipeline.texts.summaries.by_model.prompting import model_metadata
-from codesum_pipeline.texts.summaries.changed_files import changed_files, is_in_files
 from codesum_pipeline.texts.summaries.decide import LastTexts, RequiredDocument, Rewrite, kind_of_writer
 from codesum_pipeline.texts.summaries.function_texts import (
     choose_writers,
@@ -56,6 +55,7 @@ from codesum_pipeline.texts.summaries.inputs import (
 )
 from codesum_pipeline.texts.summaries.outline import DocumentTree, head_layers, read_outline, text_files
 from codesum_pipeline.texts.summaries.placeholders import is_empty
+from codesum_pipeline.texts.summaries.text_changes import changed_files, is_in_files
 from codesum_pipeline.texts.summaries.wanted_texts import EXTRACTIVE, PLACEHOLDER, want_unless_it_fails
 
 _NO_MODEL = Decision(None)

@@ -24,7 +24,7 @@ from codesum_pipeline.foundation.store.rows import column_names, from_table, mak
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.table_parts import paths_of
 from codesum_pipeline.foundation.store.workspace import Workspace
-from codesum_pipeline.texts.summaries.changed_files import is_in_files
+from codesum_pipeline.texts.summaries.text_changes import is_in_files
 
 _HASHES = ("text_hash", "summary_hash")
 # Columns that the tables of texts do not have.

@@ -15,10 +15,10 @@ from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.table_files import TableWrite
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.search.evaluation.scratch import scratch_in
-from codesum_pipeline.texts.summaries.changed_files import changed_files
 from codesum_pipeline.texts.summaries.function_texts import choose_writers
 from codesum_pipeline.texts.summaries.outline import read_classes, read_files
 from codesum_pipeline.texts.summaries.rewrite_plan import plan_summaries
+from codesum_pipeline.texts.summaries.text_changes import changed_files
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
 
