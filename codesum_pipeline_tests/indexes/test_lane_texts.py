@@ -1,19 +1,21 @@
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy, sha1_hex
-from codesum_pipeline.foundation.store.made_from import MadeFrom
+from codesum_pipeline.foundation.store.made_from import changed_paths
 from codesum_pipeline.indexes.file_formats.version_folder import DENSE_LANES, Lane
 from codesum_pipeline.indexes.lanes.dense import embed_documents
 from codesum_pipeline.indexes.lanes.lane_texts import (
     BODY_CHARACTERS,
     DENSE_VERSION,
     dense_texts,
+    lane_origins,
     lane_sources,
-    made_from,
     read_heads,
     term_texts,
     with_name,
@@ -168,22 +170,23 @@ def test_an_edit_makes_as_many_texts_however_many_documents_there_are(tmp_path: 
         workspace = make_index_workspace(tmp_path / str(others), files)
         (index_terms if table == "terms" else embed_documents)(workspace)
         write_tables(workspace, {**files, "shop/cart.py": (Definition("add_item", "Adds.", "def add_item(): 1"),)})
-        now = made_from(workspace, read_heads(workspace))
-        counts.append(now.is_same_in(MadeFrom.of_last_build(workspace, table)).to_pylist().count(False))
+        changed = changed_paths(workspace, table, partial(lane_origins, workspace))
+        counts.append(changed)
 
-    # The function, its file and its folder; vectors are those of documents that are no placeholders.
-    assert counts[0] == counts[1] > 0
+    # The file of the function, and its folder.
+    assert counts == [{"shop/cart.py", "shop"}] * 2
 
 
 def test_a_models_text_and_another_policy_of_hashes_are_not_told_by_hashes(tmp_path: Path) -> None:
     workspace = make_index_workspace(tmp_path)
-    heads = read_heads(workspace)
-    by_model = pa.array(["llm"] * heads.num_rows)
+    documents = workspace.tables.read("documents", workspace.key)
+    is_one = pc.equal(documents["file_path"], "shop/cart.py")
     of_raw = replace(workspace, settings=workspace.settings.model_copy(update={"hash_policy": HashPolicy.RAW}))
 
-    assert made_from(workspace, heads).rows["hash"].null_count == 0
-    for found in (
-        made_from(workspace, heads.set_column(heads.column_names.index("written_by"), "written_by", by_model)),
-        made_from(of_raw, heads),
-    ):
-        assert found.rows["hash"].null_count == heads.num_rows
+    assert lane_origins(workspace).rows["hash"].null_count == 0
+    assert lane_origins(of_raw).rows["hash"].null_count == len(lane_origins(of_raw).rows)
+    writers = pc.if_else(is_one, "llm", documents["written_by"])
+    place = documents.column_names.index("written_by")
+    workspace.tables.write("documents", workspace.key, documents.set_column(place, "written_by", writers))
+    found = lane_origins(workspace).rows
+    assert found["id"].filter(found["hash"].is_null()).to_pylist() == ["shop/cart.py"]

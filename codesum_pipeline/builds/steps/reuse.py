@@ -70,7 +70,7 @@ class RecordingStore(TableStore):
         return super().write(table, repo, rows, note=note)
 
     def replace_files(
-        self, table: str, repo: str, rows: pa.Table, paths: Collection[str], *, note: str = ""
+        self, table: str, repo: str, rows: pa.Table, paths: Collection[str] | None, *, note: str = ""
     ) -> TableWrite:
         self._writes.add(table)
         return super().replace_files(table, repo, rows, paths, note=note)

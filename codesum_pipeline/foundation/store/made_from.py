@@ -1,11 +1,14 @@
-"""What the rows of a table were made from, kept beside the memos of the steps: a row that would be made from the same
-again is carried over, and nothing of it is computed.
+"""What the rows of a table were made from, kept beside the memos of the steps: a file, or a folder, whose rows would be
+made from the same again is carried over, and nothing of it is computed.
 
-Such a file is used only while the table is what it was when both were written, under the same settings and versions. It
-ends with the hash of its content: Arrow does not check what it reads, and damage would end the process.
+What is made from is told by hashes: of what other tables say of each file, part by part, so that of a part which
+stayed the same nothing is read. Such hashes follow from the part alone. What a table was made from is used only while
+it is what it was when both were written, under the same settings and versions. Both files end with the hash of their
+content: Arrow does not check what it reads, and damage would end the process.
 """
 
 import hashlib
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Self
@@ -16,58 +19,133 @@ from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.store.atomic import replace_durably
+from codesum_pipeline.foundation.store.rows import join_by_row
+from codesum_pipeline.foundation.store.schemas import TABLES
+from codesum_pipeline.foundation.store.table_parts import paths_of_rows
 from codesum_pipeline.foundation.store.workspace import Workspace
 
-_SCHEMA = pa.schema([("id", pa.string()), ("hash", pa.binary(20))])
+_TEXT = pa.string()
+_SCHEMA = pa.schema([("id", _TEXT), ("hash", _TEXT)])
+_OF_PARTS = pa.schema([("part", _TEXT), ("path", _TEXT), ("hash", _TEXT)])
 _STATE = b"codesum.state"
+# Of what follows from its content alone.
+_OF_CONTENT = b"content"
 # Strings that are Python objects at one time: bounds the memory.
 _AT_ONCE = 1 << 12
 _CHECK_BYTES = hashlib.sha256().digest_size
 
 
 class MadeFrom(Struct, frozen=True):
-    """The id of each row, and the hash of what it was made from; null where that must not be relied on."""
+    """The path of each file or folder, and the hash of what its rows were made from; null where that must not be relied
+    on."""
 
     rows: pa.Table
 
     @classmethod
     def of_columns(cls, ids: pa.Array | pa.ChunkedArray, *columns: pa.Array | pa.ChunkedArray) -> Self:
-        """From strings, one column for each thing that a row is made from; all count, and none may be null."""
-        # Lengths tell where one ends and the next begins.
-        lengths = [pc.binary_length(column).cast(pa.string()) for column in columns]
-        wide = [column.cast(pa.large_string()) for column in (*lengths, *columns)]
-        joined = pc.binary_join_element_wise(*wide, pa.scalar(" ", pa.large_string()))
-        parts = (joined.slice(start, _AT_ONCE).to_pylist() for start in range(0, len(joined), _AT_ONCE))
-        hashes = [hashlib.sha1(text.encode(), usedforsecurity=False).digest() for part in parts for text in part]
-        return cls(pa.table([ids, pa.array(hashes, pa.binary(20))], schema=_SCHEMA))
+        """From strings, one column for each thing that rows are made from; all count, and none may be null."""
+        return cls(pa.table([ids, _sha1_of(_one_text(columns))], schema=_SCHEMA))
 
     @classmethod
     def of_last_build(cls, ws: Workspace, table: str) -> Self:
         """Of the rows that a table has; none where nothing is known of them."""
-        if last := ws.last_build:
-            with suppress(OSError):
-                content = memoryview(_path(last, table).read_bytes())
-                rows, check = content[:-_CHECK_BYTES], content[-_CHECK_BYTES:]
-                if hashlib.sha256(rows).digest() == check:
-                    with pa.ipc.open_file(pa.py_buffer(rows)) as file:
-                        if (file.schema.metadata or {}).get(_STATE) == _state(last, table):
-                            return cls(file.read_all().replace_schema_metadata(None))
-        return cls(_SCHEMA.empty_table())
+        last = ws.last_build
+        return cls(_read(_path(last, table), _SCHEMA, _state(last, table)) if last else _SCHEMA.empty_table())
 
-    def is_same_in(self, last: Self) -> pa.Array:
-        """For each row, whether it was made from the same before."""
+    def at(self, paths: pa.ChunkedArray) -> pa.ChunkedArray:
+        """The hash of each of some paths; empty of one that has none."""
+        places = pc.index_in(paths, value_set=self.rows["id"].combine_chunks())
+        return pc.fill_null(self.rows["hash"].take(places), "")
+
+    def changed_since(self, last: Self) -> set[str]:
+        """The paths whose rows may be others than before, or are gone."""
         before = last.rows["hash"].take(pc.index_in(self.rows["id"], value_set=last.rows["id"]))
-        return pc.fill_null(pc.equal(self.rows["hash"], before), False).combine_chunks()
+        is_same = pc.fill_null(pc.equal(self.rows["hash"], before), False)
+        is_there = pc.is_in(last.rows["id"], value_set=self.rows["id"].combine_chunks())
+        parts = (self.rows["id"].filter(pc.invert(is_same)), last.rows["id"].filter(pc.invert(is_there)))
+        return {path for part in parts for path in part.to_pylist()}
+
+    def besides(self, paths: pa.ChunkedArray) -> Self:
+        """The same, where what is known of these paths, gone ones too, must not be relied on."""
+        unknown = pc.unique(paths)
+        known = self.rows.filter(pc.invert(pc.is_in(self.rows["id"], value_set=unknown)))
+        return type(self)(pa.concat_tables([known, pa.table([unknown, pa.nulls(len(unknown), _TEXT)], schema=_SCHEMA)]))
 
     def keep(self, ws: Workspace, table: str) -> None:
         """Keep it, once the table is in place."""
         if not ws.tables.is_scratch:
-            schema = _SCHEMA.with_metadata({_STATE: _state(ws, table)})
-            content = pa.BufferOutputStream()
-            with pa.ipc.new_file(content, schema) as written:
-                written.write_table(self.rows.replace_schema_metadata(schema.metadata))
-            with replace_durably(_path(ws, table)) as file:
-                file.writelines([content.getvalue(), hashlib.sha256(content.getvalue()).digest()])
+            _write(_path(ws, table), self.rows, _state(ws, table))
+
+
+def changed_paths(ws: Workspace, table: str, now: Callable[[], MadeFrom]) -> set[str] | None:
+    """The paths whose rows of a table may be others than in the last build, or are gone; None for all."""
+    last = MadeFrom.of_last_build(ws, table)
+    return now().changed_since(last) if len(last.rows) else None
+
+
+def hash_files(ws: Workspace, table: str, columns: Sequence[str]) -> MadeFrom:
+    """For each path the hash of what a table says of it in these columns, which identify a row and are of strings,
+    truth values, or lists of strings."""
+    home, tables = ws.base or ws, ws.tables.unrecorded()
+    place = home.layout.memos(ws.key) / f"{table}.files.arrow"
+    last = _read(place, _OF_PARTS, _OF_CONTENT)
+    parts = tables.read_other_parts(table, ws.key, {*pc.unique(last["part"]).to_pylist()}, columns=[*columns])
+    new = [_hash_part(part, rows, table) for part, rows in parts.items() if rows is not None]
+    found = pa.concat_tables([last.filter(pc.is_in(last["part"], value_set=pa.array([*parts], _TEXT))), *new])
+    if (new or len(found) < len(last)) and not tables.is_scratch:
+        _write(place, found, _OF_CONTENT)
+    # A path may have rows in two parts.
+    found = found.sort_by([("path", "ascending"), ("part", "ascending")])
+    paths = pc.unique(found["path"])
+    hashes = join_by_row(pc.index_in(found["path"], value_set=paths), found["hash"], len(paths), " ")
+    return MadeFrom(pa.table([paths, hashes.cast(_TEXT)], schema=_SCHEMA))
+
+
+def _hash_part(part: str, rows: pa.Table, table: str) -> pa.Table:
+    of_rows = paths_of_rows(rows, TABLES[table])
+    paths = pc.unique(of_rows)
+    texts = join_by_row(pc.index_in(of_rows, value_set=paths), _one_text(rows.columns), len(paths), "\n")
+    return pa.table([pa.repeat(part, len(paths)), paths, _sha1_of(texts)], schema=_OF_PARTS)
+
+
+def _one_text(columns: Sequence[pa.Array | pa.ChunkedArray]) -> pa.Array | pa.ChunkedArray:
+    """All columns of each row: lengths tell where one ends and the next begins, and what is null."""
+    lengths, texts = [], []
+    for column in columns:
+        is_list = pa.types.is_list(column.type)
+        # Of items that may not be null there is no kernel.
+        text = pc.binary_join(column.cast(pa.list_(_TEXT)), "\0") if is_list else column.cast(pa.large_string())
+        counted = [pc.binary_length(text), *([pc.list_value_length(column)] if is_list else [])]
+        lengths += [pc.fill_null(count.cast(_TEXT), "null").cast(pa.large_string()) for count in counted]
+        texts.append(pc.fill_null(text.cast(pa.large_string()), ""))
+    return pc.binary_join_element_wise(*lengths, *texts, pa.scalar(" ", pa.large_string()))
+
+
+def _sha1_of(texts: pa.Array | pa.ChunkedArray) -> pa.Array:
+    parts = (texts.slice(start, _AT_ONCE).to_pylist() for start in range(0, len(texts), _AT_ONCE))
+    hashes = [hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest() for part in parts for text in part]
+    return pa.array(hashes, _TEXT)
+
+
+def _read(path: Path, schema: pa.Schema, state: bytes) -> pa.Table:
+    """The rows that were written with these columns in this state; none where they are of another, damaged or
+    missing."""
+    with suppress(OSError):
+        content = memoryview(path.read_bytes())
+        rows, check = content[:-_CHECK_BYTES], content[-_CHECK_BYTES:]
+        if hashlib.sha256(rows).digest() == check:
+            with pa.ipc.open_file(pa.py_buffer(rows)) as file:
+                if file.schema.equals(schema.with_metadata({_STATE: state}), check_metadata=True):
+                    return file.read_all().replace_schema_metadata(None)
+    return schema.empty_table()
+
+
+def _write(path: Path, rows: pa.Table, state: bytes) -> None:
+    content = pa.BufferOutputStream()
+    with pa.ipc.new_file(content, rows.schema.with_metadata({_STATE: state})) as written:
+        written.write_table(rows.replace_schema_metadata({_STATE: state}))
+    with replace_durably(path) as file:
+        file.writelines([content.getvalue(), hashlib.sha256(content.getvalue()).digest()])
 
 
 def _state(ws: Workspace, table: str) -> bytes:

@@ -3,15 +3,14 @@
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from codesum_pipeline.foundation.data_model.errors import MissingTable
-from codesum_pipeline.foundation.store.rows import OrderedRows, RowReader, rows_having
+from codesum_pipeline.foundation.store.rows import OrderedRows, RowReader, TableReader, rows_having
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.table_files import TableWrite
-from codesum_pipeline.foundation.store.tables import TableStore, rows_of_files
+from codesum_pipeline.foundation.store.table_parts import rows_of_files
+from codesum_pipeline.foundation.store.tables import TableStore
 
 
 class MemoryTables(TableStore):
@@ -39,14 +38,20 @@ class MemoryTables(TableStore):
         return self._rows[table].select(columns) if columns else self._rows[table]
 
     def read_parts(
-        self, table: str, repo: str, *, columns: list[str], having: tuple[str, str] | None = None
+        self,
+        table: str,
+        repo: str,
+        *,
+        columns: list[str],
+        having: tuple[str, str] | None = None,
+        paths: Collection[str] | None = None,
     ) -> Iterator[pa.Table]:
-        found = self._rows.get(table)
-        if found is not None and len(found):
-            yield rows_having(found.select(columns), having)
+        if table in self._rows and len(self._rows[table]):
+            rows = rows_having(self._rows[table], having)
+            yield (rows if paths is None else rows_of_files(rows, TABLES[table], paths)).select(columns)
 
     def reader(self, table: str, repo: str, *, columns: list[str], kept: int = 1) -> RowReader:
-        return _TableReader(None, self.read(table, repo, columns=columns), kept)
+        return TableReader(None, self.read(table, repo, columns=columns), kept)
 
     def write(self, table: str, repo: str, rows: pa.Table, *, note: str = "") -> TableWrite:
         spec = TABLES[table]
@@ -58,12 +63,15 @@ class MemoryTables(TableStore):
     def append(self, table: str, repo: str, rows: pa.Table) -> TableWrite:
         return self.write(table, repo, pa.concat_tables([self.read_or_empty(table, repo), rows]))
 
-    def read_files(self, table: str, repo: str, paths: Collection[str], *, columns: list[str]) -> pa.Table:
-        return rows_of_files(self.read_or_empty(table, repo), TABLES[table], paths).select(columns)
+    def read_files(self, table: str, repo: str, paths: Collection[str] | None, *, columns: list[str]) -> pa.Table:
+        rows = self.read_or_empty(table, repo)
+        return (rows if paths is None else rows_of_files(rows, TABLES[table], paths)).select(columns)
 
     def replace_files(
-        self, table: str, repo: str, rows: pa.Table, paths: Collection[str], *, note: str = ""
+        self, table: str, repo: str, rows: pa.Table, paths: Collection[str] | None, *, note: str = ""
     ) -> TableWrite:
+        if paths is None:
+            return self.write(table, repo, rows, note=note)
         kept = rows_of_files(self.read_or_empty(table, repo), TABLES[table], paths, are_wanted=False)
         return self.write(table, repo, pa.concat_tables([kept, rows.cast(kept.schema)]), note=note)
 
@@ -82,10 +90,3 @@ class MemoryTables(TableStore):
 
     def note(self, table: str, repo: str) -> str:
         return self._notes.get(table, "")
-
-
-class _TableReader(RowReader, eq=False):
-    """Reads a table in memory; `empty` has the rows."""
-
-    def at(self, rows: npt.NDArray[np.int64]) -> pa.Table:
-        return self.empty.take(pa.array(rows))

@@ -316,3 +316,19 @@ class RowReader(Struct, eq=False):
             found = found if self.fields else with_newer_columns(found, self.empty.schema, names)
         self._groups[group] = found
         return found
+
+
+class TableReader(RowReader, eq=False):
+    """Reads a table in memory; `empty` has the rows."""
+
+    def at(self, rows: npt.NDArray[np.int64]) -> pa.Table:
+        return self.empty.take(pa.array(rows[rows < len(self.empty)]))
+
+
+def rows_to_read(rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], pa.Array]:
+    """The row numbers to pass to `TableStore.read_at`, and the place of each given row among them; null for row -1."""
+    is_one = rows >= 0
+    wanted, places = np.unique(rows[is_one], return_inverse=True)
+    at = np.zeros(len(rows), dtype=np.int64)
+    at[is_one] = places
+    return wanted, pa.array(at, mask=~is_one)

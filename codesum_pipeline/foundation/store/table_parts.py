@@ -179,6 +179,12 @@ def paths_of_rows(rows: pa.Table, spec: TableSpec) -> pa.ChunkedArray:
     return paths_of(_as_ids(rows.column(spec.cut_by)))
 
 
+def rows_of_files(rows: pa.Table, spec: TableSpec, paths: Collection[str], *, are_wanted: bool = True) -> pa.Table:
+    """The rows of some files, or all others."""
+    is_of_them = pc.is_in(paths_of_rows(rows, spec), value_set=pa.array([*paths], pa.string()))
+    return rows.filter(is_of_them if are_wanted else pc.invert(is_of_them))
+
+
 def paths_of(ids: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     """The path of the file of each id."""
     return pc.list_element(pc.split_pattern(ids, SEPARATOR, max_splits=1), 0)

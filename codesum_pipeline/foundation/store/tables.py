@@ -16,7 +16,6 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from msgspec import Struct
 from msgspec.json import decode
@@ -59,6 +58,7 @@ from codesum_pipeline.foundation.store.table_parts import (
     keys_of,
     list_parts,
     paths_of_rows,
+    rows_of_files,
 )
 
 T = TypeVar("T", bound=Struct)
@@ -116,27 +116,37 @@ class TableStore:
         return with_newer_columns(found, TABLES[table].schema, columns)
 
     def read_parts(
-        self, table: str, repo: str, *, columns: list[str], having: tuple[str, str] | None = None
+        self,
+        table: str,
+        repo: str,
+        *,
+        columns: list[str],
+        having: tuple[str, str] | None = None,
+        paths: Collection[str] | None = None,
     ) -> Iterator[pa.Table]:
-        """The rows as `read` gives them, some at a time, so that all of them need not be held; none if the table
-        was never written.
+        """The rows as `read` or `read_files` gives them, some at a time, so that all of them need not be held; none if
+        the table was never written.
 
         `having` is a column of `columns` and its value in the rows that are wanted: parts without it are not read.
         """
         self._note_read(table, columns)
         if self._find(table, repo) is None:
             return
-        file = self._open(table, repo)
+        file, spec = self._open(table, repo), TABLES[table]
         groups = map(file.metadata.row_group, range(file.num_row_groups))
         sizes = {n: group.num_rows for n, group in enumerate(groups) if having is None or _may_have(group, *having)}
-        for some in bounded_batches(sizes, sizes.__getitem__, most=group_rows(TABLES[table])):
+        names = columns if paths is None else [*dict.fromkeys([*columns, spec.cut_by])]
+        wanted = _groups_of(file, paths)
+        wanted = [*sizes] if wanted is None else [group for group in wanted if group in sizes]
+        for some in bounded_batches(wanted, sizes.__getitem__, most=group_rows(spec)):
             with undamaged(table, repo):
                 # One after the other: several at once are put together more slowly than here.
-                read = [file.read_row_group(group, columns=columns).replace_schema_metadata(None) for group in some]
+                read = [file.read_row_group(group, columns=names).replace_schema_metadata(None) for group in some]
             part = pa.concat_tables(read)
             # Vectors are long, and who reads them takes them chunk by chunk.
             part = part if "vector" in columns else part.combine_chunks()
-            yield rows_having(with_newer_columns(part, TABLES[table].schema, columns), having)
+            part = rows_having(with_newer_columns(part, spec.schema, names), having)
+            yield part if paths is None else rows_of_files(part, spec, paths).select(columns)
 
     def read_at(
         self, table: str, repo: str, rows: npt.NDArray[np.int64], *, columns: list[str], fields: Fields = NO_FIELDS
@@ -173,20 +183,40 @@ class TableStore:
         """The rows as values; none if the table was never written."""
         return from_table(self.read_or_empty(table, repo, columns=column_names(row_type)), row_type)
 
-    def read_files(self, table: str, repo: str, paths: Collection[str], *, columns: list[str]) -> pa.Table:
-        """The rows of some files, in key order; none if the table was never written. Only their parts are read."""
+    def read_files(self, table: str, repo: str, paths: Collection[str] | None, *, columns: list[str]) -> pa.Table:
+        """The rows of some files, in key order, or of all; none if the table was never written. Only their parts are
+        read."""
+        if paths is None:
+            return self.read_or_empty(table, repo, columns=columns)
         self._note_read(table, columns)
-        return self._rows_of(table, repo, paths, columns)
-
-    def _rows_of(self, table: str, repo: str, paths: Collection[str], columns: list[str]) -> pa.Table:
         if self._find(table, repo) is None:
             return TABLES[table].schema.empty_table().select(columns)
         file = self._open(table, repo)
-        parts = parts_in(file.metadata.metadata or {})
         names = list(dict.fromkeys([*columns, TABLES[table].cut_by]))
-        groups = parts.row_groups_of(parts.with_rows_of(paths)) if parts.modulus else None
-        found = read_groups(TABLES[table], repo, file, groups, names)
+        found = read_groups(TABLES[table], repo, file, _groups_of(file, paths), names)
         return rows_of_files(found, TABLES[table], paths).select(columns)
+
+    def read_other_parts(
+        self, table: str, repo: str, known: Collection[str], *, columns: list[str]
+    ) -> dict[str, pa.Table | None]:
+        """The rows of each part by the hash of these columns, which identify a row; None of one whose hash is `known`.
+        A table that is not cut is one part."""
+        if self._find(table, repo) is None:
+            return {}
+        file = self._open(table, repo)
+        footer = file.metadata.metadata or {}
+        parts, hashes = parts_in(footer), decode(footer.get(COLUMNS_KEY, b"{}"))
+        # A table may be too old to have a column, or any hash.
+        names = [name for name in columns if name in hashes]
+        groups: dict[str, list[int] | None] = {
+            content_hash_of(part.hashes, names): parts.row_groups_of([number])
+            for number, part in enumerate(parts.parts if parts.modulus else ())
+        }
+        groups = groups or {content_hash_of(hashes, names): None}
+        return {
+            part: None if names and part in known else read_groups(TABLES[table], repo, file, some, columns)
+            for part, some in groups.items()
+        }
 
     def write(self, table: str, repo: str, rows: pa.Table, *, note: str = "") -> TableWrite:
         """Replace one repository's rows. `note` says what they belong with; no hash covers it."""
@@ -202,10 +232,12 @@ class TableStore:
         return self._write_parts(table, repo, pieces, note, source=None)
 
     def replace_files(
-        self, table: str, repo: str, rows: pa.Table, paths: Collection[str], *, note: str = ""
+        self, table: str, repo: str, rows: pa.Table, paths: Collection[str] | None, *, note: str = ""
     ) -> TableWrite:
-        """Replace the rows of some files by `rows`, which are of no other files: as if all were written, but of a large
-        table only the parts with these files are read and written."""
+        """Replace the rows of some files, or all, by `rows`, which are of no other files: as if all were written, but
+        of a large table only the parts with these files are read and written."""
+        if paths is None:
+            return self.write(table, repo, rows, note=note)
         spec, source = TABLES[table], self._find(table, repo)
         # One open file: another build of the base of a preview may replace the table meanwhile.
         file = self._open(table, repo) if source else None
@@ -232,7 +264,7 @@ class TableStore:
     def append(self, table: str, repo: str, rows: pa.Table) -> TableWrite:
         """Add rows behind all others of a table whose key is a number."""
         paths = set(paths_of_rows(rows, TABLES[table]).to_pylist())
-        around = self._rows_of(table, repo, paths, rows.column_names)
+        around = self.read_files(table, repo, paths, columns=rows.column_names)
         return self.replace_files(table, repo, pa.concat_tables([around, rows]), paths)
 
     def _write_parts(
@@ -362,25 +394,16 @@ def _usable_parts(file: pq.ParquetFile | None, spec: TableSpec) -> PartList:
     return parts if is_usable else PartList.cut_now()
 
 
+def _groups_of(file: pq.ParquetFile, paths: Collection[str] | None) -> list[int] | None:
+    """The row groups that may have rows of some files; None for all."""
+    parts = parts_in(file.metadata.metadata or {})
+    return parts.row_groups_of(parts.with_rows_of(paths)) if parts.modulus and paths is not None else None
+
+
 @lru_cache(maxsize=128)
 def _metadata(path: Path, _state: FileState | None) -> pq.FileMetaData:
     """The footer: each step reads some columns of many tables, and compares what they were made from."""
     return pq.read_metadata(path)
-
-
-def rows_to_read(rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], pa.Array]:
-    """The row numbers to pass to `TableStore.read_at`, and the place of each given row among them; null for row -1."""
-    is_one = rows >= 0
-    wanted, places = np.unique(rows[is_one], return_inverse=True)
-    at = np.zeros(len(rows), dtype=np.int64)
-    at[is_one] = places
-    return wanted, pa.array(at, mask=~is_one)
-
-
-def rows_of_files(rows: pa.Table, spec: TableSpec, paths: Collection[str], *, are_wanted: bool = True) -> pa.Table:
-    """The rows of some files, or all others."""
-    is_of_them = pc.is_in(paths_of_rows(rows, spec), value_set=pa.array([*paths], pa.string()))
-    return rows.filter(is_of_them if are_wanted else pc.invert(is_of_them))
 
 
 def _may_have(group: pq.RowGroupMetaData, column: str, value: str) -> bool:

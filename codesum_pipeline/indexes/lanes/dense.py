@@ -4,8 +4,9 @@ Only the hash of the text and the model decide: a moved file, a copy or a revert
 whatever id it has. A plan says before a build how many texts it would embed, and about at what price.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import cache, partial
 from itertools import chain
 
 import numpy as np
@@ -19,7 +20,7 @@ from codesum_pipeline.foundation.data_model.document import PlanAction, PlanRow
 from codesum_pipeline.foundation.data_model.errors import MissingTable, UnusableVectors
 from codesum_pipeline.foundation.data_model.guard import Failure, FailureGuard
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
-from codesum_pipeline.foundation.store.made_from import MadeFrom
+from codesum_pipeline.foundation.store.made_from import changed_paths
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.table_parts import paths_of
 from codesum_pipeline.foundation.store.workspace import Workspace
@@ -32,12 +33,15 @@ from codesum_pipeline.indexes.lanes.lane_texts import (
     BODY_CHARACTERS,
     LaneText,
     dense_texts,
+    differing_paths,
     hashes_unless,
     in_parts,
+    lane_origins,
     lane_sources,
-    made_from,
     read_heads,
+    with_children,
 )
+from codesum_pipeline.texts.summaries.text_changes import is_in_files
 
 Rows = npt.NDArray[np.int64]
 # Vectors copied at one time: bounds the memory.
@@ -72,42 +76,41 @@ def embed_documents(ws: Workspace, *, progress: Progress = no_progress) -> Dense
     billed_before = embedder.billed_tokens
     max_tokens = min(ws.settings.summary_embed_max_tokens, embedder.max_tokens)
     lanes = dense_lanes(ws.settings.extra_lanes)
-    heads = read_heads(ws)
+    now = cache(partial(lane_origins, ws))
+    paths = changed_paths(ws, "vectors", now)
+    heads = read_heads(ws, paths, around=with_children(paths, now))
     heads = heads.filter(pc.invert(heads.column("is_placeholder"))).combine_chunks()
-    ids, origins = heads.column("id").combine_chunks(), made_from(ws, heads)
-    hashes, changed = _known_texts(ws, ids, origins.is_same_in(MadeFrom.of_last_build(ws, "vectors")), lanes)
-    sources = _sources(ws, heads.take(pa.array(changed)))
-    hashes = _with_hashes(hashes, changed, sources, max_tokens, lanes)
+    ids, sources = heads.column("id").combine_chunks(), _sources(ws, heads)
+    hashes = _hashes_of(sources, max_tokens, lanes)
     wanted, resumed, guard = np.empty(0, dtype=np.int64), 0, FailureGuard()
-    is_touched, replaced = _touched(ws, embedder, ids, lanes, hashes)
+    is_touched, replaced = _touched(ws, embedder, paths, [*_rows_of(ids, lanes), hashes])
     if not replaced and ws.tables.content_hash("vectors", ws.key) is not None:
         written, dimensions = ws.tables.keep("vectors", ws.key), vector_length(ws, embedder)
     else:
         known = _known_hashes(ws, embedder)
         wanted = _wanted(hashes, known, len(lanes))
-        texts = _texts(sources, changed, hashes, wanted, max_tokens, lanes)
+        texts = _texts(sources, hashes, wanted, max_tokens, lanes)
         fresh, resumed = embed_texts(
             ws, embedder, texts, len(wanted), max_tokens=max_tokens, guard=guard, progress=progress
         )
-        rows = np.flatnonzero(np.tile(is_touched, len(lanes)))
+        rows = np.flatnonzero(is_touched)
         some = hashes.take(pa.array(rows))
-        length = None if len(rows) == len(hashes) else vector_length(ws, embedder)
+        length = None if paths is None and len(rows) == len(hashes) else vector_length(ws, embedder)
         vectors = _join(ws, embedder, some, known, np.searchsorted(rows, wanted), fresh, length)
         del sources, texts
-        of_rows = [*_rows_of(ids.filter(pa.array(is_touched)), lanes), some]
+        of_rows = [*(column.filter(pa.array(is_touched)) for column in _rows_of(ids, lanes)), some]
         table, dimensions = _table_of(embedder, of_rows, vectors, guard), vectors.shape[1]
         written = ws.tables.replace_files("vectors", ws.key, table, replaced)
-    if not guard.failed:
-        origins.keep(ws, "vectors")
+    if not guard.failed and not ws.tables.is_scratch:
+        now().keep(ws, "vectors")
     discard_kept_vectors(ws.layout.finished_vectors(ws.key))
-    billed = embedder.billed_tokens - billed_before
-    failures = _failures(ids, hashes, guard)
+    billed, failures = embedder.billed_tokens - billed_before, _failures(ids, hashes, guard)
     return DenseReport(
         embedded=len(wanted) - resumed - len(guard.failed),
         resumed=resumed,
-        carried=len(hashes) - len(wanted),
+        carried=written.rows - len(wanted),
         rows=written.rows,
-        lanes={str(lane): len(ids) for lane in lanes if len(ids)},
+        lanes={str(lane): written.rows // len(lanes) for lane in lanes if written.rows},
         model=embedder.model_id,
         dimensions=dimensions,
         billed_tokens=billed,
@@ -139,39 +142,17 @@ def _length_of(vectors: pa.Table) -> int:
     return len(vectors.column("vector")[0])
 
 
-def _known_texts(ws: Workspace, ids: pa.Array, is_same: pa.Array, lanes: Sequence[Lane]) -> tuple[list[pa.Array], Rows]:
-    """For each lane the hash of each document's text as the last build had it, and the rows of the documents whose
-    texts must be made to know it."""
-    if not pc.any(is_same).as_py():
-        return [pa.nulls(len(ids), pa.string()) for _ in lanes], np.arange(len(ids))
-    last = ws.tables.read("vectors", ws.key, columns=["id", "lane", "text_hash"])
-    hashes = []
-    for lane in lanes:
-        of_lane = last.filter(pc.equal(last.column("lane"), str(lane))).combine_chunks()
-        found = of_lane.column("text_hash").take(pc.index_in(ids, value_set=of_lane.column("id").combine_chunks()))
-        hashes.append(pc.if_else(is_same, found.combine_chunks(), pa.scalar(None, pa.string())))
-    is_missing = [lane.is_null().to_numpy(zero_copy_only=False) for lane in hashes]
-    return hashes, np.flatnonzero(np.logical_or.reduce(is_missing))
-
-
 def _sources(ws: Workspace, heads: pa.Table) -> pa.Table:
     return pa.concat_tables(lane_sources(ws, heads, body_characters=BODY_CHARACTERS)).combine_chunks()
 
 
-def _with_hashes(
-    known: Sequence[pa.Array], rows: Rows, sources: pa.Table, max_tokens: int, lanes: Sequence[Lane]
-) -> pa.Array:
-    """The hashes of all texts, lane after lane: the known ones with those of some `rows`, made from `sources`."""
+def _hashes_of(sources: pa.Table, max_tokens: int, lanes: Sequence[Lane]) -> pa.Array:
+    """The hashes of all texts, lane after lane."""
     parts = [
         [texts.hash_all() for texts in dense_texts(some, max_tokens=max_tokens, lanes=lanes)]
         for some in in_parts(sources)
     ]
-    is_made = np.zeros(len(known[0]), dtype=np.bool_)
-    is_made[rows] = True
-    return pa.concat_arrays(
-        pc.replace_with_mask(hashes, pa.array(is_made), pa.concat_arrays(made))
-        for hashes, made in zip(known, zip(*parts, strict=True), strict=True)
-    )
+    return pa.concat_arrays(part for of_lane in zip(*parts, strict=True) for part in of_lane)
 
 
 def _rows_of(ids: pa.Array, lanes: Sequence[Lane]) -> tuple[pa.Array, pa.Array]:
@@ -179,24 +160,16 @@ def _rows_of(ids: pa.Array, lanes: Sequence[Lane]) -> tuple[pa.Array, pa.Array]:
 
 
 def _touched(
-    ws: Workspace, embedder: Embedder, ids: pa.Array, lanes: Sequence[Lane], hashes: pa.Array
+    ws: Workspace, embedder: Embedder, paths: Collection[str] | None, columns: Sequence[pa.Array]
 ) -> tuple[npt.NDArray[np.bool_], set[str]]:
-    """The files in which a document or one of its texts is new or gone, and which documents are of these files."""
-    last = ws.tables.read_or_empty("vectors", ws.key, columns=["id", "lane", "text_hash", "model"])
+    """Which rows are of files in which a document or one of its texts is new or gone, and these files. Rows have ids,
+    lanes and hashes of texts; of other files than those of `paths` all rows stay."""
+    now = pa.table([*columns], names=["id", "lane", "text_hash"])
+    last = ws.tables.read_files("vectors", ws.key, paths, columns=[*now.column_names, "model"])
     may_stay = pc.and_(pc.equal(last.column("model"), embedder.model_id), not ws.force)
-    before = _text_keys(*(last.column(name) for name in ("id", "lane", "text_hash")))
-    now = _text_keys(*_rows_of(ids, lanes), hashes)
-    is_gone = pc.invert(pc.and_(may_stay, pc.is_in(before, value_set=now)))
-    is_new = pc.invert(pc.is_in(now, value_set=before.filter(may_stay).combine_chunks()))
-    paths = paths_of(ids)
-    of_rows = pa.concat_arrays([paths] * len(lanes))
-    replaced = {*of_rows.filter(is_new).to_pylist(), *paths_of(last.column("id").filter(is_gone)).to_pylist()}
-    is_touched = pc.is_in(paths, value_set=pa.array([*replaced], pa.string())).to_numpy(zero_copy_only=False)
-    return is_touched, replaced
-
-
-def _text_keys(*columns: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    return pc.binary_join_element_wise(*columns, "\n")
+    replaced = differing_paths(last.filter(may_stay), now)
+    replaced.update(paths_of(last["id"].filter(pc.invert(may_stay))).to_pylist())
+    return is_in_files(now["id"], replaced).to_numpy(), replaced
 
 
 def _table_of(embedder: Embedder, of_rows: Sequence[pa.Array], vectors: Vectors, guard: FailureGuard) -> pa.Table:
@@ -229,12 +202,11 @@ def _wanted(hashes: pa.Array, known: pa.Array, lanes: int) -> Rows:
 
 
 def _texts(
-    sources: pa.Table, rows_of_sources: Rows, hashes: pa.Array, wanted: Rows, max_tokens: int, lanes: Sequence[Lane]
+    sources: pa.Table, hashes: pa.Array, wanted: Rows, max_tokens: int, lanes: Sequence[Lane]
 ) -> Iterator[LaneText]:
     if not len(wanted):
         return
     numbers, documents = np.divmod(wanted, len(hashes) // len(lanes))
-    documents = np.searchsorted(rows_of_sources, documents)
     some = np.unique(documents)
     places = np.searchsorted(some, documents)
     names = hashes.take(pa.array(wanted))

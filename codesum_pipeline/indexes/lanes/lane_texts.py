@@ -9,7 +9,7 @@ its passages in one string, and so have its tokens.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from importlib import metadata
 from itertools import chain
 
@@ -17,16 +17,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
-from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.document import Level, WrittenBy
 from codesum_pipeline.foundation.data_model.edge import Alias, AliasKind
 from codesum_pipeline.foundation.data_model.guard import FailureGuard, guard_item
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
-from codesum_pipeline.foundation.data_model.ids import SEPARATOR
-from codesum_pipeline.foundation.store.made_from import MadeFrom
-from codesum_pipeline.foundation.store.rows import from_table, join_by_row
-from codesum_pipeline.foundation.store.tables import rows_to_read
+from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, SEPARATOR, module_path_of
+from codesum_pipeline.foundation.store.made_from import MadeFrom, hash_files
+from codesum_pipeline.foundation.store.rows import from_table, join_by_row, rows_to_read
+from codesum_pipeline.foundation.store.schemas import TABLES
+from codesum_pipeline.foundation.store.table_parts import paths_of
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.file_formats.arrow_bytes import utf8_parts
 from codesum_pipeline.indexes.file_formats.arrow_texts import scalar_of
@@ -37,6 +37,7 @@ from codesum_pipeline.texts.summaries.extractive.words import identifier_in_word
 from codesum_pipeline.texts.summaries.function_texts import docstrings_of
 from codesum_pipeline.texts.summaries.inputs import UpperInput
 from codesum_pipeline.texts.summaries.outline import head_layers, read_classes, read_files, read_outline
+from codesum_pipeline.texts.summaries.text_changes import hash_documents, is_in_files
 
 # Between the passages of a text, and between those of its tokens, which are one line otherwise.
 TEXT_BREAK = "\x1d"
@@ -108,6 +109,7 @@ _COLUMNS = [
 ]  # fmt: skip
 # The tables of bodies: name, column of ids, column of texts.
 _BODIES = (("symbols", "id", "canonical_source"), ("file_facts", "file_path", "source"))
+_KEY = ("id", "lane", "text_hash")
 # What has more names is called by none of them.
 _MOST_NAMES = 20
 _NULL = pa.scalar(None, pa.large_string())
@@ -146,15 +148,18 @@ class LaneTexts(Struct, frozen=True):
         return pa.array(hashes, pa.string())
 
 
-def read_heads(ws: Workspace) -> pa.Table:
-    """What the lanes need of every document besides its body, in id order. `name` is the qualified name, or above
-    classes the path; of a function, `child_names` is null. `own_body` is that of a module, null for others: the names
-    of its files and folders with the names defined in them."""
-    documents = ws.tables.read("documents", ws.key, columns=_COLUMNS).combine_chunks()
-    ids, paths = documents.column("id"), _wide(documents.column("file_path"))
+def read_heads(
+    ws: Workspace, paths: Collection[str] | None = None, *, around: Collection[str] | None = None
+) -> pa.Table:
+    """What the lanes need of every document besides its body, in id order; or of those of some files and folders, for
+    which those `around` are read. `name` is the qualified name, or above classes the path; of a function, `child_names`
+    is null. `own_body` is that of a module, null for others: the names of its files and folders with the names defined
+    in them."""
+    documents = ws.tables.read_files("documents", ws.key, around, columns=_COLUMNS).combine_chunks()
+    ids, files = documents.column("id"), _wide(documents.column("file_path"))
     names = pc.if_else(
         pc.equal(pc.fill_null(documents.column("qualified_name"), ""), ""),
-        paths,
+        files,
         _wide(documents.column("qualified_name")),
     )
     is_symbol = pc.is_in(documents.column("type"), value_set=pa.array([str(Level.FUNCTION), str(Level.CLASS)]))
@@ -178,7 +183,7 @@ def read_heads(ws: Workspace) -> pa.Table:
             name: documents.column(name)
             for name in ("id", "type", "keywords", "is_placeholder", "written_by", "content_hash", "text_hash")
         },
-        "file_path": paths,
+        "file_path": files,
         "name": names,
         "short_name": short,
         "summary": _wide(documents.column("summary")),
@@ -186,27 +191,50 @@ def read_heads(ws: Workspace) -> pa.Table:
         "signature": pc.fill_null(_wide(documents.column("signature")), scalar_of("")),
         "child_names": pc.if_else(is_function, none, join_by_row(parents, short, len(ids), ", ")),
         "own_body": pc.if_else(is_module, join_by_row(parents, lines, len(ids), "\n"), none),
-        "other_names": _other_names(ws, ids),
+        "other_names": _other_names(ws, ids, paths),
     }
     own_files = pc.index_in(documents.column("file_path"), value_set=ids.combine_chunks())
     heads["file_hash"] = pc.fill_null(documents.column("content_hash").take(own_files), "")
-    return pa.table(heads).combine_chunks()
+    found = pa.table(heads)
+    return (found if paths is None else found.filter(is_in_files(ids, paths))).combine_chunks()
 
 
-def made_from(ws: Workspace, heads: pa.Table) -> MadeFrom:
-    """What the texts of each document are made from in all lanes; unknown where that is not all in hashes. With another
-    policy than the canonical one, the same hash may be of another canonical source; and beside a model's text there
-    are the author's words. Hashes are of code with its secrets, and what is masked in a document follows from all of
-    its file: so the file counts, too."""
-    texts = ("type", "file_path", "name", "signature", "content_hash", "file_hash", "text_hash")
-    may_lack = [pc.fill_null(heads[name], scalar_of("")) for name in ("child_names", "own_body", "other_names")]
-    found = MadeFrom.of_columns(
-        heads["id"], *(heads[name] for name in texts), heads["is_placeholder"].cast(pa.string()), *may_lack
+def lane_origins(ws: Workspace) -> MadeFrom:
+    """What the texts of the documents of each file, and of each folder, are made from in all lanes; unknown where that
+    is not all in hashes. With another policy than the canonical one, the same hash may be of another canonical source;
+    and beside a model's text there are the author's words. Hashes are of code with its secrets, and what is masked in a
+    document follows from all of its file: so all that is of a file counts together. A folder's text has the names in
+    it."""
+    documents = hash_documents(ws)
+    paths, hashes = documents.rows.columns
+    parents = [None if path == ROOT_MODULE else module_path_of(path) for path in paths.to_pylist()]
+    rows = pc.index_in(pa.array(parents, pa.string()), value_set=paths.combine_chunks())
+    within = join_by_row(rows, pc.binary_join_element_wise(paths, hashes, " "), len(paths), "\n")
+    aliases = hash_files(ws, "aliases", TABLES["aliases"].schema.names).at(paths)
+    found = MadeFrom.of_columns(paths, hashes, within, aliases)
+    if ws.settings.hash_policy is not HashPolicy.CANONICAL:
+        return found.besides(paths)
+    written = ws.tables.read_or_empty("documents", ws.key, columns=["id", "written_by"])
+    return found.besides(paths_of(written["id"].filter(pc.equal(written["written_by"], WrittenBy.LLM.value))))
+
+
+def with_children(paths: Collection[str] | None, origins: Callable[[], MadeFrom]) -> set[str] | None:
+    """These paths, and those of what is in a folder among them."""
+    return (
+        None
+        if paths is None
+        else {*paths, *(path for path in origins().rows["id"].to_pylist() if module_path_of(path) in paths)}
     )
-    is_known = pc.and_(
-        pc.not_equal(heads["written_by"], WrittenBy.LLM.value), ws.settings.hash_policy is HashPolicy.CANONICAL
-    )
-    return replace(found, rows=found.rows.set_column(1, "hash", pc.if_else(is_known, found.rows["hash"], None)))
+
+
+def differing_paths(before: pa.Table, now: pa.Table) -> set[str]:
+    """The paths of rows (id, lane, text_hash) that are new or gone."""
+    keys = [pc.binary_join_element_wise(*(rows[name] for name in _KEY), "\n") for rows in (before, now)]
+    found = set[str]()
+    for rows, own, others in zip((before, now), keys, reversed(keys), strict=True):
+        is_other = pc.invert(pc.is_in(own, value_set=others.combine_chunks()))
+        found.update(paths_of(rows["id"].filter(is_other)).to_pylist())
+    return found
 
 
 def lane_sources(ws: Workspace, heads: pa.Table, *, body_characters: int | None = None) -> Iterator[pa.Table]:
@@ -233,10 +261,10 @@ def lane_sources(ws: Workspace, heads: pa.Table, *, body_characters: int | None 
         yield some.append_column("body", pc.coalesce(*bodies, scalar_of("")))
 
 
-def _other_names(ws: Workspace, ids: pa.ChunkedArray) -> pa.LargeStringArray:
+def _other_names(ws: Workspace, ids: pa.ChunkedArray, paths: Collection[str] | None) -> pa.LargeStringArray:
     """What the file of each document calls it besides its name: routes, commands, keys of tables."""
     found: dict[str, dict[str, None]] = {}
-    aliases = ws.tables.read_or_empty("aliases", ws.key)
+    aliases = ws.tables.read_files("aliases", ws.key, paths, columns=TABLES["aliases"].schema.names)
     for alias in from_table(aliases.filter(pc.not_equal(aliases["kind"], str(AliasKind.EXPORT))), Alias):
         if alias.target.startswith(f"{alias.file_path}{SEPARATOR}"):
             found.setdefault(alias.target, {})[f"{alias.kind} {alias.name}"] = None

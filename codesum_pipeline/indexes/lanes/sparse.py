@@ -10,7 +10,8 @@ their counts.
 
 import string
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from functools import cache, partial
 from itertools import count
 
 import numpy as np
@@ -20,12 +21,9 @@ from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.guard import Failure, FailureGuard
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
-from codesum_pipeline.foundation.store.made_from import MadeFrom
-from codesum_pipeline.foundation.store.rows import RowReader
+from codesum_pipeline.foundation.store.made_from import changed_paths
+from codesum_pipeline.foundation.store.rows import RowReader, TableReader, rows_to_read
 from codesum_pipeline.foundation.store.schemas import TABLES
-from codesum_pipeline.foundation.store.table_files import TableWrite
-from codesum_pipeline.foundation.store.table_parts import paths_of
-from codesum_pipeline.foundation.store.tables import rows_to_read
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.file_formats.arrow_bytes import Integers, byte_kinds, split_words
 from codesum_pipeline.indexes.file_formats.arrow_texts import scalar_of
@@ -36,14 +34,17 @@ from codesum_pipeline.indexes.lanes.lane_texts import (
     TEXT_BREAK,
     TOKEN_BREAK,
     LaneTexts,
+    differing_paths,
     hashes_unless,
     in_parts,
+    lane_origins,
     lane_sources,
-    made_from,
     read_heads,
     term_texts,
+    with_children,
 )
 from codesum_pipeline.indexes.lanes.tokens import joined_tokens, tokens_of_word
+from codesum_pipeline.texts.summaries.text_changes import is_in_files
 
 _KINDS = byte_kinds(parts=string.ascii_letters + string.digits + "_")
 
@@ -76,6 +77,8 @@ def _joined(strings: pa.LargeStringArray, numbers: Integers, lengths: Integers) 
 # Texts split at one time: bounds the memory.
 _AT_ONCE = 1 << 12
 _PLACE_BITS = 32
+# The tokens of so many files are held at one time.
+FEW_FILES = 1 << 8
 
 
 def count_tokens(texts: pa.ChunkedArray) -> TokenCounts:
@@ -129,16 +132,16 @@ class SparseReport(Struct, frozen=True):
 def index_terms(ws: Workspace, *, progress: Progress = no_progress) -> SparseReport:
     """Write the table `terms`: one row per BM25 lane of each document, placeholders included."""
     guard = FailureGuard()
-    heads = read_heads(ws)
-    origins = made_from(ws, heads)
-    is_same = origins.is_same_in(MadeFrom.of_last_build(ws, "terms"))
-    changed = heads.filter(pc.invert(is_same))
-    before = ws.tables.read_or_empty("terms", ws.key, columns=["id", "text_hash"])
+    now = cache(partial(lane_origins, ws))
+    paths = changed_paths(ws, "terms", now)
+    heads = read_heads(ws, paths, around=with_children(paths, now))
+    # Of few files all tokens are read, of many those that are asked for.
+    few = paths if paths is not None and len(paths) <= FEW_FILES else None
+    before = ws.tables.read_files("terms", ws.key, few, columns=["id", "lane", "text_hash"])
     known = before.column("text_hash").combine_chunks()[: 0 if ws.force else None]
-    # Texts come in the order in which the last build wrote them: of each lane one group of rows is read at a time.
-    last = ws.tables.reader("terms", ws.key, columns=["tokens"], kept=len(TERM_LANES)) if len(known) else None
-    parts, done, tokenized = [TABLES["terms"].schema.empty_table()], heads.num_rows - changed.num_rows, 0
-    for some in (some for part in lane_sources(ws, changed) for some in in_parts(part)):
+    last = _reader_of(ws, few) if len(known) else None
+    parts, done, tokenized = [TABLES["terms"].schema.empty_table()], 0, 0
+    for some in (some for part in lane_sources(ws, heads) for some in in_parts(part)):
         progress("splitting texts into words", done, heads.num_rows)
         for texts in term_texts(some, guard):
             hashes = texts.hash_all()
@@ -151,9 +154,14 @@ def index_terms(ws: Workspace, *, progress: Progress = no_progress) -> SparseRep
             tokenized += fresh
         done += some.num_rows
     progress("splitting texts into words", done, heads.num_rows)
-    written = _replace(ws, pa.concat_tables(parts), heads.column("id").filter(is_same), before.column("id"))
-    if not guard.failed:
-        origins.keep(ws, "terms")
+    rows = pa.concat_tables(parts)
+    if paths is not None:
+        paths = differing_paths(before.filter(is_in_files(before["id"], paths)), rows)
+        rows = rows.filter(is_in_files(rows["id"], paths))
+    is_same = paths is not None and not paths
+    written = ws.tables.keep("terms", ws.key) if is_same else ws.tables.replace_files("terms", ws.key, rows, paths)
+    if not guard.failed and not ws.tables.is_scratch:
+        now().keep(ws, "terms")
     lanes = ws.tables.read("terms", ws.key, columns=["lane"]).column("lane")
     counts = {row["values"]: row["counts"] for row in pc.value_counts(lanes).to_pylist()}
     return SparseReport(
@@ -167,15 +175,12 @@ def index_terms(ws: Workspace, *, progress: Progress = no_progress) -> SparseRep
     )
 
 
-def _replace(ws: Workspace, rows: pa.Table, same: pa.ChunkedArray, before: pa.ChunkedArray) -> TableWrite:
-    """Write the files with documents whose rows are new or gone; `same` are documents whose rows stay, `before` those
-    that have any."""
-    kept = same.combine_chunks()
-    gone = before.filter(pc.invert(pc.is_in(before, value_set=kept)))
-    replaced = {*paths_of(rows.column("id")).to_pylist(), *paths_of(gone).to_pylist()}
-    around = ws.tables.read_files("terms", ws.key, replaced, columns=rows.column_names)
-    around = around.filter(pc.is_in(around.column("id"), value_set=kept))
-    return ws.tables.replace_files("terms", ws.key, pa.concat_tables([around, rows]), replaced)
+def _reader_of(ws: Workspace, paths: Collection[str] | None) -> RowReader:
+    """Tokens by the number of their row among those of some files, or of all. Texts come in the order in which the last
+    build wrote them: of each lane one group of rows is read at a time."""
+    if paths is None:
+        return ws.tables.reader("terms", ws.key, columns=["tokens"], kept=len(TERM_LANES))
+    return TableReader(None, ws.tables.read_files("terms", ws.key, paths, columns=["tokens"]), 1)
 
 
 def _tokens_of(lane: LaneTexts, found: pa.Array, last: RowReader | None, guard: FailureGuard) -> tuple[pa.Array, int]:

@@ -16,8 +16,9 @@ from msgspec import Struct, field
 
 from codesum_pipeline.foundation.data_model.document import LEVELS, Level
 from codesum_pipeline.foundation.data_model.errors import BrokenStore
+from codesum_pipeline.foundation.store.rows import rows_to_read
 from codesum_pipeline.foundation.store.schemas import TABLES
-from codesum_pipeline.foundation.store.tables import TableStore, rows_to_read
+from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline.foundation.store.workspace import Connect, Workspace
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.file_formats.arrow_texts import in_index_order, index_order

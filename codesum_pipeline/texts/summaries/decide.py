@@ -58,6 +58,16 @@ class LastTexts:
         ids, hashes = (column.to_pylist() for column in table.columns)
         self._hashes: dict[str, str] = dict(zip(ids, hashes, strict=True))
 
+    @classmethod
+    def of_files(cls, workspace: Workspace, level: Level, files: Collection[str] | None) -> "LastTexts":
+        """Those of some files, or of all."""
+        if files is None:
+            return cls(workspace, level)
+        names = column_names(RequiredDocument)
+        return cls(
+            workspace, level, workspace.tables.read_files(texts_table(level), workspace.key, files, columns=names)
+        )
+
     def decide(self, wanted: Sequence[RequiredDocument], *, force: bool) -> list[Rewrite]:
         """What to write of `wanted`, sorted by id; the rest is kept."""
         changed = [document for document in wanted if self._hashes.get(document.id) != document.summary_hash]

@@ -3,11 +3,13 @@
 Only written fields come from the texts; ids, lines, signatures, context and
 hashes come from the present snapshot, so a moved or reformatted function
 never keeps a stale line. The documents are put together column by column,
-without a Python object for each row.
+without a Python object for each row; those of files and folders of which all that
+they are made from is the same as in the last build stay.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -16,17 +18,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from codesum_pipeline.foundation.data_model.document import Level, SummaryDocument, WrittenBy
+from codesum_pipeline.foundation.data_model.document import LEVELS, Level, SummaryDocument, WrittenBy
 from codesum_pipeline.foundation.data_model.edge import Context
 from codesum_pipeline.foundation.data_model.errors import BrokenStore
 from codesum_pipeline.foundation.data_model.hashing import graph_hash, module_content_hash
 from codesum_pipeline.foundation.data_model.ids import module_path_of
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
+from codesum_pipeline.foundation.store.made_from import MadeFrom, changed_paths
 from codesum_pipeline.foundation.store.rows import column_names, schema_of, to_table
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.source.files.origins import is_own
+from codesum_pipeline.symbols.parsing.symbols_step import read_origins
 from codesum_pipeline.texts.summaries.outline import DocumentTree, module_layers, read_outline
+from codesum_pipeline.texts.summaries.text_changes import hash_contexts, hash_texts, is_in_files
 from codesum_pipeline.texts.summaries.text_history import append_history
 
 # Rises when a column of `documents` that comes from no text is filled in another way.
@@ -38,7 +43,18 @@ _OF_TEXTS = [
     "id", "level", "summary_hash", "text", "text_hash", "written_by", "model", "prompt_version", "gate",
     "purpose_source",
 ]  # fmt: skip
-_OF_SYMBOLS = ["id", "file_path", "qualified_name", "content_hash", "language", "start_line", "end_line", "signature"]
+_OF_SYMBOLS = [
+    "id", "file_path", "qualified_name", "content_hash", "language", "start_line", "end_line", "signature", "parent_id",
+    "line_map", "is_test",
+]  # fmt: skip
+_STRING = pa.string()
+_OF_CONTAINERS = pa.schema(
+    [
+        *((name, _STRING) for name in ("id", "file_path", "module_path", "content_hash", "language")),
+        *((name, pa.bool_()) for name in ("is_test", "is_vendored")),
+        ("parent_id", _STRING),
+    ]
+)
 
 
 class DocumentsReport(Struct, frozen=True):
@@ -54,12 +70,18 @@ class DocumentsReport(Struct, frozen=True):
 
 def assemble_documents(workspace: Workspace, *, progress: Progress = no_progress) -> DocumentsReport:
     """Write the `documents` table and append what changed to `document_history`."""
-    outline = read_outline(workspace)
-    documents = _documents(workspace, outline)
-    progress("assembling documents", documents.num_rows, documents.num_rows)
-    written = workspace.tables.write("documents", workspace.key, documents)
-    changes = append_history(workspace)
-    levels, writers = (Counter(documents.column(name).to_pylist()) for name in ("type", "written_by"))
+    outline = read_outline(workspace, ())
+    containers = _container_places(workspace, outline)
+    now = cache(partial(_origins, workspace, containers))
+    paths = changed_paths(workspace, "documents", now)
+    documents = _documents(workspace, outline, containers, paths)
+    written = workspace.tables.replace_files("documents", workspace.key, documents, paths)
+    progress("assembling documents", written.rows, written.rows)
+    changes = append_history(workspace, paths)
+    if not workspace.tables.is_scratch:
+        now().keep(workspace, "documents")
+    counted = workspace.tables.read("documents", workspace.key, columns=["type", "written_by"])
+    levels, writers = (Counter(column.to_pylist()) for column in counted.columns)
     return DocumentsReport(
         rows=written.rows,
         by_level={level: levels[level] for level in Level},
@@ -70,14 +92,29 @@ def assemble_documents(workspace: Workspace, *, progress: Progress = no_progress
     )
 
 
-def _documents(workspace: Workspace, outline: DocumentTree) -> pa.Table:
-    """The columns of every document, in id order."""
-    symbols = workspace.tables.read("symbols", workspace.key, columns=[*_OF_SYMBOLS, "line_map", "is_test"])
-    places = _places(workspace, outline, symbols)
+def _origins(workspace: Workspace, containers: pa.Table) -> MadeFrom:
+    """What the documents of each file, and of each folder, are made from."""
+    files, paths = read_origins(workspace), containers["id"]
+    places = pc.index_in(paths, value_set=files["file_path"].combine_chunks())
+    of_files = (pc.fill_null(column.take(places), "") for column in files.columns)
+    of_places = (pc.fill_null(column.cast(pa.string()), "") for column in containers.columns)
+    of_texts = hash_texts(workspace, LEVELS, paths)
+    return MadeFrom.of_columns(paths, *of_files, *of_places, *of_texts, hash_contexts(workspace, paths))
+
+
+def _documents(workspace: Workspace, outline: DocumentTree, containers: pa.Table, paths: set[str] | None) -> pa.Table:
+    """The columns of the documents of these files and folders, or of every one, in id order."""
+    tables, key = workspace.tables, workspace.key
+    tables.hash_read("symbols", key, columns=_OF_SYMBOLS)
+    # The paths of folders are between those of files.
+    of_files = None if paths is None else paths.difference(outline.modules)
+    symbols = tables.read_files("symbols", key, of_files, columns=_OF_SYMBOLS)
+    places = _places(symbols, containers)
     order = pc.sort_indices(places.column("id"))
+    order = order.filter(is_in_files(places.column("id").take(order), paths)) if paths is not None else order
     places = places.take(order).combine_chunks()
-    texts = _texts(workspace, places.column("id"))
-    contexts = _contexts(workspace, places.column("id"))
+    texts = _texts(workspace, places.column("id"), of_files)
+    contexts = _contexts(workspace, places.column("id"), paths)
     text = texts.column("text")
     is_placeholder = pc.equal(texts.column("written_by"), WrittenBy.PLACEHOLDER.value)
     columns = {
@@ -87,29 +124,24 @@ def _documents(workspace: Workspace, outline: DocumentTree) -> pa.Table:
         **{field.name: pc.struct_field(text, field.name) for field in text.type},
         "type": texts.column("level"),
         "is_placeholder": is_placeholder,
-        "parent_id": pa.array([outline.parents.get(id_) for id_ in places.column("id").to_pylist()], pa.string()),
         "citations": _real_lines(pc.struct_field(text, "citations"), symbols.column("line_map"), order.to_numpy()),
         "signature_summary": _signature_summaries(places.column("signature"), pc.struct_field(text, "returns")),
     }
     return pa.table([columns[name] for name in column_names(SummaryDocument)], schema=schema_of(SummaryDocument))
 
 
-def _places(workspace: Workspace, outline: DocumentTree, symbols: pa.Table) -> pa.Table:
-    """What each document takes from the tables of symbols and files; symbols first, in the order of their table."""
-    columns = ["path", "is_test", "is_vendored"]
-    files = workspace.tables.read("files", workspace.key, columns=columns)
-    columns_of_facts = ["file_path", "content_hash", "language", "is_test", "origin"]
-    facts = workspace.tables.read("file_facts", workspace.key, columns=columns_of_facts)
-    entry = workspace.entry
-    files = _with_flags_of_code(files, facts, names=[entry.key, entry.location.rstrip("/").rpartition("/")[2]])
-    flags = files.take(pc.index_in(symbols.column("file_path"), files.column("path")))
-    of_symbols = symbols.drop_columns(["line_map", "is_test"])
-    is_test = pc.or_(flags.column("is_test"), pc.fill_null(symbols.column("is_test"), False))
-    of_symbols = of_symbols.append_column("is_test", is_test).append_column("is_vendored", flags.column("is_vendored"))
-    folders = {path: module_path_of(path) for path in files.column("path").to_pylist()}
-    module_paths = [folders[path] for path in symbols.column("file_path").to_pylist()]
-    of_symbols = of_symbols.append_column("module_path", pa.array(module_paths, pa.string()))
-    return pa.concat_tables([of_symbols, _container_places(outline, files, facts)], promote_options="default")
+def _places(symbols: pa.Table, containers: pa.Table) -> pa.Table:
+    """What each document takes from the tables of symbols and files; symbols first, in the order of their table. What
+    is of a file is of its symbols, too."""
+    files = containers.take(pc.index_in(symbols.column("file_path"), containers.column("id")))
+    of_symbols = {name: symbols.column(name) for name in symbols.column_names if name != "line_map"}
+    of_symbols |= {
+        "is_test": pc.or_(files.column("is_test"), pc.fill_null(symbols.column("is_test"), False)),
+        "is_vendored": files.column("is_vendored"),
+        "module_path": files.column("module_path"),
+        "parent_id": pc.coalesce(symbols.column("parent_id"), symbols.column("file_path")),
+    }
+    return pa.concat_tables([pa.table(of_symbols), containers], promote_options="default")
 
 
 def _with_flags_of_code(files: pa.Table, facts: pa.Table, *, names: Sequence[str]) -> pa.Table:
@@ -127,8 +159,12 @@ def _with_flags_of_code(files: pa.Table, facts: pa.Table, *, names: Sequence[str
     return files
 
 
-def _container_places(outline: DocumentTree, files: pa.Table, facts: pa.Table) -> pa.Table:
+def _container_places(workspace: Workspace, outline: DocumentTree) -> pa.Table:
     """The places of files, then of modules, deepest first: a module is what the files and modules in it are."""
+    tables, key, entry = workspace.tables, workspace.key, workspace.entry
+    files = tables.read("files", key, columns=["path", "is_test", "is_vendored"])
+    facts = tables.read("file_facts", key, columns=["file_path", "content_hash", "language", "is_test", "origin"])
+    files = _with_flags_of_code(files, facts, names=[entry.key, entry.location.rstrip("/").rpartition("/")[2]])
     wanted = pa.array(outline.files, pa.string())
     found = facts.take(pc.index_in(wanted, facts.column("file_path")))
     flags = files.take(pc.index_in(wanted, files.column("path")))
@@ -143,12 +179,17 @@ def _container_places(outline: DocumentTree, files: pa.Table, facts: pa.Table) -
     folders = [path if outline.levels[path] is Level.MODULE else module_path_of(path) for path in paths]
     of_each = ("content_hash", "language", "is_test", "is_vendored")
     columns = {name: [place[at] for place in known.values()] for at, name in enumerate(of_each)}
-    return pa.table({"id": paths, "file_path": paths, "module_path": folders, **columns})
+    columns["parent_id"] = [outline.parents[path] for path in paths]
+    return pa.table({"id": paths, "file_path": paths, "module_path": folders, **columns}, schema=_OF_CONTAINERS)
 
 
-def _texts(workspace: Workspace, ids: pa.ChunkedArray) -> pa.Table:
-    """The text of each document; raises `BrokenStore` if one has none."""
-    tables = [workspace.tables.read(texts_table(level), workspace.key, columns=_OF_TEXTS) for level in Level]
+def _texts(workspace: Workspace, ids: pa.ChunkedArray, of_files: Collection[str] | None) -> pa.Table:
+    """The text of each document, of files and of all folders; raises `BrokenStore` if one has none."""
+    paths = {level: None if level is Level.MODULE else of_files for level in Level}
+    tables = [
+        workspace.tables.read_files(texts_table(level), workspace.key, paths[level], columns=_OF_TEXTS)
+        for level in Level
+    ]
     texts = pa.concat_tables(tables)
     rows = pc.index_in(ids, texts.column("id"))
     if rows.null_count:
@@ -159,9 +200,9 @@ def _texts(workspace: Workspace, ids: pa.ChunkedArray) -> pa.Table:
     return texts.take(rows).combine_chunks()
 
 
-def _contexts(workspace: Workspace, ids: pa.ChunkedArray) -> pa.Table:
+def _contexts(workspace: Workspace, ids: pa.ChunkedArray, paths: Collection[str] | None) -> pa.Table:
     """The context of each document, an empty one where the graph has none."""
-    found = workspace.tables.read("contexts", workspace.key)
+    found = workspace.tables.read_files("contexts", workspace.key, paths, columns=column_names(Context))
     empty = to_table([Context("", (), (), graph_hash((), ()), ())], Context)
     rows = pc.fill_null(pc.index_in(ids, found.column("id")), found.num_rows)
     return pa.concat_tables([found, empty]).take(rows)

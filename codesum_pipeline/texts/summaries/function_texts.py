@@ -5,7 +5,6 @@ Most functions keep their text, so only those whose source does not parse are re
 
 from collections.abc import Collection, Iterator, Mapping
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -15,6 +14,7 @@ from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.foundation.settings.stage_settings import FilterSettings
 from codesum_pipeline.foundation.store.rows import column_names, from_table
 from codesum_pipeline.foundation.store.schemas import TABLES
+from codesum_pipeline.foundation.store.table_parts import paths_of
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.summaries.by_model.prompting import function_source
 from codesum_pipeline.texts.summaries.decide import RequiredDocument, kind_of_writer
@@ -23,26 +23,12 @@ from codesum_pipeline.texts.summaries.inputs import FunctionInput, Holder
 from codesum_pipeline.texts.summaries.placeholders import is_outward, is_short
 from codesum_pipeline.texts.summaries.wanted_texts import EXTRACTIVE, PLACEHOLDER, shown_source, want_function
 
-# Rows of functions read at one time: bounds the memory.
-FUNCTIONS_AT_ONCE = 1 << 12
 
-
-def other_functions(workspace: Workspace, files: pa.StringArray) -> Collection[str] | None:
-    """The ids of the functions of all files but these; None for all functions."""
-    if not len(files):
-        return None
-    symbols = workspace.tables.read("symbols", workspace.key, columns=["id", "type", "file_path"])
-    is_other = pc.invert(pc.is_in(symbols.column("file_path"), value_set=files))
-    is_function = pc.equal(symbols.column("type"), SymbolType.FUNCTION.value)
-    found: list[str] = symbols.column("id").filter(pc.and_(is_other, is_function)).to_pylist()
-    return found
-
-
-def choose_writers(workspace: Workspace, ids: Collection[str] | None = None) -> dict[str, str]:
-    """The writer of each function and method, nested ones too; or of some."""
+def choose_writers(workspace: Workspace, files: Collection[str] | None = None) -> dict[str, str]:
+    """The writer of each function and method, nested ones too; or of those in some files."""
     writers: dict[str, str] = {}
     names = ["id", "name", "line_count", "complexity", "facts", "is_unnamed", "is_test"]
-    for table in _functions(workspace, names, ids):
+    for table in _functions(workspace, names, files):
         trivial = trivial_functions(table, workspace.settings.filter)
         # The title of a test without a name is its text.
         is_titled = pc.and_(table.column("is_unnamed"), pc.fill_null(table.column("is_test"), False))
@@ -53,17 +39,17 @@ def choose_writers(workspace: Workspace, ids: Collection[str] | None = None) -> 
 
 
 def want_functions(
-    workspace: Workspace, writers: Mapping[str, str], ids: Collection[str] | None = None
+    workspace: Workspace, writers: Mapping[str, str], files: Collection[str] | None = None
 ) -> list[RequiredDocument]:
-    """Every function, or some, with the writer that was chosen for it."""
+    """Every function, or those in some files, with the writer that was chosen for it."""
     names = [
         "id", "qualified_name", "language", "canonical_source", "opening_comment", "parent_id", "file_path",
         "has_syntax_errors",
     ]  # fmt: skip
     wanted: dict[str, RequiredDocument] = {}
     broken: dict[str, Holder | None] = {}
-    holders = Holders.of(workspace)
-    for table in _functions(workspace, names, ids):
+    holders = Holders.of(workspace, files)
+    for table in _functions(workspace, names, files):
         columns = (table.column(name).to_pylist() for name in names)
         for id_, *shown, comment, parent_id, path, is_broken in zip(*columns, strict=True):
             writer = writers.get(id_, EXTRACTIVE)
@@ -104,31 +90,27 @@ def docstrings_of(workspace: Workspace, ids: Collection[str]) -> Iterator[tuple[
 
 
 def parts_of_functions(workspace: Workspace, ids: Collection[str], columns: list[str]) -> Iterator[pa.Table]:
-    """Columns of these functions in `symbols`, in parts; of a few functions little else is read."""
-    known = workspace.tables.read_or_empty("symbols", workspace.key, columns=["id", "type"])
-    is_function = pc.equal(known.column("type"), SymbolType.FUNCTION.value)
-    is_wanted = pc.and_(is_function, pc.is_in(known.column("id"), value_set=pa.array(list(ids), pa.string())))
-    rows = np.flatnonzero(is_wanted.to_numpy())
-    if len(rows):
-        reader = workspace.tables.reader("symbols", workspace.key, columns=columns)
-        yield from (reader.at(rows[at : at + FUNCTIONS_AT_ONCE]) for at in range(0, len(rows), FUNCTIONS_AT_ONCE))
+    """Columns of these functions in `symbols`, in parts; of other files little is read."""
+    wanted = pa.array([*ids], pa.string())
+    for rows in _functions_in(workspace, [*dict.fromkeys(["id", *columns])], {*paths_of(wanted).to_pylist()}):
+        yield rows.filter(pc.is_in(rows.column("id"), value_set=wanted)).select(columns)
 
 
 def _some_functions(workspace: Workspace, ids: Collection[str], columns: list[str]) -> pa.Table:
-    parts = list(parts_of_functions(workspace, ids, columns))
-    return pa.concat_tables(parts) if parts else TABLES["symbols"].schema.empty_table().select(columns)
+    empty = TABLES["symbols"].schema.empty_table().select(columns)
+    return pa.concat_tables([empty, *parts_of_functions(workspace, ids, columns)])
 
 
-def _functions(workspace: Workspace, columns: list[str], ids: Collection[str] | None) -> Iterator[pa.Table]:
-    """All functions, or some. A step depends on all: which of them it looks at follows from what they were before."""
+def _functions(workspace: Workspace, columns: list[str], files: Collection[str] | None) -> Iterator[pa.Table]:
+    """All functions, some at a time, for a repository's sources together are large; or those in some files. A step
+    depends on all: which of them it looks at follows from what they were before."""
     workspace.tables.hash_read("symbols", workspace.key, columns=columns)
-    return _every_function(workspace, columns) if ids is None else parts_of_functions(workspace, ids, columns)
+    return _functions_in(workspace, columns, files)
 
 
-def _every_function(workspace: Workspace, columns: list[str]) -> Iterator[pa.Table]:
-    """All functions, some at a time, for a repository's sources together are large."""
-    names = list(dict.fromkeys(["type", *columns]))
-    for part in workspace.tables.read_parts("symbols", workspace.key, columns=names):
+def _functions_in(workspace: Workspace, columns: list[str], files: Collection[str] | None) -> Iterator[pa.Table]:
+    names = [*dict.fromkeys(["type", *columns])]
+    for part in workspace.tables.read_parts("symbols", workspace.key, columns=names, paths=files):
         yield part.filter(pc.equal(part.column("type"), SymbolType.FUNCTION.value))
 
 

@@ -5,12 +5,13 @@ further down in it writes no text again. What holds a file is in no text: a work
 differ, and its texts must equal those of a whole index.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
+from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.summaries.inputs import Holder
@@ -34,13 +35,14 @@ class Holders(Struct, frozen=True):
     classes_around: Mapping[str, str | None]
 
     @classmethod
-    def of(cls, workspace: Workspace) -> "Holders":
-        """Those of a repository's current `symbols` and `file_facts`."""
+    def of(cls, workspace: Workspace, files: Collection[str] | None = None) -> "Holders":
+        """Those of a repository's current `symbols` and `file_facts`, or of some of its files."""
         tables, key = workspace.tables, workspace.key
-        made_from = tuple(tables.hash_read(table, key, columns=columns) for table, columns in _COLUMNS.items())
+        hashes = (tables.hash_read(table, key, columns=columns) for table, columns in _COLUMNS.items())
+        made_from = (*hashes, hash_of(None if files is None else sorted(files)))
         if known := _LAST_HOLDERS.find(made_from):
             return known
-        symbols, facts = (tables.read(table, key, columns=columns) for table, columns in _COLUMNS.items())
+        symbols, facts = (tables.read_files(table, key, files, columns=columns) for table, columns in _COLUMNS.items())
         holders = cls.of_tables(symbols, facts)
         _LAST_HOLDERS.keep(made_from, holders if symbols.num_rows < _MOST_KEPT else None)
         return holders

@@ -22,8 +22,8 @@ from codesum_pipeline.texts.summaries.decide import LastTexts, RequiredDocument,
 from codesum_pipeline.texts.summaries.function_texts import parts_of_functions
 from codesum_pipeline.texts.summaries.holders import Holders
 from codesum_pipeline.texts.summaries.inputs import FunctionInput, UpperInput
+from codesum_pipeline.texts.summaries.text_changes import usual_gate
 from codesum_pipeline.texts.summaries.text_rows import Stamp
-from codesum_pipeline.texts.summaries.unchanged_files import is_in_files
 from codesum_pipeline.texts.summaries.writers import WriteFunctions, WriteUpper, function_batches, upper_batches
 
 
@@ -52,9 +52,9 @@ _KNOWN = [*dict.fromkeys([*column_names(RequiredDocument), "text_hash", "shown_h
 class LevelBuild(Struct):
     """One level while it is written, layer by layer.
 
-    `previous` has of the last build's texts the columns by which it is decided which are kept; the others are read of
-    few. `has_model`: a model writes some of its texts. `stopped` are the gates that stop it at documents, `failures`
-    say more where a call failed.
+    Texts of other files than `of_files` stay. `previous` has of the last build's texts of these, or of all, the columns
+    by which it is decided which are kept; the others are read of few. `has_model`: a model writes some of its texts.
+    `stopped` are the gates that stop it at documents, `failures` say more where a call failed.
     """
 
     workspace: Workspace
@@ -64,6 +64,7 @@ class LevelBuild(Struct):
     previous: pa.Table
     stamp: Stamp
     has_model: bool
+    of_files: Collection[str] | None = None
     guard: FailureGuard = field(default_factory=FailureGuard)
     stopped: dict[str, Gate] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
@@ -72,22 +73,25 @@ class LevelBuild(Struct):
     written: list[pa.Table] = field(default_factory=list)
 
     @classmethod
-    def open(cls, workspace: Workspace, level: Level, progress: Progress, *, has_model: bool) -> "LevelBuild":
-        previous = workspace.tables.read_or_empty(texts_table(level), workspace.key, columns=_KNOWN)
+    def open(
+        cls,
+        workspace: Workspace,
+        level: Level,
+        progress: Progress,
+        *,
+        of_files: Collection[str] | None,
+        has_model: bool,
+    ) -> "LevelBuild":
+        previous = workspace.tables.read_files(texts_table(level), workspace.key, of_files, columns=_KNOWN)
         last, stamp = LastTexts(workspace, level, previous), Stamp.of(workspace, level)
-        return cls(workspace, level, progress, last, previous, stamp, has_model)
-
-    def keep_texts_of(self, files: pa.StringArray) -> None:
-        """Keep the texts of some files' documents, which need not be looked at."""
-        ids = self.previous.column("id")
-        self.kept.extend(ids.filter(is_in_files(ids, files)).to_pylist())
+        return cls(workspace, level, progress, last, previous, stamp, has_model, of_files)
 
     def write_functions(self, pool: Pool, writers: Mapping[str, str], rewrites: Sequence[Rewrite]) -> None:
         """Write the texts that `rewrites` names, and keep those of the other functions that have a writer."""
         names = self.note_rewrites(writers, rewrites)
         columns = [*column_names(FunctionInput), "parent_id"]
         symbols = parts_of_functions(self.workspace, names, columns) if names else ()
-        holders = Holders.of(self.workspace) if names else Holders.none()
+        holders = Holders.of(self.workspace, self.of_files) if names else Holders.none()
         batches = function_batches(symbols, writers, rewrites, self.previous_of(names), holders)
         done = 0
         for rows, failures in pool.map(WriteFunctions(self.stamp), batches):
@@ -141,15 +145,15 @@ class LevelBuild(Struct):
         """Replace the texts of files in which one changed; `texts` are those collected, `calls` is what a model did."""
         ids = {*self.kept, *(rewrite.id for rewrite in self.rewrites)}
         gone = self.last.removed(ids)
-        placeholders = pc.sum(pc.equal(texts.column("written_by"), WrittenBy.PLACEHOLDER.value)).as_py() or 0
         written = self._replace(texts, gone)
+        writers = self.workspace.tables.read(texts_table(self.level), self.workspace.key, columns=["written_by"])
         return LevelReport(
             level=self.level,
             rows=written.rows,
             written=len(self.rewrites),
-            kept=len(self.kept),
+            kept=written.rows - len(self.rewrites),
             removed=len(gone),
-            placeholders=placeholders,
+            placeholders=writers.column("written_by").to_pylist().count(WrittenBy.PLACEHOLDER.value),
             by_cause=dict(sorted(Counter(rewrite.cause for rewrite in self.rewrites).items())),
             rewrites=tuple(sorted(self.rewrites, key=lambda rewrite: rewrite.id)),
             table_hash=self._content_hash(),
@@ -159,7 +163,7 @@ class LevelBuild(Struct):
         )
 
     def _with_gates(self, texts: pa.Table) -> pa.Table:
-        usual = Gate.OFFLINE if self.workspace.settings.offline else Gate.DISABLED
+        usual = usual_gate(self.workspace)
         stopped = self.stopped | (dict.fromkeys(self.guard.failed, Gate.FAILED) if self.has_model else {})
         failures = self.failures | {failure.item: failure.reason for failure in self.guard.failures}
         ids, writers = texts.column("id"), texts.column("written_by")

@@ -4,7 +4,7 @@ A level decides once its children's texts are known: a child whose new text equa
 it. Where a model writes, it takes the documents that it may write first; the other writers take the rest.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -19,18 +19,17 @@ from codesum_pipeline.foundation.worker_processes.limits import work_limits
 from codesum_pipeline.foundation.worker_processes.pool import Pool, worker_count
 from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup
 from codesum_pipeline.texts.summaries.decide import RequiredDocument, Rewrite
-from codesum_pipeline.texts.summaries.function_texts import other_functions, want_functions
+from codesum_pipeline.texts.summaries.function_texts import want_functions
 from codesum_pipeline.texts.summaries.inputs import UpperInput
 from codesum_pipeline.texts.summaries.level_build import LevelBuild, LevelReport
 from codesum_pipeline.texts.summaries.outline import (
-    NO_FILES,
     DocumentTree,
     head_layers,
     read_outline,
     with_children,
 )
+from codesum_pipeline.texts.summaries.text_changes import changed_files, is_in_files, note_files
 from codesum_pipeline.texts.summaries.texts_below import Texts
-from codesum_pipeline.texts.summaries.unchanged_files import is_in_files, note_files, unchanged_files
 from codesum_pipeline.texts.summaries.wanted_texts import PLACEHOLDER, want_unless_it_fails
 
 # The writing by a model is imported where a model writes: it needs asyncio and the callers of providers, which take
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from codesum_pipeline.texts.summaries.by_model.model_level import ModelLevel
 
 _OF_TEXTS = pa.schema([("id", pa.string()), ("summary_hash", pa.string())])
+_OF_PLAN = ["id", "level", "action", "cause", "cause_ids", "writer", "summary_hash"]
 # With fewer functions, starting workers takes longer (most of a second) than they save.
 LEAST_FUNCTIONS = 2_000
 
@@ -56,28 +56,26 @@ def write_level(workspace: Workspace, level: Level, *, progress: Progress = no_p
     """
     if level is Level.FUNCTION:
         return _write_functions(workspace, progress)
-    outline = read_outline(workspace)
-    build, model = _open(workspace, level, progress, outline)
-    same = NO_FILES if level is Level.MODULE else unchanged_files(workspace, level)
-    build.keep_texts_of(same)
-    texts = Texts(workspace, *_BELOW[level], own=level, previous=build.previous)
-    for layer in head_layers(workspace, level, outline, besides=same):
+    files = changed_files(workspace, level)
+    outline = read_outline(workspace, () if level is Level.MODULE and not workspace.settings.llm.enabled else files)
+    build, model = _open(workspace, level, progress, files, outline)
+    texts = Texts(workspace, *_BELOW[level], own=level, previous=build.previous, of_files=files)
+    for layer in head_layers(workspace, level, outline, files):
         _write_layer(build, model, layer, outline, texts)
     return _finish(build, model)
 
 
 def _write_functions(workspace: Workspace, progress: Progress) -> LevelReport:
-    plan = workspace.tables.read("plan", workspace.key)
+    files = changed_files(workspace, Level.FUNCTION)
+    plan = workspace.tables.read("plan", workspace.key, columns=_OF_PLAN)
     is_removed = pc.equal(plan.column("action"), PlanAction.REMOVE.value)
     planned = plan.filter(pc.and_not(pc.equal(plan.column("level"), Level.FUNCTION.value), is_removed))
-    build, model = _open(workspace, Level.FUNCTION, progress)
-    same = unchanged_files(workspace, Level.FUNCTION)
-    build.keep_texts_of(same)
-    others = planned.filter(pc.invert(is_in_files(planned.column("id"), same)))
-    writers = dict(zip(*(others.column(name).to_pylist() for name in ("id", "writer")), strict=True))
-    _must_match(build, want_functions(workspace, writers, other_functions(workspace, same)), planned)
-    is_written = pc.equal(others.column("action"), PlanAction.WRITE.value)
-    rewrites = from_table(others.filter(pc.and_(is_written, pc.is_valid(others.column("cause")))), Rewrite)
+    planned = planned.filter(is_in_files(planned.column("id"), files)) if files is not None else planned
+    build, model = _open(workspace, Level.FUNCTION, progress, files)
+    writers = dict(zip(*(planned.column(name).to_pylist() for name in ("id", "writer")), strict=True))
+    _must_match(build, want_functions(workspace, writers, files), planned)
+    is_written = pc.equal(planned.column("action"), PlanAction.WRITE.value)
+    rewrites = from_table(planned.filter(pc.and_(is_written, pc.is_valid(planned.column("cause")))), Rewrite)
     if model:
         from codesum_pipeline.texts.summaries.by_model.flow import write_functions_by_model
 
@@ -92,11 +90,15 @@ def _write_functions(workspace: Workspace, progress: Progress) -> LevelReport:
 
 
 def _open(
-    workspace: Workspace, level: Level, progress: Progress, outline: DocumentTree | None = None
+    workspace: Workspace,
+    level: Level,
+    progress: Progress,
+    files: Collection[str] | None,
+    outline: DocumentTree | None = None,
 ) -> "tuple[LevelBuild, ModelLevel | None]":
     """A level before anything is written, and the model's part of it; without an `outline`, one is read if needed."""
     setup = ModelSetup.of(workspace)
-    build = LevelBuild.open(workspace, level, progress, has_model=setup is not None)
+    build = LevelBuild.open(workspace, level, progress, of_files=files, has_model=setup is not None)
     if setup is None:
         return build, None
     from codesum_pipeline.texts.summaries.by_model.model_level import ModelLevel
@@ -129,11 +131,10 @@ def _write_layer(
 
 
 def _must_match(build: LevelBuild, wanted: Sequence[RequiredDocument], planned: pa.Table) -> None:
-    """Raise `BrokenStore` if the plan was made from other functions than those that are kept and these."""
+    """Raise `BrokenStore` if the plan was made from other functions than these."""
     names = ["id", "summary_hash"]
     found = pa.table([[getattr(document, name) for document in wanted] for name in names], schema=_OF_TEXTS)
-    every = pa.concat_tables([build.known_of_kept().select(names).cast(_OF_TEXTS), found])
-    if every.sort_by("id") != planned.select(names).cast(_OF_TEXTS).sort_by("id"):
+    if found.sort_by("id") != planned.select(names).cast(_OF_TEXTS).sort_by("id"):
         raise BrokenStore(
             f"repository {build.workspace.key!r}: the plan was made from other functions than the table `symbols` has "
             "now: run the step summary_plan again"

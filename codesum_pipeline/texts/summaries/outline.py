@@ -13,7 +13,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, S
 from itertools import takewhile
 from typing import NamedTuple
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
@@ -31,6 +30,7 @@ from codesum_pipeline.foundation.data_model.ids import (
 )
 from codesum_pipeline.foundation.data_model.symbol import FileFacts, Import, SymbolType
 from codesum_pipeline.foundation.store.rows import lists_of_field, values_of
+from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.symbols.parsing.parsers import PARSERS
 from codesum_pipeline.texts.summaries.holders import Holders
@@ -117,19 +117,23 @@ _COLUMNS = {
 }
 # Of an outline that is larger, keeping it would take too much memory.
 _MOST_KEPT = 1 << 16
+# A class has the memory of about 16 symbols of an outline.
+_SYMBOLS_OF_CLASS = 4
 
 
 # Most steps of a build read the same one.
 _LAST_OUTLINE = LastReading[DocumentTree]()
 
 
-def read_outline(workspace: Workspace) -> DocumentTree:
-    """The outline of the repository's current `files` and `symbols` tables."""
+def read_outline(workspace: Workspace, of_files: Collection[str] | None = None) -> DocumentTree:
+    """The outline of the repository's current `files` and `symbols` tables; or with the symbols of some files alone."""
     tables, key, root = workspace.tables, workspace.key, workspace.entry.root_module
-    made_from = (root, *(tables.hash_read(table, key, columns=columns) for table, columns in _COLUMNS.items()))
+    hashes = (tables.hash_read(table, key, columns=columns) for table, columns in _COLUMNS.items())
+    made_from = (root, *hashes, hash_of(None if of_files is None else sorted(of_files)))
     if known := _LAST_OUTLINE.find(made_from):
         return known
-    files, symbols, facts = (tables.read(table, key, columns=columns) for table, columns in _COLUMNS.items())
+    files, facts = (tables.read(table, key, columns=_COLUMNS[table]) for table in ("files", "file_facts"))
+    symbols = tables.read_files("symbols", key, of_files, columns=_COLUMNS["symbols"])
     readable = set(facts.column("file_path").to_pylist())
     statuses = zip(files.column("path").to_pylist(), files.column("status").to_pylist(), strict=True)
     indexed = [path for path, status in statuses if status == FileStatus.INDEXED and path in readable]
@@ -187,43 +191,38 @@ README_SHOWN_CHARS = 8_000
 _README_NAMES = ("readme.md", "readme.rst", "readme.txt", "readme", "readme.markdown", "readme.adoc", "readme.org")
 
 
-NO_FILES = pa.array([], pa.string())
 _OF_CLASSES = ["id", "qualified_name", "name", "language", "signature", "docstring", "bases", "modifiers"]
 # The plan and the step that carries it out read the same ones.
 _LAST_CLASSES = LastReading[list[ClassInput]]()
 
 
-def read_classes(workspace: Workspace, *, besides: pa.StringArray = NO_FILES) -> list[ClassInput]:
-    """The classes of the repository, but for those of some files, without their methods and nested classes."""
+def read_classes(workspace: Workspace, of_files: Collection[str] | None = None) -> list[ClassInput]:
+    """The classes of the repository, or of some files, without their methods and nested classes."""
     tables, key, names = workspace.tables, workspace.key, _OF_CLASSES
     # A step depends on all: which of them it looks at follows from what they were before.
     read = tables.hash_read("symbols", key, columns=["type", "file_path", *names, "facts", "canonical_source"])
-    made_from = (read, hash_of(besides.to_pylist()))
+    made_from = (read, hash_of(None if of_files is None else sorted(of_files)))
     if known := _LAST_CLASSES.find(made_from):
         return known
-    kinds = tables.read("symbols", key, columns=["type", "file_path"])
-    is_wanted = pc.and_not(
-        pc.equal(kinds["type"], SymbolType.CLASS.value), pc.is_in(kinds["file_path"], value_set=besides)
-    )
-    rows = np.flatnonzero(is_wanted.to_numpy())
-    classes = tables.read_at("symbols", key, rows, columns=[*names, "facts", "canonical_source"])
+    wanted, kind = ["type", *names, "facts", "canonical_source"], ("type", SymbolType.CLASS.value)
+    parts = tables.read_parts("symbols", key, columns=wanted, having=kind, paths=of_files)
+    classes = pa.concat_tables([TABLES["symbols"].schema.empty_table().select(wanted), *parts])
     sources = map(own_source, classes.column("canonical_source").to_pylist())
     fields = lists_of_field(pc.struct_field(classes.column("facts"), "fields"), "text")
     columns = [classes.column(name).to_pylist() for name in names[:-2]]
     lists = [map(tuple, column.to_pylist()) for column in (*map(classes.column, names[-2:]), fields)]
     classes_read = (ClassInput(*row) for row in zip(*columns, *lists, strict=True))
     found = [replace(one, own_source=source) for one, source in zip(classes_read, sources, strict=True)]
-    _LAST_CLASSES.keep(made_from, found if len(kinds) < _MOST_KEPT else None)
+    _LAST_CLASSES.keep(made_from, found if len(found) < _MOST_KEPT >> _SYMBOLS_OF_CLASS else None)
     return found
 
 
-def read_files(workspace: Workspace, *, besides: pa.StringArray = NO_FILES) -> list[FileInput | TextFileInput]:
-    """The files of the repository but for some, children left out; the text only of those that no parser reads."""
+def read_files(workspace: Workspace, of_files: Collection[str] | None = None) -> list[FileInput | TextFileInput]:
+    """The files of the repository, or some, children left out; the text only of those that no parser reads."""
     tables, key = workspace.tables, workspace.key
     names = ["file_path", "language", "docstring", "imports", "globals", "exports", "reexports", "literals"]
     tables.hash_read("file_facts", key, columns=["source"])
-    facts = tables.read("file_facts", key, columns=names)
-    facts = facts.filter(pc.invert(pc.is_in(facts.column("file_path"), value_set=besides)))
+    facts = tables.read_files("file_facts", key, of_files, columns=names)
     is_parsed = pc.is_in(facts.column("language"), value_set=pa.array(sorted(PARSERS), pa.string()))
     parsed = facts.filter(is_parsed)
     found: list[FileInput | TextFileInput] = [
@@ -260,27 +259,24 @@ def _read_sources(workspace: Workspace, paths: Collection[str]) -> dict[str, str
     """The text of some files, by path."""
     if not paths:
         return {}
-    tables, key = workspace.tables, workspace.key
-    known = tables.read("file_facts", key, columns=["file_path"]).column("file_path")
-    is_wanted = pc.is_in(known, value_set=pa.array(sorted(paths), pa.string()))
-    wanted = tables.read_at("file_facts", key, np.flatnonzero(is_wanted.to_numpy()), columns=["file_path", "source"])
+    wanted = workspace.tables.read_files("file_facts", workspace.key, paths, columns=["file_path", "source"])
     return dict(zip(wanted.column("file_path").to_pylist(), wanted.column("source").to_pylist(), strict=True))
 
 
 def head_layers(
-    workspace: Workspace, level: Level, outline: DocumentTree, *, besides: pa.StringArray = NO_FILES
+    workspace: Workspace, level: Level, outline: DocumentTree, of_files: Collection[str] | None = None
 ) -> list[list[UpperInput]]:
-    """Classes, files or folders without their children, in layers: what one holds is in an earlier layer. Files
-    `besides` are left out with their classes."""
+    """Classes, files or folders without their children, in layers: what one holds is in an earlier layer. Of
+    classes and files, only those `of_files`."""
     if level is Level.CLASS:
-        holders = Holders.of(workspace)
+        holders = Holders.of(workspace, of_files)
         classes = [
             replace(one, holder=holders.of_symbol(outline.parents.get(one.id), one.id.partition(SEPARATOR)[0]))
-            for one in read_classes(workspace, besides=besides)
+            for one in read_classes(workspace, of_files)
         ]
         return _class_layers(classes, outline)
     if level is Level.FILE:
-        return [[*read_files(workspace, besides=besides)]]
+        return [[*read_files(workspace, of_files)]]
     readmes = _read_readmes(workspace, outline)
     names = {workspace.entry.root_module: workspace.key}
     return [

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.foundation.data_model.document import Cause, Gate, Level, PlanAction, PlanRow, WrittenBy
+from codesum_pipeline.foundation.data_model.document import LEVELS, Cause, Gate, Level, PlanAction, PlanRow, WrittenBy
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
@@ -42,7 +42,6 @@ from codesum_pipeline.texts.summaries.by_model.prompting import model_metadata
 from codesum_pipeline.texts.summaries.decide import LastTexts, RequiredDocument, Rewrite, kind_of_writer
 from codesum_pipeline.texts.summaries.function_texts import (
     choose_writers,
-    other_functions,
     shown_functions,
     want_functions,
 )
@@ -54,9 +53,9 @@ from codesum_pipeline.texts.summaries.inputs import (
     TextFileInput,
     metadata_of,
 )
-from codesum_pipeline.texts.summaries.outline import NO_FILES, DocumentTree, head_layers, read_outline, text_files
+from codesum_pipeline.texts.summaries.outline import DocumentTree, head_layers, read_outline, text_files
 from codesum_pipeline.texts.summaries.placeholders import is_empty
-from codesum_pipeline.texts.summaries.unchanged_files import is_in_files, unchanged_files
+from codesum_pipeline.texts.summaries.text_changes import changed_files, is_in_files
 from codesum_pipeline.texts.summaries.wanted_texts import EXTRACTIVE, PLACEHOLDER, want_unless_it_fails
 
 _NO_MODEL = Decision(None)
@@ -99,13 +98,15 @@ def plan_summaries(workspace: Workspace, *, progress: Progress = no_progress) ->
 
     Where a model writes it is planned twice: the caps are shared out once all calls for it are known.
     """
-    outline, setup = read_outline(workspace), ModelSetup.of(workspace)
+    files, setup = {level: changed_files(workspace, level) for level in LEVELS}, ModelSetup.of(workspace)
+    of_texts = [files[level] for level in LEVELS if level is not Level.MODULE]
+    outline = read_outline(workspace, None if None in of_texts else {path for some in of_texts for path in some or ()})
     model = ModelPlanner(workspace, setup, outline) if setup else None
     if model:
-        first = _Planner(workspace, outline, model)
+        first = _Planner(workspace, outline, model, files)
         first.plan()
         model.share_out_caps(first.existing())
-    planner = _Planner(workspace, outline, model)
+    planner = _Planner(workspace, outline, model, files)
     rows = planner.plan()
     count = len(rows) + planner.kept.num_rows
     progress("planning", count, count)
@@ -192,9 +193,16 @@ def _contexts_changed(workspace: Workspace) -> set[str]:
 class _Planner:
     """The rows of one plan, from functions up."""
 
-    def __init__(self, workspace: Workspace, outline: DocumentTree, model: ModelPlanner | None) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        outline: DocumentTree,
+        model: ModelPlanner | None,
+        files: Mapping[Level, set[str] | None],
+    ) -> None:
         self._workspace = workspace
-        self._last = {level: LastTexts(workspace, level) for level in Level}
+        self._files = files
+        self._last = {level: LastTexts.of_files(workspace, level, files[level]) for level in Level}
         self._outline = outline
         self._model = model
         self._other_contexts = _contexts_changed(workspace)
@@ -209,19 +217,16 @@ class _Planner:
         """One row per document that is looked at, and one per document to remove; `kept` has those of the others."""
         self._functions()
         for level in (Level.CLASS, Level.FILE, Level.MODULE):
-            same = NO_FILES if level is Level.MODULE else unchanged_files(self._workspace, level)
-            layers = head_layers(self._workspace, level, self._outline, besides=same)
+            layers = head_layers(self._workspace, level, self._outline, self._files[level])
             self._texts([head for heads in layers for head in heads if isinstance(head, TextFileInput)])
-            self._keep(level, same, pa.array(text_files(self._workspace), pa.string()))
+            self._keep(level, pa.array(text_files(self._workspace), pa.string()))
             before = self._last[level].of([head.id for heads in layers for head in heads])
             for layer, heads in enumerate(layers):
                 for head in heads:
                     if not isinstance(head, TextFileInput):
                         self._head(level, head, before.get(head.id), layer)
         for level in Level:
-            present = {id_ for of_level, id_ in self._rows if of_level is level}
-            present.update(self.kept.filter(pc.field("level") == str(level)).column("id").to_pylist())
-            for id_ in self._last[level].removed(present):
+            for id_ in self._last[level].removed({id_ for of_level, id_ in self._rows if of_level is level}):
                 self._add(level, id_, PlanAction.REMOVE, None)
         return list(self._rows.values())
 
@@ -229,13 +234,14 @@ class _Planner:
         """How many documents have a text."""
         return sum(len(last.ids) for last in self._last.values())
 
-    def _keep(self, level: Level, files: pa.StringArray, exact: pa.Array | None = None) -> None:
-        """Plan the documents of unchanged files, whose texts are kept; of the `exact` ones, or all, the input is
-        known."""
-        if not len(files):
+    def _keep(self, level: Level, exact: pa.Array | None = None) -> None:
+        """Plan the documents of files that did not change, whose texts are kept; of the `exact` ones, or all, the input
+        is known."""
+        files = self._files[level]
+        if files is None:
             return
         texts = self._workspace.tables.read(texts_table(level), self._workspace.key, columns=_OF_KEPT)
-        texts = texts.filter(is_in_files(texts.column("id"), files))
+        texts = texts.filter(pc.invert(is_in_files(texts.column("id"), files)))
         ids = texts.column("id")
         is_exact = pa.scalar(True) if exact is None else pc.is_in(ids, value_set=exact)
         row = PlanRow("", level, PlanAction.KEEP, None, (), None, None, context_changed=False)
@@ -251,10 +257,9 @@ class _Planner:
         self.kept = pa.concat_tables([self.kept, rows])
 
     def _functions(self) -> None:
-        same = unchanged_files(self._workspace, Level.FUNCTION)
-        self._keep(Level.FUNCTION, same)
-        others = other_functions(self._workspace, same)
-        wanted = want_functions(self._workspace, choose_writers(self._workspace, others), others)
+        files = self._files[Level.FUNCTION]
+        self._keep(Level.FUNCTION)
+        wanted = want_functions(self._workspace, choose_writers(self._workspace, files), files)
         decisions: Mapping[str, Decision] = {}
         if self._model:
             candidates = {document.id for document in wanted if document.writer != PLACEHOLDER}

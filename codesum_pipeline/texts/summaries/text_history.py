@@ -22,7 +22,9 @@ from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, SEPARATOR
 from codesum_pipeline.foundation.data_model.nearest_names import nearest_names
 from codesum_pipeline.foundation.store.rows import column_names, from_table, make_nulls, schema_of, to_table
 from codesum_pipeline.foundation.store.schemas import texts_table
+from codesum_pipeline.foundation.store.table_parts import paths_of
 from codesum_pipeline.foundation.store.workspace import Workspace
+from codesum_pipeline.texts.summaries.text_changes import is_in_files
 
 _HASHES = ("text_hash", "summary_hash")
 # Columns that the tables of texts do not have.
@@ -36,16 +38,17 @@ class TextChangeCounts(Struct, frozen=True):
     removed: int
 
 
-def append_history(workspace: Workspace) -> TextChangeCounts:
-    """Append what changed since the last rows of `document_history`."""
+def append_history(workspace: Workspace, paths: Collection[str] | None = None) -> TextChangeCounts:
+    """Append what changed since the last rows of `document_history`: in all files and folders, or in some."""
     tables, key = workspace.tables, workspace.key
     history = tables.read_or_empty("document_history", key, columns=["sequence", "id", "event", *_HASHES])
-    latest = _latest_rows(history)
+    paths = paths if len(history) else None
+    latest = _latest_rows(history.filter(is_in_files(history.column("id"), paths)) if paths is not None else history)
     changed: dict[Level, list[str]] = {}
     again: list[str] = []
     stay = np.zeros(len(latest), dtype=np.bool_)
     for level in LEVELS:
-        texts = tables.read(texts_table(level), key, columns=["id", *_HASHES])
+        texts = tables.read_files(texts_table(level), key, paths, columns=["id", *_HASHES])
         rows = pc.index_in(texts.column("id"), value_set=latest.column("id"))
         stay[rows.drop_null().to_numpy()] = True
         before = latest.take(rows)
@@ -136,7 +139,8 @@ def _written(workspace: Workspace, changed: Mapping[Level, Sequence[str]]) -> pa
     tables = [schema_of(TextRow).empty_table().select(names)]
     for level, ids in changed.items():
         if ids:
-            texts = workspace.tables.read(texts_table(level), workspace.key, columns=names)
+            paths = {*paths_of(pa.array(ids, pa.string())).to_pylist()}
+            texts = workspace.tables.read_files(texts_table(level), workspace.key, paths, columns=names)
             some = _with_ids(texts, ids).combine_chunks()
             places = [_children_first(id_) for id_ in some.column("id").to_pylist()]
             order = sorted(range(len(places)), key=places.__getitem__)

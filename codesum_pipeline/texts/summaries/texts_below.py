@@ -1,8 +1,8 @@
 """The texts below a level, as the writers of the level are shown them."""
 
 from collections.abc import Collection, Iterable
+from functools import partial
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -17,20 +17,29 @@ from codesum_pipeline.texts.summaries.outline import DocumentTree
 class Texts:
     """The texts below a level: the hashes of all, and the words of those that a writer is shown.
 
-    `own` is the level itself and `previous` what is known of its texts of the last build, for documents that hold
-    others of their level; `add_written` replaces those that are written anew.
+    Of levels whose texts belong to a file, those `of_files`. `own` is the level itself and `previous` what is known of
+    its texts of the last build, for documents that hold others of their level; `add_written` replaces those that are
+    written anew.
     """
 
     def __init__(
-        self, workspace: Workspace, *levels: Level, own: Level | None = None, previous: pa.Table | None = None
+        self,
+        workspace: Workspace,
+        *levels: Level,
+        own: Level | None = None,
+        previous: pa.Table | None = None,
+        of_files: Collection[str] | None = None,
     ) -> None:
         self._workspace = workspace
-        self._own = own
+        # This build's before the last one's: a name may have changed its kind.
+        self._levels = (*levels, own) if own else levels
         self._heads: dict[str, tuple[str, bool]] = {}
         self._words: dict[str, tuple[str, tuple[str, ...]]] = {}
         names = ["id", "text_hash", "shown_hash", "written_by"]
-        tables = [workspace.tables.read(texts_table(level), workspace.key, columns=names) for level in levels]
-        self._ids = {level: table.column("id") for level, table in zip(levels, tables, strict=True)}
+        read, key = workspace.tables.read, workspace.key
+        if of_files is not None:
+            read = partial(workspace.tables.read_files, paths=of_files)
+        tables = [read(texts_table(level), key, columns=names) for level in levels]
         for table in [previous.select(names), *tables] if previous is not None else tables:
             is_placeholder = pc.equal(table.column("written_by"), WrittenBy.PLACEHOLDER.value)
             # A parent is written again where it would be shown something else.
@@ -67,17 +76,12 @@ class Texts:
     def _read_words(self, ids: Collection[str]) -> dict[str, tuple[str, tuple[str, ...]]]:
         """The summary and keywords of each document."""
         found = {id_: self._words[id_] for id_ in ids if id_ in self._words}
-        # This build's before the last one's: a name may have changed its kind.
-        for level, known in self._ids.items():
-            is_wanted = pc.is_in(known, value_set=pa.array(list(set(ids) - found.keys()), pa.string()))
-            if len(rows := np.flatnonzero(is_wanted.to_numpy())):
-                tables, key = self._workspace.tables, self._workspace.key
-                found |= _words_in(tables.read_at(texts_table(level), key, rows, columns=["id", "text"]))
-        if self._own and (missing := set(ids) - found.keys()):
-            wanted = pa.array([*missing], pa.string())
-            tables, key, paths = self._workspace.tables, self._workspace.key, set(paths_of(wanted).to_pylist())
-            own = tables.read_files(texts_table(self._own), key, paths, columns=["id", "text"])
-            found |= _words_in(own.filter(pc.is_in(own.column("id"), value_set=wanted)))
+        for level in self._levels:
+            if missing := set(ids) - found.keys():
+                wanted = pa.array([*missing], pa.string())
+                tables, key, paths = self._workspace.tables, self._workspace.key, {*paths_of(wanted).to_pylist()}
+                texts = tables.read_files(texts_table(level), key, paths, columns=["id", "text"])
+                found |= _words_in(texts.filter(pc.is_in(texts.column("id"), value_set=wanted)))
         return found
 
 

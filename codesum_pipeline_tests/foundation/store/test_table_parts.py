@@ -22,8 +22,8 @@ from codesum_pipeline.foundation.store import row_groups, table_files, table_par
 from codesum_pipeline.foundation.store.memory_tables import MemoryTables
 from codesum_pipeline.foundation.store.rows import to_table
 from codesum_pipeline.foundation.store.schemas import TABLES
-from codesum_pipeline.foundation.store.table_parts import MODULUS, PartList
-from codesum_pipeline.foundation.store.tables import TableStore, rows_of_files
+from codesum_pipeline.foundation.store.table_parts import MODULUS, PartList, rows_of_files
+from codesum_pipeline.foundation.store.tables import TableStore
 
 # Names that are neighbours of each other in one order and not in another: of paths, of ids, and of their bytes.
 NAMES = [

@@ -10,8 +10,9 @@ import pytest
 from codesum_pipeline.foundation.data_model.edge import Edge, GraphStats
 from codesum_pipeline.foundation.data_model.errors import BrokenStore, DamagedTable, MissingTable, SchemaMismatch
 from codesum_pipeline.foundation.store import table_files, table_parts
+from codesum_pipeline.foundation.store.rows import rows_to_read
 from codesum_pipeline.foundation.store.schemas import TABLES
-from codesum_pipeline.foundation.store.tables import TableStore, rows_to_read
+from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline.foundation.store.workspace import connect_in_memory, create_views, write_serving_file
 
 

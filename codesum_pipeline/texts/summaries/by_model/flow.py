@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.document import Level, TextRow, WrittenBy
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError, RetryLater
+from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.llm.budgets import prompt_chars
 from codesum_pipeline.texts.summaries.by_model.choosing import Choice, templates_of
@@ -42,8 +43,9 @@ def write_functions_by_model(
     written = model.write(choices, mine, lambda id_: model.prompt_of_function(id_, *functions[id_]))
     written |= _functions_beyond_the_plan(model)
     stopped = mine.keys() - written.keys() - {choice.wanted.id for choice in choices if choice.leftover}
-    plain = want_functions(build.workspace, dict.fromkeys(stopped, EXTRACTIVE), stopped) if stopped else []
-    again = build.last.decide(plain, force=False)
+    files = {id_.partition(SEPARATOR)[0] for id_ in stopped}
+    plain = want_functions(build.workspace, dict.fromkeys(stopped, EXTRACTIVE), files)
+    again = build.last.decide([one for one in plain if one.id in stopped], force=False)
     others = {id_: writer for id_, writer in writers.items() if id_ not in written and id_ not in stopped}
     others_rewrites = [rewrite for rewrite in rewrites if rewrite.id not in mine and rewrite.id not in written]
     return {**others, **dict.fromkeys(stopped, EXTRACTIVE)}, [*others_rewrites, *again]

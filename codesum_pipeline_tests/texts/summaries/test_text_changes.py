@@ -1,6 +1,6 @@
 """After an edit, only what is in the edited file is looked at; where something else is known to differ, all is."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,13 @@ from codesum_pipeline.builds.steps.reuse import RecordingStore
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.store.schemas import texts_table
+from codesum_pipeline.foundation.store.table_files import TableWrite
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.search.evaluation.scratch import scratch_in
-from codesum_pipeline.texts.summaries.function_texts import other_functions
+from codesum_pipeline.texts.summaries.function_texts import choose_writers
 from codesum_pipeline.texts.summaries.outline import read_classes, read_files
-from codesum_pipeline.texts.summaries.unchanged_files import unchanged_files
+from codesum_pipeline.texts.summaries.rewrite_plan import plan_summaries
+from codesum_pipeline.texts.summaries.text_changes import changed_files
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
 
@@ -54,13 +56,11 @@ def test_an_edit_looks_at_its_file_however_many_there_are(built: Built, count: i
     repo.commit({"shelf_1.py": FILE.format(1).replace("* 1", "* 100")})
     build(workspace, until="symbols")
 
-    others = [f"shelf_{number}.py" for number in range(count) if number != 1]
-    assert all(unchanged_files(workspace, level).to_pylist() == ["README.md", *sorted(others)] for level in LEVELS)
-    functions = other_functions(workspace, unchanged_files(workspace, Level.FUNCTION))
-    assert functions == ["shelf_1.py::Shelf1::count"]
-    same = unchanged_files(workspace, Level.FILE)
-    assert [one.id for one in read_classes(workspace, besides=same)] == ["shelf_1.py::Shelf1"]
-    assert [one.id for one in read_files(workspace, besides=same)] == ["shelf_1.py"]
+    assert all(changed_files(workspace, level) == {"shelf_1.py"} for level in LEVELS)
+    files = changed_files(workspace, Level.FILE)
+    assert [*choose_writers(workspace, files)] == ["shelf_1.py::Shelf1::count"]
+    assert [one.id for one in read_classes(workspace, files)] == ["shelf_1.py::Shelf1"]
+    assert [one.id for one in read_files(workspace, files)] == ["shelf_1.py"]
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -72,7 +72,7 @@ def test_an_edit_reads_the_words_of_its_file_alone(built: Built, level: Level, m
     read_files = RecordingStore.read_files
 
     def recorded(self: RecordingStore, table: str, repo: str, paths: Collection[str], **options: Any) -> pa.Table:
-        read.update(paths if table == texts_table(level) else ())
+        read.update(["all"] if paths is None else paths if table == texts_table(level) else ())
         return read_files(self, table, repo, paths, **options)
 
     monkeypatch.setattr(RecordingStore, "read_files", recorded)
@@ -88,12 +88,12 @@ def test_a_scratch_looks_at_what_differs_from_its_base_and_one_without_a_base_at
     alone = scratch_in(workspace, tmp_path / "scratch")
     based = replace(alone, base=workspace)
 
-    found = {name: len(unchanged_files(ws, Level.FILE)) for name, ws in (("alone", alone), ("based", based))}
-    assert found == {"alone": 0, "based": 4}
+    assert changed_files(alone, Level.FILE) is None
+    assert changed_files(based, Level.FILE) == set()
     texts = workspace.tables.read(texts_table(Level.CLASS), workspace.key)
     based.tables.write(texts_table(Level.CLASS), workspace.key, texts.slice(1))
-    assert len(unchanged_files(based, Level.FILE)) == 3, "a class of one has no text there"
-    assert len(unchanged_files(replace(based, force=True), Level.FILE)) == 0
+    assert changed_files(based, Level.FILE) == {"shelf_0.py"}, "its class has no text there"
+    assert changed_files(replace(based, force=True), Level.FILE) is None
 
 
 def test_a_text_below_that_reads_otherwise_lets_its_class_and_file_be_looked_at(built: Built) -> None:
@@ -106,13 +106,9 @@ def test_a_text_below_that_reads_otherwise_lets_its_class_and_file_be_looked_at(
         table, workspace.key, texts.set_column(column, texts.field("shown_hash"), pa.array(hashes, pa.string()))
     )
 
-    same = {level: unchanged_files(workspace, level).to_pylist() for level in LEVELS}
+    changed = {level: changed_files(workspace, level) for level in LEVELS}
 
-    assert same == {
-        Level.FUNCTION: [],
-        Level.CLASS: ["README.md", "shelf_0.py", "shelf_2.py"],
-        Level.FILE: ["README.md", "shelf_0.py", "shelf_2.py"],
-    }
+    assert changed == {Level.FUNCTION: None, Level.CLASS: {"shelf_1.py"}, Level.FILE: {"shelf_1.py"}}
 
 
 def test_nothing_is_known_where_a_model_may_write(built: Built) -> None:
@@ -122,5 +118,60 @@ def test_nothing_is_known_where_a_model_may_write(built: Built) -> None:
     )
     by_model = replace(workspace, settings=settings)
 
-    assert len(unchanged_files(workspace, Level.FUNCTION)) == 4
-    assert len(unchanged_files(by_model, Level.FUNCTION)) == 0
+    assert changed_files(workspace, Level.FUNCTION) == set()
+    assert changed_files(by_model, Level.FUNCTION) is None
+
+
+EDITS: Mapping[str, Mapping[str, str | None]] = {
+    "a body": {"shelf_1.py": FILE.format(1).replace("* 1", "* 100")},
+    "words": {"shelf_1.py": FILE.format(1).replace("Holds", "Keeps")},
+    "a call": {"lent.py": "from shelf_2 import Shelf2\n\n\ndef lend():\n    return Shelf2().count([])\n"},
+    "a folder": {"more/__init__.py": "", "more/inner/shelf.py": FILE.format(9)},
+    "a file less": {"shelf_0.py": None},
+    "another name": {"shelf_2.py": None, "moved.py": FILE.format(2)},
+    "a folder less": {"more/__init__.py": None, "more/inner/shelf.py": None},
+    "nothing": {"other.bin": "\0"},
+}
+
+
+def test_a_plan_that_looks_at_what_changed_is_the_one_that_looks_at_all(built: Built) -> None:
+    repo, workspace = built(4)
+    for name, files in EDITS.items():
+        repo.commit({path: text for path, text in files.items() if text is not None}, name)
+        if gone := [path for path, text in files.items() if text is None]:
+            repo.git("rm", "-q", *gone)
+            repo.git("commit", "-q", "--allow-empty", "-m", f"{name} gone")
+        build(workspace, until="summary_plan")
+        plan = workspace.tables.read("plan", workspace.key)
+        for file in workspace.layout.memos(workspace.key).glob("*.arrow"):
+            file.unlink()
+        report = plan_summaries(workspace)
+        assert workspace.tables.read("plan", workspace.key).equals(plan), name
+        assert sum(sum(counts.values()) for counts in report.by_action.values()) == len(plan)
+        build(workspace)
+
+
+def test_documents_and_words_of_unchanged_files_are_not_written_again(
+    built: Built, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo, workspace = built(12)
+    for number in (10, 100):
+        build(workspace)
+        repo.commit({"shelf_1.py": FILE.format(1).replace("* 1", f"* {number}")})
+    written: dict[str, set[str]] = {}
+    replace_files = RecordingStore.replace_files
+
+    def recorded(
+        self: RecordingStore, table: str, repo: str, rows: pa.Table, paths: Collection[str] | None, *, note: str = ""
+    ) -> TableWrite:
+        written[table] = {"all"} if paths is None else set(paths)
+        return replace_files(self, table, repo, rows, paths, note=note)
+
+    monkeypatch.setattr(RecordingStore, "replace_files", recorded)
+    build(workspace)
+
+    assert {table: written[table] for table in ("documents", "terms", "vectors")} == {
+        "documents": {"shelf_1.py", "."},
+        "terms": {"shelf_1.py"},
+        "vectors": {"shelf_1.py"},
+    }

@@ -1,0 +1,77 @@
+"""The files whose texts of a level must be looked at: they were read from something else than when these texts were
+written, or what these are written from below them has changed.
+
+A function, a class and a file are written from their own file and from the texts below them, under settings and
+versions; where a model writes, its gates count too, and nothing is known of any file.
+"""
+
+from collections.abc import Collection, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from codesum_pipeline.foundation.data_model.document import LEVELS, Gate, Level
+from codesum_pipeline.foundation.data_model.edge import Context
+from codesum_pipeline.foundation.store.made_from import MadeFrom, changed_paths, hash_files
+from codesum_pipeline.foundation.store.rows import column_names
+from codesum_pipeline.foundation.store.schemas import texts_table
+from codesum_pipeline.foundation.store.table_parts import paths_of
+from codesum_pipeline.foundation.store.workspace import Workspace
+from codesum_pipeline.symbols.parsing.symbols_step import read_origins
+
+# All that others make of a text follows from these.
+_OF_TEXTS = [
+    "id", "summary_hash", "text_hash", "shown_hash", "written_by", "model", "prompt_version", "gate", "purpose_source",
+]  # fmt: skip
+# What texts do not show follows from the same files and folders.
+_OF_DOCUMENTS = [
+    "id", "type", "file_path", "qualified_name", "signature", "is_placeholder", "parent_id", "written_by",
+    "content_hash", "text_hash",
+]  # fmt: skip
+_OF_FILES = (Level.FUNCTION, Level.CLASS, Level.FILE)
+
+
+def changed_files(workspace: Workspace, level: Level) -> set[str] | None:
+    """The paths of the files whose texts of a level may be others, or are gone; None for all."""
+    if workspace.settings.llm.enabled or level not in _OF_FILES:
+        return None
+    return changed_paths(workspace, texts_table(level), lambda: _origins(workspace, level))
+
+
+def note_files(workspace: Workspace, level: Level) -> None:
+    """Say, once all texts of a level are in place and none has failed, what they were written from."""
+    if level in _OF_FILES and not workspace.settings.llm.enabled and not workspace.tables.is_scratch:
+        _origins(workspace, level).keep(workspace, texts_table(level))
+
+
+def is_in_files(ids: pa.ChunkedArray, paths: Collection[str]) -> pa.ChunkedArray:
+    """Whether each document of a file, or the file itself, belongs to one of these."""
+    return pc.is_in(paths_of(ids), value_set=pa.array([*paths], pa.string()))
+
+
+def usual_gate(workspace: Workspace) -> Gate:
+    """What stops a model at most documents."""
+    return Gate.OFFLINE if workspace.settings.offline else Gate.DISABLED
+
+
+def hash_texts(workspace: Workspace, levels: Sequence[Level], paths: pa.ChunkedArray) -> list[pa.ChunkedArray]:
+    """For each path the hash of its texts, a column for each level."""
+    return [hash_files(workspace, texts_table(level), _OF_TEXTS).at(paths) for level in levels]
+
+
+def hash_contexts(workspace: Workspace, paths: pa.ChunkedArray) -> pa.ChunkedArray:
+    """For each path the hash of the contexts of its documents."""
+    return hash_files(workspace, "contexts", column_names(Context)).at(paths)
+
+
+def hash_documents(workspace: Workspace) -> MadeFrom:
+    """For each path the hash of its documents as the lanes read them."""
+    return hash_files(workspace, "documents", _OF_DOCUMENTS)
+
+
+def _origins(workspace: Workspace, level: Level) -> MadeFrom:
+    """No step depends on these: they only say which rows need not be looked at."""
+    files = read_origins(workspace)
+    paths, gate = files["file_path"], pa.repeat(str(usual_gate(workspace)), len(files))
+    below = LEVELS[: LEVELS.index(level)]
+    return MadeFrom.of_columns(paths, *files.columns, gate, *hash_texts(workspace, below, paths))
