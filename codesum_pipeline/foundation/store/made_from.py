@@ -27,6 +27,8 @@ from codesum_pipeline.foundation.store.workspace import Workspace
 _TEXT = pa.string()
 _SCHEMA = pa.schema([("id", _TEXT), ("hash", _TEXT)])
 _OF_PARTS = pa.schema([("part", _TEXT), ("path", _TEXT), ("hash", _TEXT)])
+# In place of the hash of a part, where that is not known.
+_UNKNOWN = ""
 _STATE = b"codesum.state"
 # Of what follows from its content alone.
 _OF_CONTENT = b"content"
@@ -89,10 +91,11 @@ def hash_files(ws: Workspace, table: str, columns: Sequence[str]) -> MadeFrom:
     home, tables = ws.base or ws, ws.tables.unrecorded()
     place = home.layout.memos(ws.key) / f"{table}.files.arrow"
     last = _read(place, _OF_PARTS, _OF_CONTENT)
-    parts = tables.read_other_parts(table, ws.key, {*pc.unique(last["part"]).to_pylist()}, columns=[*columns])
-    new = [_hash_part(part, rows, table) for part, rows in parts.items() if rows is not None]
-    found = pa.concat_tables([last.filter(pc.is_in(last["part"], value_set=pa.array([*parts], _TEXT))), *new])
-    if (new or len(found) < len(last)) and not tables.is_scratch:
+    by_parts, known = tables.by_parts(table, ws.key, columns=columns), {*pc.unique(last["part"]).to_pylist()}
+    parts = [part or _UNKNOWN for part in by_parts.hashes()]
+    new = [_hash_part(part, by_parts.read(n), table) for n, part in enumerate(parts) if part not in known]
+    found = pa.concat_tables([last.filter(pc.is_in(last["part"], value_set=pa.array(parts, _TEXT))), *new])
+    if (new or len(found) < len(last)) and _UNKNOWN not in parts and not tables.is_scratch:
         _write(place, found, _OF_CONTENT)
     # A path may have rows in two parts.
     found = found.sort_by([("path", "ascending"), ("part", "ascending")])

@@ -8,6 +8,7 @@ import pyarrow as pa
 from codesum_pipeline.foundation.data_model.errors import MissingTable
 from codesum_pipeline.foundation.store.rows import OrderedRows, RowReader, TableReader, rows_having
 from codesum_pipeline.foundation.store.schemas import TABLES
+from codesum_pipeline.foundation.store.table_by_parts import TableByParts
 from codesum_pipeline.foundation.store.table_files import TableWrite
 from codesum_pipeline.foundation.store.table_parts import rows_of_files
 from codesum_pipeline.foundation.store.tables import TableStore
@@ -85,8 +86,8 @@ class MemoryTables(TableStore):
     def part_hash(self, table: str, repo: str, part: str, *, columns: Sequence[str]) -> str | None:
         return None
 
-    def parts_of(self, table: str, repo: str, *, columns: Sequence[str]) -> list[tuple[str, int]]:
-        return [("", len(self.read(table, repo)))]
+    def by_parts(self, table: str, repo: str, *, columns: Sequence[str]) -> TableByParts:
+        return TableByParts(TABLES[table], repo, self.read_or_empty(table, repo), [*columns], None)
 
     def note(self, table: str, repo: str) -> str:
         return self._notes.get(table, "")

@@ -18,42 +18,60 @@ from codesum_pipeline.foundation.store.table_parts import PartList
 
 
 class TableByParts(Struct, frozen=True):
-    """Some columns of an open table of a repository; `content_hash` is theirs, None where it is not known."""
+    """Some columns of a table of a repository, of an open file or in memory; `content_hash` is theirs, None where it is
+    not known. A table that is not cut is one part, one that was never written has none."""
 
     spec: TableSpec
     repo: str
-    file: pq.ParquetFile
+    source: pq.ParquetFile | pa.Table | None
     columns: list[str]
     content_hash: str | None
 
     def _parts(self) -> PartList:
         """No parts where the table is one, or is of a version without one of the columns."""
-        parts = parts_in(self.file.metadata.metadata or {})
-        return parts if parts.modulus and self.content_hash else PartList.cut_now()
+        parts = parts_in(self.source.metadata.metadata or {}) if isinstance(self.source, pq.ParquetFile) else None
+        return parts if parts and self.content_hash else PartList.cut_now()
 
     def hashes(self) -> list[str | None]:
         """The hash of the columns in each part, in order."""
+        if self.source is None:
+            return []
         return [content_hash_of(part.hashes, self.columns) for part in self._parts().parts] or [self.content_hash]
+
+    def sizes(self) -> list[int]:
+        """How many rows each part has."""
+        if self.source is None:
+            return []
+        is_file = isinstance(self.source, pq.ParquetFile)
+        return [part.rows for part in self._parts().parts] or [
+            self.source.metadata.num_rows if is_file else self.source.num_rows
+        ]
 
     def hashes_around(self, paths: Collection[str]) -> Mapping[str, str | None]:
         """For each path of a file, the hash of the parts that have its rows, or would have them."""
         parts, hashes = self._parts(), self.hashes()
-        if not parts.parts:
+        if not parts.modulus or not parts.parts:
             return dict.fromkeys(paths, self.content_hash)
         return {path: hash_of([hashes[number] for number in sorted(parts.with_rows_of([path]))]) for path in paths}
 
+    def read(self, number: int) -> pa.Table:
+        """The rows of a part."""
+        if isinstance(self.source, pa.Table):
+            return self.source.select(self.columns)
+        parts = self._parts()
+        groups = parts.row_groups_of([number]) if parts.parts else None
+        return read_groups(self.spec, self.repo, self.source, groups, self.columns)
+
     def read_others(self, known: Collection[str]) -> Iterator[pa.Table]:
         """The rows of the parts whose hashes are not `known`, some parts at a time, with the hash as column `part`."""
-        parts, hashes = self._parts(), self.hashes()
-        sizes = [part.rows for part in parts.parts] or [0]
-        wanted = [number for number, found in enumerate(hashes) if found not in known]
+        hashes, sizes = self.hashes(), self.sizes()
+        wanted = [number for number, found in enumerate(hashes) if found is None or found not in known]
         for some in bounded_batches(wanted, sizes.__getitem__, most=group_rows(self.spec)):
-            read = []
-            for number in some:
-                groups = parts.row_groups_of([number]) if parts.parts else None
-                rows = read_groups(self.spec, self.repo, self.file, groups, self.columns)
-                read.append(rows.append_column("part", pa.repeat(pa.scalar(hashes[number], pa.string()), len(rows))))
-            yield pa.concat_tables(read)
+            read = [(number, self.read(number)) for number in some]
+            hash_columns = (pa.repeat(pa.scalar(hashes[number], pa.string()), len(rows)) for number, rows in read)
+            yield pa.concat_tables(
+                [rows.append_column("part", each) for (_, rows), each in zip(read, hash_columns, strict=True)]
+            )
 
 
 def read_groups(

@@ -161,11 +161,12 @@ class TableStore:
         self._note_read(table, columns)
         return RowReader(self._open(table, repo), TABLES[table].schema.empty_table().select(columns), kept)
 
-    def by_parts(self, table: str, repo: str, *, columns: list[str]) -> TableByParts:
-        """A table as the parts that can be read by themselves; raises as `read` does."""
+    def by_parts(self, table: str, repo: str, *, columns: Sequence[str]) -> TableByParts:
+        """A table as the parts that can be read by themselves; without any where it was never written."""
         self._note_read(table, columns)
         content_hash = self.content_hash(table, repo, columns=columns)
-        return TableByParts(TABLES[table], repo, self._open(table, repo), columns, content_hash)
+        file = self._open(table, repo) if self._find(table, repo) else None
+        return TableByParts(TABLES[table], repo, file, [*columns], content_hash)
 
     def read_or_empty(self, table: str, repo: str, *, columns: list[str] | None = None) -> pa.Table:
         """As `read`; no rows where the table was never written."""
@@ -195,28 +196,6 @@ class TableStore:
         names = list(dict.fromkeys([*columns, TABLES[table].cut_by]))
         found = read_groups(TABLES[table], repo, file, _groups_of(file, paths), names)
         return rows_of_files(found, TABLES[table], paths).select(columns)
-
-    def read_other_parts(
-        self, table: str, repo: str, known: Collection[str], *, columns: list[str]
-    ) -> dict[str, pa.Table | None]:
-        """The rows of each part by the hash of these columns, which identify a row; None of one whose hash is `known`.
-        A table that is not cut is one part."""
-        if self._find(table, repo) is None:
-            return {}
-        file = self._open(table, repo)
-        footer = file.metadata.metadata or {}
-        parts, hashes = parts_in(footer), decode(footer.get(COLUMNS_KEY, b"{}"))
-        # A table may be too old to have a column, or any hash.
-        names = [name for name in columns if name in hashes]
-        groups: dict[str, list[int] | None] = {
-            content_hash_of(part.hashes, names): parts.row_groups_of([number])
-            for number, part in enumerate(parts.parts if parts.modulus else ())
-        }
-        groups = groups or {content_hash_of(hashes, names): None}
-        return {
-            part: None if names and part in known else read_groups(TABLES[table], repo, file, some, columns)
-            for part, some in groups.items()
-        }
 
     def write(self, table: str, repo: str, rows: pa.Table, *, note: str = "") -> TableWrite:
         """Replace one repository's rows. `note` says what they belong with; no hash covers it."""
@@ -307,17 +286,6 @@ class TableStore:
         if part not in {each.group for each in parts.parts}:
             return None
         return content_hash_of({column: parts.column_hash(column, group=part) for column in columns}, columns)
-
-    def parts_of(self, table: str, repo: str, *, columns: Sequence[str]) -> list[tuple[str, int]]:
-        """As `content_hash`, of each part in the order of the rows, empty where that is unknown; and how many rows each
-        has. A table that was not cut is one part, one that was never written has none."""
-        self._note_read(table, columns)
-        if self._find(table, repo) is None:
-            return []
-        parts = parts_in(self._footer(table, repo)).parts
-        if parts and all(set(columns) <= part.hashes.keys() for part in parts):
-            return [(content_hash_of(part.hashes, columns), part.rows) for part in parts]
-        return [(self.content_hash(table, repo, columns=columns) or "", self._open(table, repo).metadata.num_rows)]
 
     def note(self, table: str, repo: str) -> str:
         """The note that the rows were written with."""

@@ -161,7 +161,11 @@ def read_candidate_tables(ws: Workspace, embedder: Embedder, last: LastVersion |
     order = index_order(documents)
     heads = documents.append_column("level", level).take(order).combine_chunks()
     origins = RowOrigins.of(heads.column("id").combine_chunks(), heads.column("level").combine_chunks(), last)
-    parts = {table: ws.tables.parts_of(table, ws.key, columns=columns) for table, columns in _LARGE.items()}
+    by_parts = {table: ws.tables.by_parts(table, ws.key, columns=columns) for table, columns in _LARGE.items()}
+    parts = {
+        table: [(hash_ or "", size) for hash_, size in zip(found.hashes(), found.sizes(), strict=True)]
+        for table, found in by_parts.items()
+    }
     return CandidateTables(
         tables=ws.tables,
         key=ws.key,

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.edge import Context
-from codesum_pipeline.foundation.store import table_parts, tables
+from codesum_pipeline.foundation.store import table_by_parts, table_parts
 from codesum_pipeline.foundation.store.made_from import MadeFrom, hash_files
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline_tests.support.synthetic_indexes import make_index_workspace
@@ -139,14 +139,14 @@ def test_parts_that_stay_are_not_read_again_and_give_what_all_would(
     rows = [*CONTEXTS[:2], Context("b.py", (), (), "5", ()), *CONTEXTS[3:]]
     workspace.tables.write_rows("contexts", "shop", rows, Context)
     read = []
-    read_groups = tables._read_groups
+    read_groups = table_by_parts.read_groups
 
-    def recorded(table: str, repo: str, file: Any, groups: Any, columns: list[str]) -> pa.Table:
-        found = read_groups(table, repo, file, groups, columns)
+    def recorded(spec: Any, repo: str, file: Any, groups: Any, columns: list[str]) -> pa.Table:
+        found = read_groups(spec, repo, file, groups, columns)
         read.extend(found["id"].to_pylist())
         return found
 
-    monkeypatch.setattr(tables, "_read_groups", recorded)
+    monkeypatch.setattr(table_by_parts, "read_groups", recorded)
 
     found = hashes(workspace)
 
