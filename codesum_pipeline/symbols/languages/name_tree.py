@@ -31,8 +31,7 @@ class Table(Generic[K, V]):
     def __init__(self, tree: "NameTree", kind: str, rows: Any) -> None:
         self.rows: dict[K, V] = rows
         self._tree = tree
-        # Of its questions: for a row, and whether there is one.
-        self.kinds = self._kind, self._has = kind, f"{HAS}{kind}"
+        self._kind, self._has = kind, f"{HAS}{kind}"
 
     def get(self, key: K, default: Any = None) -> Any:
         """The row of a key."""

@@ -31,6 +31,8 @@ from codesum_pipeline.symbols.languages.rules import Rules
 _PROJECT_FILES = "project files"
 OWN_FILE = "of the file itself"
 _EXPORTED = "exported"
+# Makes the key of whether a table has a row from that of the row.
+_WHETHER = 1
 
 
 class DeclaredLookups:
@@ -60,21 +62,24 @@ class DeclaredLookups:
         asked = self._tree.asked
         if len(asked) > MOST_CELLS:
             return None
-        for question in asked - self._cells.keys():
-            self._cells[question] = pack_cell(*self._cell(question))
-        return LookupRecord(tuple([self._cells[question] for question in asked]), ())
+        known = self._cells
+        for question in asked:
+            if question not in known:
+                known[question] = pack_cell(*self._cell(question))
+        return LookupRecord(tuple([known[question] for question in asked]), ())
 
     def answers(self, paths: Iterable[str], wanted: Set[int]) -> dict[int, Answers]:
         """The answers of the files at these paths, by owner, and of those to questions about tables that are wanted."""
         files = (self._tree.known_files.rows.get(path) for path in paths)
         found: dict[int, Answers] = {owner_of(file.path): self._of_file(file) for file in files if file is not None}
-        found[self._owner] = {
-            key: self._answer(table.rows, about, has=kind.startswith(HAS))
-            for table in self._tree.tables.values()
-            for about in table.rows
-            for kind in table.kinds
-            if (key := self._table_key(kind, about)) in wanted
-        }
+        of_tables = found[self._owner] = {}
+        for kind, table in self._tree.tables.items():
+            for about in table.rows:
+                key = self._table_key(kind, about)
+                if key in wanted:
+                    of_tables[key] = self._shown_answer(table.rows[about])
+                if key ^ _WHETHER in wanted:
+                    of_tables[key ^ _WHETHER] = LISTED
         return found
 
     @property
@@ -98,17 +103,15 @@ class DeclaredLookups:
             return owner_of(scope.file.path), name_key(self._place(scope), name), answer
         if kind == _EXPORTED:
             return owner_of(about.path), EXPORTED, exported_answer(about)
-        rows = self._tree.tables[kind.removeprefix(HAS)].rows
-        return self._owner, self._table_key(kind, about), self._answer(rows, about, has=kind.startswith(HAS))
+        of_table = kind.removeprefix(HAS)
+        rows, key = self._tree.tables[of_table].rows, self._table_key(of_table, about)
+        if kind != of_table:
+            return self._owner, key ^ _WHETHER, LISTED if about in rows else ABSENT
+        return self._owner, key, self._shown_answer(rows[about]) if about in rows else ABSENT
 
     def _table_key(self, kind: str, about: Any) -> int:
         named = f"{about.file.path}\0{self._place(about)}" if isinstance(about, Scope) else repr(about)
         return hash_answer(f"{kind}\0{named}")
-
-    def _answer(self, rows: Any, about: Any, *, has: bool) -> int:
-        if about not in rows:
-            return ABSENT
-        return LISTED if has else self._shown_answer(rows[about])
 
     def _shown_answer(self, row: Any) -> int:
         return hash_answer(self._shown(row))
