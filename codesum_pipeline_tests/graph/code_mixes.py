@@ -10,7 +10,7 @@ Sources = dict[str, str]
 @dataclass(frozen=True)
 class Vocabulary:
     """What files are made of: `imports`, other `items`, and `values` of expressions, with words in braces; `head` is
-    what a file begins with."""
+    what a file begins with; `projects` are the texts that project files may have."""
 
     paths: Sequence[str]
     imports: Sequence[str]
@@ -18,6 +18,7 @@ class Vocabulary:
     values: Sequence[str]
     words: Mapping[str, Sequence[str]]
     head: Callable[[str], str] = lambda _: ""
+    projects: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass
@@ -27,6 +28,7 @@ class CodeMix:
     chance: random.Random
     vocabulary: Vocabulary
     files: dict[str, list[str]] = field(default_factory=dict)
+    projects: Sources = field(default_factory=dict)
 
     @classmethod
     def of_seed(cls, seed: int, vocabulary: Vocabulary) -> "CodeMix":
@@ -35,13 +37,14 @@ class CodeMix:
         for path in vocabulary.paths:
             kinds = (vocabulary.imports, vocabulary.imports, *[vocabulary.items] * mix.chance.randrange(4, 12))
             mix.files[path] = [mix.item(kind) for kind in kinds]
+        mix.projects = {path: texts[0] for path, texts in vocabulary.projects.items()}
         return mix
 
     @property
     def sources(self) -> Sources:
         """The text of each file."""
         texts = {path: "\n".join([*items, ""]) for path, items in self.files.items()}
-        return {path: self.vocabulary.head(path) + text for path, text in texts.items()}
+        return {path: self.vocabulary.head(path) + text for path, text in texts.items()} | self.projects
 
     def item(self, items: Sequence[str] = ()) -> str:
         """Some lines that mean something to other files, or ask for something of them."""
@@ -51,8 +54,8 @@ class CodeMix:
 
     def change(self) -> None:
         """Change one thing: an item, or a file that comes, goes or gets another name."""
-        changes = (self._put, self._drop, self._swap, self._come_or_go, self._rename)
-        self.chance.choices(changes, (8, 4, 2, 1, 1))[0]()
+        changes = (self._put, self._drop, self._swap, self._come_or_go, self._rename, self._change_project)
+        self.chance.choices(changes, (8, 4, 2, 1, 1, 1))[0]()
 
     def _put(self) -> None:
         items = self.files[self.chance.choice([*self.files])]
@@ -78,3 +81,7 @@ class CodeMix:
     def _rename(self) -> None:
         path, other = self.chance.choice([*self.files]), self.chance.choice(self.vocabulary.paths)
         self.files[other] = self.files.pop(path)
+
+    def _change_project(self) -> None:
+        for path in self.chance.sample([*self.vocabulary.projects], k=min(1, len(self.vocabulary.projects))):
+            self.projects[path] = self.chance.choice(self.vocabulary.projects[path])

@@ -4,6 +4,14 @@ from collections.abc import Sequence
 
 from codesum_pipeline_tests.graph.code_mixes import Vocabulary
 
+_PROJECTS = {
+    "package.json": ('{"name": "m"}', '{"name": "outside", "exports": {"./deep": "./a.ts"}}', "{"),
+    "tsconfig.json": ("{}", '{"compilerOptions": {"paths": {"./b": ["./one.tsx"], "outside/*": ["./lib/c.ts"]}}}'),
+    "go.mod": ("module example.org/m\n", "module example.org/outside\n", "module example.org/m // other\n"),
+    "Cargo.toml": ('[package]\nname = "m"\n', '[package]\nname = "outside"\n[dependencies]\none = "1"\n', "[package"),
+    "far/Cargo.toml": ('[package]\nname = "far"\n', '[package]\nname = "m"\nversion = "2"\n', ""),
+    "composer.json": ('{"autoload": {"psr-4": {"M\\\\": "src/"}}}', '{"autoload": {"psr-4": {"M\\\\": "far/"}}}', "{}"),
+}
 _NAMES = ("one", "two", "Thing", "Other", "LIMIT", "make")
 _MEMBERS = ("run", "one", "leaveForGood", "fold_edges", "value", "LIMIT")
 
@@ -15,7 +23,7 @@ def _vocabulary(
         "module": modules.split(), "name": _NAMES, "other": _NAMES, "class_": ("Thing", "Other"), "member": _MEMBERS,
         "type": types.split(),
     }  # fmt: skip
-    return Vocabulary(paths.split(), imports, (*imports, *items), values.split(" | "), words, _head_of)
+    return Vocabulary(paths.split(), imports, (*imports, *items), values.split(" | "), words, _head_of, _PROJECTS)
 
 
 def _head_of(path: str) -> str:
@@ -255,13 +263,6 @@ _BASH = _vocabulary(
     ("{name}() {{\n  {value}\n}}", "function {name} {{\n  {value}\n}}", "{name}=1", "{value}", "readonly LIMIT=2"),
     "{name} 1 | {name} | echo $LIMIT | $({name})",
 )
-# Beside the files of any mix.
-PROJECT_FILES = {
-    "go.mod": "module example.org/m\n",
-    "Cargo.toml": '[package]\nname = "m"\n',
-    "far/Cargo.toml": '[package]\nname = "far"\n',
-    "composer.json": '{"autoload": {"psr-4": {"M\\\\": "src/"}}}',
-}
 MIXES = {
     "ecmascript": _ECMASCRIPT, "go": _GO, "jvm": _JVM, "c": _C, "rust": _RUST, "swift": _SWIFT, "c-sharp": _C_SHARP,
     "ruby": _RUBY, "php": _PHP, "elixir": _ELIXIR, "haskell": _HASKELL, "lua": _LUA, "zig": _ZIG, "bash": _BASH,

@@ -6,7 +6,8 @@ from typing import Any
 
 from codesum_pipeline.foundation.data_model.scopes import Scope
 from codesum_pipeline.graph.resolvers.rule_based_languages.declared_resolver import DeclaredResolver
-from codesum_pipeline.symbols.languages.name_tree import HAS, NAME, Question
+from codesum_pipeline.symbols.languages.name_tree import HAS, NAME, NameTree, Question, Table
+from codesum_pipeline.symbols.languages.rules import TellingNames
 from codesum_pipeline_tests.graph.strict_reading import UnrecordedRead
 
 
@@ -73,6 +74,11 @@ def poison(resolver: DeclaredResolver, own: str) -> None:
         resolver.members.extended.pop(path, None)
     for kept in (resolver.names._members, resolver.names._shown, resolver.names._owners, resolver.members._own):
         kept.clear()
+    rules = resolver.rules
+    # What is made of project files: all imports are known by now.
+    for name, value in vars(rules).items():
+        if rules.read_in_projects() is None and not isinstance(value, (frozenset, NameTree, Table, TellingNames)):
+            setattr(rules, name, Poison(f"{name} of rules"))
     tree.files = Poison("all files")  # type: ignore[assignment]
 
 

@@ -31,7 +31,7 @@ from codesum_pipeline.graph.resolvers.python.python_resolver import PythonResolv
 from codesum_pipeline.symbols.languages.python.module_paths import ModulePaths
 from codesum_pipeline.symbols.parsing.parsers import parse_file
 from codesum_pipeline_tests.graph.code_mixes import CodeMix, Sources
-from codesum_pipeline_tests.graph.declared_mixes import MIXES, PROJECT_FILES
+from codesum_pipeline_tests.graph.declared_mixes import MIXES
 from codesum_pipeline_tests.graph.python_mixes import PYTHON
 from codesum_pipeline_tests.graph.strict_reading import Allowed, StrictFiles, StrictPaths
 from codesum_pipeline_tests.graph.strict_tables import poison
@@ -101,11 +101,11 @@ def test_after_any_changes_edges_and_records_of_a_family_are_those_of_a_clean_bu
 def _follow_changes(mix: CodeMix, changes: int) -> tuple[int, int, int]:
     """How many files were resolved after all changes, how many clean builds did, and how many edges of theirs lead to
     another file."""
-    last, known = _resolve(mix.sources | PROJECT_FILES, None)
+    last, known = _resolve(mix.sources, None)
     resolved = total = links = 0
     for _ in range(changes):
         mix.change()
-        sources = mix.sources | PROJECT_FILES
+        sources = mix.sources
         last, found = _resolve(sources, last)
         known = {path: edges for path, edges in known.items() if path in sources} | found
         clean, expected = _resolve(sources, None)
@@ -143,9 +143,9 @@ def test_a_file_reads_nothing_of_others_that_its_record_lacks(seed: int) -> None
 @pytest.mark.parametrize("seed", _seeds(20, quick=1))
 @pytest.mark.parametrize("family", MIXES)
 def test_a_file_of_a_family_reads_nothing_of_others_that_its_record_lacks(family: str, seed: int) -> None:
-    sources = CodeMix.of_seed(seed, MIXES[family]).sources | PROJECT_FILES
+    sources = CodeMix.of_seed(seed, MIXES[family]).sources
 
-    for path in CodeMix.of_seed(seed, MIXES[family]).sources:
+    for path in CodeMix.of_seed(seed, MIXES[family]).files:
         loaded, places = _load(sources)
         (of_path,) = (one for one in families_of(loaded, places, indexed_paths(places), root=".") if path in one.rows)
         assert isinstance(of_path, _DeclaredFamily)
@@ -264,6 +264,93 @@ def test_what_a_new_function_costs_does_not_grow_with_the_repository(packages: i
         ["package_1/__init__.py", "package_1/maker.py"],
         ["package_1/fresh.py"],
     ]
+
+
+WEB = {
+    "parts.ts": """\
+import { Engine } from "./engine";
+export class Thing extends Engine {
+  engine = new Engine();
+  turn(n: number): Thing { return this; }
+}
+export function make() { return new Thing(); }
+export function spare(x) { return x; }
+const hidden = 1;
+""",
+    "engine.ts": "export class Engine { start() {} leaveForGood() {} }\n",
+    "all.ts": "export * from './parts';\n",
+}
+WEB_USES = {
+    "a field": "import { Thing } from './parts';\nnew Thing().engine.start();\n",
+    "a base": "import { Thing } from './parts';\nnew Thing().leaveForGood();\n",
+    "a result": "import { make } from './all';\nmake().turn(1);\n",
+    "a unique method": "import './engine';\nfunction f(x) { x.leaveForGood(); }\n",
+    "a module": "import { go } from './later';\ngo();\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "affected"),
+    [
+        ("parts.ts", "engine = new Engine()", "engine = 1", ["a field"]),
+        ("parts.ts", "engine = new Engine()", "engine = new Other()", ["a field"]),
+        ("parts.ts", "extends Engine ", "", ["a base", "a field", "a result"]),
+        ("parts.ts", "return new Thing()", "return new Engine()", ["a result"]),
+        ("parts.ts", "turn(n: number)", "turn()", ["a result"]),
+        ("parts.ts", "spare(x)", "spare(x, y)", []),
+        ("parts.ts", "return x;", "const y = make(x); return y;", []),
+        ("parts.ts", "const hidden", "export function fresh() {}\nconst hidden", []),
+        ("parts.ts", "import", "\n\n\nimport", []),
+        ("all.ts", "export", "export * from './engine';\nexport", ["a result"]),
+        ("engine.ts", "leaveForGood", "leaveForNow", ["a base", "a unique method"]),
+        ("parts.ts", "turn(", "leaveForGood(", ["a base", "a result", "a unique method"]),
+        ("later.ts", "", "export function go() {}\n", ["a module"]),
+        ("README.md", "", "A text.\n", []),
+        ("far.go", "", "package far\n\nfunc Thing() {}\n", []),
+        ("package.json", "", '{"name": "other", "version": "2"}\n', []),
+        ("tsconfig.json", "", '{"compilerOptions": {"paths": {"./later": ["./parts"]}}}\n', []),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_change_of_a_module_is_seen_by_the_modules_that_asked_for_it(
+    path: str, old: str, new: str, affected: list[str]
+) -> None:
+    users = {f"{use.replace(' ', '_')}.ts": text for use, text in WEB_USES.items()}
+    sources = WEB | users
+    last, _ = _resolve(sources, None)
+
+    changed = {**sources, path: sources.get(path, "").replace(old, new, 1)}
+    assert changed != sources
+    found = _resolve(changed, last)[1]
+
+    assert {one for one in found if one in users} == {f"{use.replace(' ', '_')}.ts" for use in affected}
+
+
+@pytest.mark.parametrize("packages", [3, 12])
+def test_what_a_new_name_costs_in_a_module_or_package_does_not_grow_with_the_repository(packages: int) -> None:
+    sources = {"go.mod": "module example.org/m\n", "core/core.go": "package core\n\nfunc Make() {}\n"}
+    for number in range(packages):
+        sources |= {
+            f"p{number}/make.go": f'package p{number}\n\nimport "example.org/m/core"\n\nfunc F() {{ core.Make() }}\n',
+            f"p{number}/use.go": f"package p{number}\n\nfunc G() {{ F() }}\n",
+            f"web/p{number}/index.js": "export * from './make';\nexport function own() {}\n",
+            f"web/p{number}/make.js": "export function make() { return 1; }\n",
+            f"web/p{number}/use.js": "import { make } from '.';\nmake();\n",
+        }
+    last, _ = _resolve(sources, None)
+
+    found = [
+        sorted(_resolve({**sources, path: sources.get(path, "package p1\n") + text}, last)[1])
+        for path, text in {
+            "core/core.go": "\nfunc Fresh() {}\n",
+            "p1/make.go": "\nfunc Fresh() {}\n",
+            "p1/fresh.go": "\nfunc Fresh() {}\n",
+            "web/p1/use.js": "\nfunction fresh() {}\n",
+            "web/p1/index.js": "\nexport function fresh() {}\n",
+        }.items()
+    ]
+
+    assert found == [["core/core.go"], ["p1/make.go"], ["p1/fresh.go"], ["web/p1/use.js"], ["web/p1/index.js"]]
 
 
 @pytest.mark.parametrize("most", [10, 10_000], ids=["more than are kept", "as many as are kept"])

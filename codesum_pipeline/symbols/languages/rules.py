@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from msgspec import Struct
 
@@ -116,6 +117,10 @@ class Rules:
     def use_tree(self, tree: NameTree) -> None:
         """Keep the names of all files, and prepare what is looked up in them."""
         self.tree = tree
+
+    def read_in_projects(self) -> Any:
+        """What project files say of other names than those of imports and of `unit_of`, as JSON can hold it."""
+        return None
 
     def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
         """What an import names."""

@@ -94,6 +94,9 @@ class RustRules(Rules):
             parts = parts[:-1]
         return (root, *parts)
 
+    def read_in_projects(self) -> Any:
+        return [sorted((name, sorted(roots)) for name, roots in self._crates.items()), self._dependencies]
+
     def inner_spaces(self, scope: Scope) -> Iterator[Key]:
         """A block `mod` sees its own names alone; types are no scopes."""
         for key in super().inner_spaces(scope):

@@ -27,7 +27,7 @@ from codesum_pipeline.graph.resolvers.cells import (
 from codesum_pipeline.symbols.languages.name_tree import HAS, NAME, NameTree, Question
 from codesum_pipeline.symbols.languages.rules import Rules
 
-# Questions that every file asks, and one about a file's exports.
+# Questions that every file asks, the second with its imports as answer; and one about a file's exports.
 _PROJECT_FILES = "project files"
 OWN_FILE = "of the file itself"
 _EXPORTED = "exported"
@@ -45,7 +45,7 @@ class DeclaredLookups:
         self._heads: dict[Scope, int] = {}
         self._frames: dict[Scope, int] = {}
         self._places: dict[ScopedFile, dict[Scope, str]] = {}
-        tree.table(_PROJECT_FILES).rows[""] = canonical_json(dict(rules.projects.texts))
+        tree.table(_PROJECT_FILES).rows[""] = canonical_json(rules.read_in_projects())
 
     def begin(self, file: ScopedFile) -> None:
         """Begin with a file."""
