@@ -67,7 +67,17 @@ def poison(resolver: DeclaredResolver, own: str) -> None:
         for scope in file.scopes:
             allowed = names.get(scope, set())
             scope.names = StrictRows(scope.names, allowed, allowed, f"names of {scope.id}")
-        hidden = ["imports", "uses", "calls", "other_names", "held", "constants", "private_constants", "extensions"]
+        hidden = [
+            "imports",
+            "_uses",
+            "_calls",
+            "_written",
+            "other_names",
+            "held",
+            "constants",
+            "private_constants",
+            "extensions",
+        ]
         for field in (*hidden, "definitions", *(() if file in exported else ("exports", "reexports"))):
             setattr(file, field, Poison(f"{field} of {path}"))
         resolver.names.imports[path] = Poison(f"imports of {path}")  # type: ignore[assignment]

@@ -11,6 +11,7 @@ from codesum_pipeline.foundation.data_model.file import FilePlace, FileStatus, S
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.foundation.data_model.scopes import LazyFiles, Row, ScopedFile
 from codesum_pipeline.foundation.language_facts.language_profiles import is_project_file
+from codesum_pipeline.foundation.store.memory import no_collection
 from codesum_pipeline.graph.resolvers.cells import NO_ANSWERS, Answers, answers_of_file, owner_of
 from codesum_pipeline.graph.resolvers.file_edges import EdgeTable, edges_of_file
 from codesum_pipeline.graph.resolvers.lookup_table import LookupTable
@@ -173,7 +174,8 @@ class _DeclaredFamily(LanguageFamily):
             with self._guard.item(f"project files of {self.name}"):
                 rules = self._rules(self._projects)
             guard = FailureGuard()
-            resolver = DeclaredResolver(rules or self._rules(Projects(self._projects.paths, {})), files, guard)
+            with no_collection():
+                resolver = DeclaredResolver(rules or self._rules(Projects(self._projects.paths, {})), files, guard)
             self._guard.add(guard.failures)
             if not guard.failed:
                 return resolver
