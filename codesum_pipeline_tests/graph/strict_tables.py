@@ -11,6 +11,13 @@ from codesum_pipeline.symbols.languages.rules import TellingNames
 from codesum_pipeline_tests.graph.strict_reading import UnrecordedRead
 
 
+# What no other file may read of one.
+_HIDDEN = (
+    "imports", "_uses", "_calls", "_written", "other_names", "held", "constants", "private_constants", "extensions",
+    "definitions",
+)  # fmt: skip
+
+
 class Poison:
     """What must not be read."""
 
@@ -67,18 +74,7 @@ def poison(resolver: DeclaredResolver, own: str) -> None:
         for scope in file.scopes:
             allowed = names.get(scope, set())
             scope.names = StrictRows(scope.names, allowed, allowed, f"names of {scope.id}")
-        hidden = [
-            "imports",
-            "_uses",
-            "_calls",
-            "_written",
-            "other_names",
-            "held",
-            "constants",
-            "private_constants",
-            "extensions",
-        ]
-        for field in (*hidden, "definitions", *(() if file in exported else ("exports", "reexports"))):
+        for field in (*_HIDDEN, *(() if file in exported else ("exports", "reexports"))):
             setattr(file, field, Poison(f"{field} of {path}"))
         resolver.names.imports[path] = Poison(f"imports of {path}")  # type: ignore[assignment]
         resolver.members.extended.pop(path, None)

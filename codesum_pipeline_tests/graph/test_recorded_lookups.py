@@ -89,7 +89,7 @@ def test_after_any_changes_edges_and_records_are_those_of_a_clean_build(seed: in
     assert resolved < total / 2
 
 
-@pytest.mark.parametrize("seed", _seeds(20, quick=1))
+@pytest.mark.parametrize("seed", _seeds(8, quick=1))
 @pytest.mark.parametrize("family", MIXES)
 def test_after_any_changes_edges_and_records_of_a_family_are_those_of_a_clean_build(family: str, seed: int) -> None:
     resolved, total, links = _follow_changes(CodeMix.of_seed(seed, MIXES[family]), 100 if seed else 20)
@@ -140,7 +140,7 @@ def test_a_file_reads_nothing_of_others_that_its_record_lacks(seed: int) -> None
         assert _shown(strict) == _shown(plain)
 
 
-@pytest.mark.parametrize("seed", _seeds(20, quick=1))
+@pytest.mark.parametrize("seed", _seeds(8, quick=1))
 @pytest.mark.parametrize("family", MIXES)
 def test_a_file_of_a_family_reads_nothing_of_others_that_its_record_lacks(family: str, seed: int) -> None:
     sources = CodeMix.of_seed(seed, MIXES[family]).sources
