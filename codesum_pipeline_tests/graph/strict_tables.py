@@ -10,7 +10,6 @@ from codesum_pipeline.symbols.languages.name_tree import HAS, NAME, NameTree, Qu
 from codesum_pipeline.symbols.languages.rules import TellingNames
 from codesum_pipeline_tests.graph.strict_reading import UnrecordedRead
 
-
 # What no other file may read of one.
 _HIDDEN = (
     "imports", "_uses", "_calls", "_written", "other_names", "held", "constants", "private_constants", "extensions",
