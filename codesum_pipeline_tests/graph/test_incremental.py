@@ -235,6 +235,11 @@ def test_whether_a_name_alone_tells_a_method_is_known_of_files_that_did_not_chan
             *("A.swift", "private ", "", "B.swift::start", "A.swift::LIMIT"),
             id="whether a constant is private",
         ),
+        pytest.param(
+            {"A.swift": "private func go() {}\n", "B.swift": "func start() { hand(go) }\n"},
+            *("A.swift", "private ", "", "B.swift::start", "A.swift::go"),
+            id="whether a function is private",
+        ),
     ],
 )
 def test_what_others_may_use_is_seen_by_files_of_declared_languages(

@@ -296,7 +296,7 @@ WEB_USES = {
         ("parts.ts", "engine = new Engine()", "engine = new Other()", ["a field"]),
         ("parts.ts", "extends Engine ", "", ["a base", "a field", "a result"]),
         ("parts.ts", "return new Thing()", "return new Engine()", ["a result"]),
-        ("parts.ts", "turn(n: number)", "turn()", ["a result"]),
+        ("parts.ts", "turn(n: number)", "turn(n: number, m: number)", ["a result"]),
         ("parts.ts", "spare(x)", "spare(x, y)", []),
         ("parts.ts", "return x;", "const y = make(x); return y;", []),
         ("parts.ts", "const hidden", "export function fresh() {}\nconst hidden", []),
