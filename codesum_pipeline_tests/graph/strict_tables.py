@@ -12,7 +12,7 @@ from codesum_pipeline_tests.graph.strict_reading import UnrecordedRead
 
 # What no other file may read of one.
 _HIDDEN = (
-    "imports", "_uses", "_calls", "_written", "other_names", "held", "constants", "private_constants", "extensions",
+    "imports", "_code", "other_names", "held", "constants", "private_constants", "extensions",
     "definitions",
 )  # fmt: skip
 

@@ -94,7 +94,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
         return {target for _, resolved in self.names.imports[file.path].rows for target in resolved.files}
 
     def calls(self, file: ScopedFile) -> Iterator[tuple[Scope, str, Value]]:
-        for call in file.calls:
+        for call in file.code()[0]:
             scope = file.scopes[call.scope]
             yield scope, call.name, self._called(scope, call)
 

@@ -62,7 +62,7 @@ class DeclaredUses:
         """The uses of a file whose meaning is known."""
         imported = self._names.imports[file.path].named
         found: dict[str, list[tuple[Key, Use]]] = defaultdict(list)
-        for use in file.uses:
+        for use in file.code()[1]:
             name = use.path[-1].name
             if name not in self._constant_names and name not in self._tree.by_name and name not in imported:
                 continue
