@@ -1,8 +1,6 @@
 """Which files must be resolved, and what is known of the others from the last build.
 
 A file's edges stay valid while its own facts are unchanged, and all that it asked for of others has the same answers.
-Where a family's files record no such lookups, they are resolved as soon as anything changes by which the family's names
-are found: an interface of a file, a project file, an added or removed module.
 
 Nothing is carried over that was made under other settings or versions, or that is not what the tables hold: a
 build that was killed between two tables invalidates all of it.
@@ -37,13 +35,11 @@ PROGRESS_EVERY = 200
 class ResolvedFile(Struct, frozen=True):
     """The resolved facts of one file.
 
-    The hashes of its facts and interface, how many of its calls had which
-    outcome and reason, the names by which a method of it may be known,
-    and whether its calls are kept one by one, for a compiler's index to be put beside.
+    The hash of its facts, how many of its calls had which outcome and reason, the names by which a method of it may be
+    known, and whether its calls are kept one by one, for a compiler's index to be put beside.
     """
 
     facts: str
-    interface: str
     outcomes: dict[str, int]
     reasons: dict[str, int]
     telling: dict[str, str]
@@ -53,10 +49,9 @@ class ResolvedFile(Struct, frozen=True):
 class Resolution(Struct, frozen=True):
     """What the graph of a repository was made from, kept beside the memos of its steps.
 
-    `families` holds for each family the hash of all that its files have in
-    common; `documents` is the hash of what statistics and contexts are made
-    from besides the edges. `own_edges` is the table with the edges that were
-    read off the syntax, where a compiler's index has others; `lookups` are what files asked of others.
+    `families` holds for each family the hash of what is around its files; `documents` is the hash of what statistics
+    and contexts are made from besides the edges. `own_edges` is the table with the edges that were read off the syntax,
+    where a compiler's index has others; `lookups` are what files asked of others.
     """
 
     settings: str
@@ -187,11 +182,9 @@ def _resolve_family(
     last_files = last.files if last else {}
     same = {path: file for path, file in last_files.items() if facts.get(path) == file.facts}
     others = [path for path in facts if path not in same]
-    interfaces = {path: file.interface for path, file in same.items()}
-    interfaces |= _read_files(family.interface, others, guard, str)
     telling = {path: file.telling for path, file in same.items()}
     telling |= _read_files(family.telling_names, others, guard, dict)
-    base = hash_of([family.surroundings(), interfaces])
+    base = hash_of([family.surroundings()])
     known: dict[str, ResolvedFile] = {}
     if last and family.name in last.families:
         gone = {path for path in last_files if path not in facts}
@@ -208,7 +201,6 @@ def _resolve_family(
     for path, table in tables.items():
         known[path] = ResolvedFile(
             facts=facts[path],
-            interface=interfaces[path],
             outcomes=dict(table.outcomes),
             reasons=dict(table.reasons),
             telling=telling[path],

@@ -91,7 +91,7 @@ class StrictFile(ScopedFile):
     allowed: Any = None
 
     def __getattribute__(self, name: str) -> Any:
-        if name in ("calls", "imports", "uses", "other_names"):
+        if name in ("_code", "imports", "other_names"):
             raise UnrecordedRead(f"{name} of {self.path}")
         key = {"stars": _TOP, "reexports": EXPORTED, "exports": EXPORTED}.get(name)
         if key is not None and self.allowed is not None:

@@ -17,8 +17,8 @@ def sites_of(language: str) -> tuple[list[str], list[CallRow]]:
     facts = parse_file("a", language, unmarked(language).encode(), blob="", hash_policy=HashPolicy.CANONICAL).facts
     loaded = load_files(to_table([facts], FileFacts).to_pylist())
     (family,) = families_of(loaded, [FilePlace("a", FileStatus.INDEXED, False, False)], ["a"], root=".")
-    callees = [callee for _, callee, _ in loaded.python["a"].calls] if loaded.python else [
-        call.name for call in loaded.declared["a"].calls
+    callees = [callee for _, callee, _ in loaded.python["a"].code()[0]] if loaded.python else [
+        call.name for call in loaded.declared["a"].code()[0]
     ]  # fmt: skip
     return callees, family.resolver({"a": family.telling_names("a")})("a").calls
 

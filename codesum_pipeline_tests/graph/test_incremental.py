@@ -13,8 +13,6 @@ from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline_tests.graph.mixed_project import PROJECT, Files, edited
 from codesum_pipeline_tests.graph.tables import build_graph, graph_of, graph_workspace
 
-DECLARED = {path for path in PROJECT if path.endswith((".ts", ".go", ".java", ".c", ".h", ".rb"))}
-
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 8))])
 def test_after_any_edits_the_graph_is_that_of_a_clean_build(tmp_path: Path, seed: int) -> None:
@@ -39,7 +37,7 @@ def _replaced(path: str, old: str, new: str) -> Files:
     [
         pytest.param(PROJECT, 0, id="nothing"),
         pytest.param(_replaced("README.md", "Mixed", "Other"), 0, id="a text"),
-        pytest.param({**PROJECT, "shop/NOTES": "Of no language.\n"}, len(DECLARED), id="a new text"),
+        pytest.param({**PROJECT, "shop/NOTES": "Of no language.\n"}, 0, id="a new text"),
         pytest.param(
             _replaced("shop/prices.py", "def ping", "# why\n\ndef ping"),
             1,
@@ -98,7 +96,8 @@ def _replaced(path: str, old: str, new: str) -> Files:
         ),
         pytest.param({**PROJECT, "shop/new.py": "a = 1\n"}, 1, id="a new module"),
         pytest.param(_replaced("web/helper.ts", "): Widget", "): number"), 3, id="a return type"),
-        pytest.param(_replaced("web/package.json", "./index.ts", "./widget.ts"), len(DECLARED), id="a project file"),
+        pytest.param(_replaced("web/package.json", "./index.ts", "./widget.ts"), 0, id="a project file"),
+        pytest.param(_replaced("go.mod", "org/mod", "org/other"), 1, id="a project file by which a package is found"),
     ],
 )
 def test_files_are_resolved_again_where_something_changed_that_they_may_see(
@@ -235,6 +234,11 @@ def test_whether_a_name_alone_tells_a_method_is_known_of_files_that_did_not_chan
             {"A.swift": "private let LIMIT = 1\n", "B.swift": "func start() -> Int { return LIMIT }\n"},
             *("A.swift", "private ", "", "B.swift::start", "A.swift::LIMIT"),
             id="whether a constant is private",
+        ),
+        pytest.param(
+            {"A.swift": "private func go() {}\n", "B.swift": "func start() { hand(go) }\n"},
+            *("A.swift", "private ", "", "B.swift::start", "A.swift::go"),
+            id="whether a function is private",
         ),
     ],
 )

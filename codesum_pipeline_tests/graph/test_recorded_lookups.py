@@ -1,4 +1,4 @@
-"""A Python file is resolved again exactly where something changed that it had asked for, and it reads nothing else."""
+"""A file is resolved again exactly where something changed that it had asked for, and it reads nothing else."""
 
 from functools import lru_cache
 from typing import Any
@@ -13,18 +13,28 @@ from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.scopes import Row
 from codesum_pipeline.foundation.data_model.symbol import FileFacts
+from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
 from codesum_pipeline.foundation.store.rows import to_table
 from codesum_pipeline.graph.resolution import Resolution, resolve_files
 from codesum_pipeline.graph.resolvers.cells import places_of
-from codesum_pipeline.graph.resolvers.families import LoadedFiles, families_of, indexed_paths, load_files
+from codesum_pipeline.graph.resolvers.families import (
+    LoadedFiles,
+    _DeclaredFamily,
+    families_of,
+    indexed_paths,
+    load_files,
+)
 from codesum_pipeline.graph.resolvers.file_edges import EdgeTable, edges_of_file
 from codesum_pipeline.graph.resolvers.lookup_table import LookupTable
 from codesum_pipeline.graph.resolvers.python import python_lookups
 from codesum_pipeline.graph.resolvers.python.python_resolver import PythonResolver, telling_names
 from codesum_pipeline.symbols.languages.python.module_paths import ModulePaths
 from codesum_pipeline.symbols.parsing.parsers import parse_file
-from codesum_pipeline_tests.graph.python_mixes import PythonMix, Sources
+from codesum_pipeline_tests.graph.code_mixes import CodeMix, Sources
+from codesum_pipeline_tests.graph.declared_mixes import MIXES
+from codesum_pipeline_tests.graph.python_mixes import PYTHON
 from codesum_pipeline_tests.graph.strict_reading import Allowed, StrictFiles, StrictPaths
+from codesum_pipeline_tests.graph.strict_tables import poison
 
 # What resolving gives of each file.
 Resolved = dict[str, Any]
@@ -32,15 +42,18 @@ Resolved = dict[str, Any]
 
 @lru_cache(maxsize=5000)
 def _facts_of(path: str, source: str) -> Row:
-    parsed = parse_file(path, "python", source.encode(), blob="", hash_policy=HashPolicy.CANONICAL)
-    assert parsed.facts.language == "python", source
+    language = language_of_path(path)
+    parsed = parse_file(path, language, source.encode(), blob="", hash_policy=HashPolicy.CANONICAL)
+    assert parsed.facts.language == "python" or not path.endswith(".py"), source
     row: Row = to_table([parsed.facts], FileFacts).to_pylist()[0]
     return row
 
 
 def _load(sources: Sources) -> tuple[LoadedFiles, list[SourceFile]]:
     places = [
-        SourceFile(path, "", len(text), "", "python", FileStatus.INDEXED, None, path.startswith("tests/"), False)
+        SourceFile(
+            path, "", len(text), "", language_of_path(path), FileStatus.INDEXED, None, path.startswith("tests/"), False
+        )
         for path, text in sorted(sources.items())
     ]
     return load_files([_facts_of(path, sources[path]) for path in sorted(sources)]), places
@@ -70,11 +83,27 @@ def _seeds(count: int, *, quick: int) -> list[Any]:
 
 @pytest.mark.parametrize("seed", _seeds(40, quick=2))
 def test_after_any_changes_edges_and_records_are_those_of_a_clean_build(seed: int) -> None:
-    mix = PythonMix.of_seed(seed)
+    resolved, total, links = _follow_changes(CodeMix.of_seed(seed, PYTHON), 100)
+
+    assert links > total / 4
+    assert resolved < total / 2
+
+
+@pytest.mark.parametrize("seed", _seeds(8, quick=1))
+@pytest.mark.parametrize("family", MIXES)
+def test_after_any_changes_edges_and_records_of_a_family_are_those_of_a_clean_build(family: str, seed: int) -> None:
+    resolved, total, links = _follow_changes(CodeMix.of_seed(seed, MIXES[family]), 100 if seed else 20)
+
+    assert links > total / 20
+    assert resolved < total * 0.8
+
+
+def _follow_changes(mix: CodeMix, changes: int) -> tuple[int, int, int]:
+    """How many files were resolved after all changes, how many clean builds did, and how many edges of theirs lead to
+    another file."""
     last, known = _resolve(mix.sources, None)
     resolved = total = links = 0
-
-    for _ in range(100):
+    for _ in range(changes):
         mix.change()
         sources = mix.sources
         last, found = _resolve(sources, last)
@@ -85,14 +114,12 @@ def test_after_any_changes_edges_and_records_are_those_of_a_clean_build(seed: in
         resolved, total = resolved + len(found), total + len(expected)
         edges = (edge for edges, *_ in expected.values() for edge in edges)
         links += sum(_path(edge.src_id) != _path(edge.dst) and not edge.is_external for edge in edges)
-
-    assert links > total / 4
-    assert resolved < total / 2
+    return resolved, total, links
 
 
 @pytest.mark.parametrize("seed", _seeds(60, quick=4))
 def test_a_file_reads_nothing_of_others_that_its_record_lacks(seed: int) -> None:
-    loaded, places = _load(PythonMix.of_seed(seed).sources)
+    loaded, places = _load(CodeMix.of_seed(seed, PYTHON).sources)
     files = loaded.python
     telling = {path: telling_names(files[path]) for path in files}
     paths = ModulePaths(places, files, root=".")
@@ -109,6 +136,25 @@ def test_a_file_reads_nothing_of_others_that_its_record_lacks(seed: int) -> None
         }
         strict_files = StrictFiles(files, path, allowed)
         strict = edges_of_file(PythonResolver(strict_files, strict_paths, told), strict_files[path])
+
+        assert _shown(strict) == _shown(plain)
+
+
+@pytest.mark.parametrize("seed", _seeds(8, quick=1))
+@pytest.mark.parametrize("family", MIXES)
+def test_a_file_of_a_family_reads_nothing_of_others_that_its_record_lacks(family: str, seed: int) -> None:
+    sources = CodeMix.of_seed(seed, MIXES[family]).sources
+
+    for path in CodeMix.of_seed(seed, MIXES[family]).files:
+        loaded, places = _load(sources)
+        (of_path,) = (one for one in families_of(loaded, places, indexed_paths(places), root=".") if path in one.rows)
+        assert isinstance(of_path, _DeclaredFamily)
+        resolver = of_path._resolver
+        plain = edges_of_file(resolver, resolver.files[path])
+        assert plain.lookups is not None
+
+        poison(resolver, path)
+        strict = edges_of_file(resolver, resolver.files[path])
 
         assert _shown(strict) == _shown(plain)
 
@@ -218,6 +264,93 @@ def test_what_a_new_function_costs_does_not_grow_with_the_repository(packages: i
         ["package_1/__init__.py", "package_1/maker.py"],
         ["package_1/fresh.py"],
     ]
+
+
+WEB = {
+    "parts.ts": """\
+import { Engine } from "./engine";
+export class Thing extends Engine {
+  engine = new Engine();
+  turn(n: number): Thing { return this; }
+}
+export function make() { return new Thing(); }
+export function spare(x) { return x; }
+const hidden = 1;
+""",
+    "engine.ts": "export class Engine { start() {} leaveForGood() {} }\n",
+    "all.ts": "export * from './parts';\n",
+}
+WEB_USES = {
+    "a field": "import { Thing } from './parts';\nnew Thing().engine.start();\n",
+    "a base": "import { Thing } from './parts';\nnew Thing().leaveForGood();\n",
+    "a result": "import { make } from './all';\nmake().turn(1);\n",
+    "a unique method": "import './engine';\nfunction f(x) { x.leaveForGood(); }\n",
+    "a module": "import { go } from './later';\ngo();\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "affected"),
+    [
+        ("parts.ts", "engine = new Engine()", "engine = 1", ["a field"]),
+        ("parts.ts", "engine = new Engine()", "engine = new Other()", ["a field"]),
+        ("parts.ts", "extends Engine ", "", ["a base", "a field", "a result"]),
+        ("parts.ts", "return new Thing()", "return new Engine()", ["a result"]),
+        ("parts.ts", "turn(n: number)", "turn(n: number, m: number)", ["a result"]),
+        ("parts.ts", "spare(x)", "spare(x, y)", []),
+        ("parts.ts", "return x;", "const y = make(x); return y;", []),
+        ("parts.ts", "const hidden", "export function fresh() {}\nconst hidden", []),
+        ("parts.ts", "import", "\n\n\nimport", []),
+        ("all.ts", "export", "export * from './engine';\nexport", ["a result"]),
+        ("engine.ts", "leaveForGood", "leaveForNow", ["a base", "a unique method"]),
+        ("parts.ts", "turn(", "leaveForGood(", ["a base", "a result", "a unique method"]),
+        ("later.ts", "", "export function go() {}\n", ["a module"]),
+        ("README.md", "", "A text.\n", []),
+        ("far.go", "", "package far\n\nfunc Thing() {}\n", []),
+        ("package.json", "", '{"name": "other", "version": "2"}\n', []),
+        ("tsconfig.json", "", '{"compilerOptions": {"paths": {"./later": ["./parts"]}}}\n', []),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_change_of_a_module_is_seen_by_the_modules_that_asked_for_it(
+    path: str, old: str, new: str, affected: list[str]
+) -> None:
+    users = {f"{use.replace(' ', '_')}.ts": text for use, text in WEB_USES.items()}
+    sources = WEB | users
+    last, _ = _resolve(sources, None)
+
+    changed = {**sources, path: sources.get(path, "").replace(old, new, 1)}
+    assert changed != sources
+    found = _resolve(changed, last)[1]
+
+    assert {one for one in found if one in users} == {f"{use.replace(' ', '_')}.ts" for use in affected}
+
+
+@pytest.mark.parametrize("packages", [3, 12])
+def test_what_a_new_name_costs_in_a_module_or_package_does_not_grow_with_the_repository(packages: int) -> None:
+    sources = {"go.mod": "module example.org/m\n", "core/core.go": "package core\n\nfunc Make() {}\n"}
+    for number in range(packages):
+        sources |= {
+            f"p{number}/make.go": f'package p{number}\n\nimport "example.org/m/core"\n\nfunc F() {{ core.Make() }}\n',
+            f"p{number}/use.go": f"package p{number}\n\nfunc G() {{ F() }}\n",
+            f"web/p{number}/index.js": "export * from './make';\nexport function own() {}\n",
+            f"web/p{number}/make.js": "export function make() { return 1; }\n",
+            f"web/p{number}/use.js": "import { make } from '.';\nmake();\n",
+        }
+    last, _ = _resolve(sources, None)
+
+    found = [
+        sorted(_resolve({**sources, path: sources.get(path, "package p1\n") + text}, last)[1])
+        for path, text in {
+            "core/core.go": "\nfunc Fresh() {}\n",
+            "p1/make.go": "\nfunc Fresh() {}\n",
+            "p1/fresh.go": "\nfunc Fresh() {}\n",
+            "web/p1/use.js": "\nfunction fresh() {}\n",
+            "web/p1/index.js": "\nexport function fresh() {}\n",
+        }.items()
+    ]
+
+    assert found == [["core/core.go"], ["p1/make.go"], ["p1/fresh.go"], ["web/p1/use.js"], ["web/p1/index.js"]]
 
 
 @pytest.mark.parametrize("most", [10, 10_000], ids=["more than are kept", "as many as are kept"])

@@ -164,8 +164,6 @@ class ScopedFile(Struct, eq=False):
     scopes: list[Scope] = field(default_factory=list)
     imports: list[Any] = field(default_factory=list)
     stars: list[tuple[int, str, int]] = field(default_factory=list)
-    calls: list[Any] = field(default_factory=list)
-    uses: list[Any] = field(default_factory=list)
     # Of the declared languages: names at the top that are no definitions, and those that no other file sees.
     constants: frozenset[str] = frozenset()
     private_constants: frozenset[str] = frozenset()
@@ -180,6 +178,14 @@ class ScopedFile(Struct, eq=False):
     # Of Python: a name for each scope, which does not depend on its number (`graph.resolvers.cells`).
     places: list[str] = field(default_factory=list)
     _named: dict[Key, Scope] = field(default_factory=dict)
+    # Of the declared languages as it is written, until it is looked at.
+    _code: "Mapping[str, Any] | tuple[list[Any], list[Any]]" = ([], [])
+
+    def code(self) -> tuple[list[Any], list[Any]]:
+        """The calls, and the uses, at which only the file itself looks."""
+        if not isinstance(self._code, tuple):
+            self._code = _code_of(self._code)
+        return self._code
 
     @property
     def top(self) -> Scope:
@@ -222,8 +228,7 @@ def load_python(path: str, references: str, exports: Iterable[str] | None) -> Sc
     """Read what `extract_references` wrote."""
     facts = json.loads(references)
     file = ScopedFile(path, "python", None if exports is None else frozenset(exports))
-    file.imports, file.stars, file.calls = facts["imports"], facts["stars"], facts["calls"]
-    file.uses = facts["uses"]
+    file.imports, file.stars, file._code = facts["imports"], facts["stars"], (facts["calls"], facts["uses"])
     file.other_names = [*map(tuple, facts.get("named", ()))]
     scopes = file.scopes
     for (kind, parent, suffix), names in zip(facts["scopes"], facts["names"], strict=True):
@@ -245,15 +250,7 @@ def load_declared(path: str, references: str) -> ScopedFile:
     file.package, file.exports = facts["package"], tuple(facts["exports"])
     file.other_names, file.held = [*map(tuple, facts.get("named", ()))], facts.get("held", {})
     file.has_blocks = bool(facts["around"] or facts["blocks"])
-    receivers = [*map(chain_from_json, facts["receivers"])]
-    file.calls = [
-        CallExpression(scope + 1, receivers[receiver], name, bool(is_new), count)
-        for (scope, receiver, name, is_new), count in zip(facts["calls"], facts["counts"], strict=True)
-    ]
-    file.uses = [
-        UseExpression(scope + 1, tuple(map(_step_of, path.split(" "))), kind > 0, arguments, times, is_only=kind > 1)
-        for scope, path, kind, arguments, times in facts["uses"]
-    ]
+    file._code = {name: facts[name] for name in ("receivers", "calls", "counts", "uses")}
     file.constants, file.private_constants = frozenset(facts["constants"]), frozenset(facts.get("private", ()))
     file.imports = [ImportRow(*row) for row in facts["imports"]]
     file.extensions = [
@@ -275,6 +272,18 @@ def load_declared(path: str, references: str) -> ScopedFile:
                 parent.names.setdefault(definition.name, []).append((Bound.DEFINED, definition))
     _add_names(file, facts)
     return file
+
+
+def _code_of(facts: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
+    receivers = [*map(chain_from_json, facts["receivers"])]
+    calls = [
+        CallExpression(scope + 1, receivers[receiver], name, bool(is_new), count)
+        for (scope, receiver, name, is_new), count in zip(facts["calls"], facts["counts"], strict=True)
+    ]
+    return calls, [
+        UseExpression(scope + 1, tuple(map(_step_of, path.split(" "))), kind > 0, arguments, times, is_only=kind > 1)
+        for scope, path, kind, arguments, times in facts["uses"]
+    ]
 
 
 def _step_of(name: str) -> ExpressionStep:

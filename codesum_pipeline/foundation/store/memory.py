@@ -3,6 +3,8 @@ often Python collects garbage."""
 
 import gc
 import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 # About 200 MB of it are libraries.
 _LITTLE_KB = 400_000
@@ -13,6 +15,18 @@ MANY_DOCUMENTS = 1 << 15
 def collect_seldom() -> None:
     """A build makes millions of objects and little garbage: a look every 700 objects takes a fifth of its time."""
     gc.set_threshold(100_000, 20, 20)
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """While much is made that stays: no look for garbage among all of it, again and again."""
+    is_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_enabled:
+            gc.enable()
 
 
 def may_run_beside(documents: int) -> bool:

@@ -19,6 +19,8 @@ from codesum_pipeline.foundation.data_model.bindings import Bound
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.foundation.data_model.scopes import Binding, Scope, ScopedFile
 
+# Of a file that asks for more, no record is kept: it is resolved again when anything of its family changes.
+MOST_CELLS = 20_000
 # The answer of what does not exist.
 ABSENT = 0
 CELL = np.dtype([("owner", "<u8"), ("key", "<u8"), ("answer", "<u8")])

@@ -11,9 +11,9 @@ from codesum_pipeline.foundation.data_model.file import FilePlace, FileStatus, S
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.foundation.data_model.scopes import LazyFiles, Row, ScopedFile
 from codesum_pipeline.foundation.language_facts.language_profiles import is_project_file
-from codesum_pipeline.graph.resolvers.cells import Answers, answers_of_file, owner_of
+from codesum_pipeline.foundation.store.memory import no_collection
+from codesum_pipeline.graph.resolvers.cells import NO_ANSWERS, Answers, answers_of_file, owner_of
 from codesum_pipeline.graph.resolvers.file_edges import EdgeTable, edges_of_file
-from codesum_pipeline.graph.resolvers.interfaces import interface_of
 from codesum_pipeline.graph.resolvers.lookup_table import LookupTable
 from codesum_pipeline.graph.resolvers.python.python_lookups import Telling, answers_of_methods, answers_of_modules
 from codesum_pipeline.graph.resolvers.python.python_resolver import PythonResolver, telling_names
@@ -57,7 +57,7 @@ def load_files(facts: Sequence[Row]) -> LoadedFiles:
 
 class FamilyChanges(Struct, frozen=True):
     """What differs from the last build: files that are changed, new or gone, by path with what they answer now; and, if
-    `is_elsewhere`, the surroundings of the family or what its files let others see.
+    `is_elsewhere`, the surroundings of the family.
 
     `same` are the other files of the family, `lookups` what they asked for. `telling` has the names that identify a
     method, of all files, `last_telling` those that the files that differ had.
@@ -80,17 +80,18 @@ class LanguageFamily(ABC):
         self.rows = files.rows
         self._files = files
 
-    def interface(self, path: str) -> str:
-        """The hash of what other files may see of one; empty where they record what they ask for."""
-        return ""
-
     def telling_names(self, path: str) -> dict[str, str]:
         """The names of a file by which a method of it may be known, where the family's files look for such."""
         return {}
 
     def answers(self, path: str) -> Answers:
-        """What a file answers to the others, where they record what they ask for."""
+        """What a file answers to the others, as far as that follows from the file alone."""
         return {}
+
+    def unrecorded(self, changes: FamilyChanges) -> set[str]:
+        """The files without a record, if anything changed in the family."""
+        is_changed = changes.is_elsewhere or not self.rows.keys().isdisjoint(changes.answers)
+        return {path for path in changes.same if path not in changes.lookups.numbers} if is_changed else set()
 
     @abstractmethod
     def find_outdated(self, changes: FamilyChanges) -> set[str]:
@@ -130,9 +131,7 @@ class _PythonFamily(LanguageFamily):
         now |= answers_of_methods(changes.telling, changes.last_telling)
         if changes.is_elsewhere:
             now |= answers_of_modules(self._paths, changes.lookups.modules)
-        is_changed = changes.is_elsewhere or not self.rows.keys().isdisjoint(changes.answers)
-        unrecorded = {path for path in changes.same if path not in changes.lookups.numbers} if is_changed else set()
-        return unrecorded | changes.lookups.find_outdated(now)
+        return self.unrecorded(changes) | changes.lookups.find_outdated(now)
 
     def resolver(self, telling: Mapping[str, Telling]) -> Callable[[str], EdgeTable]:
         resolver = PythonResolver(self._files, self._paths, telling)
@@ -151,15 +150,16 @@ class _DeclaredFamily(LanguageFamily):
         self._projects = projects
         self._guard = guard
 
-    def interface(self, path: str) -> str:
-        return interface_of(self._files[path], gives_variables=self._rules.has_modules)
-
     def find_outdated(self, changes: FamilyChanges) -> set[str]:
-        """All of them, since it is not recorded what they ask for."""
-        return {*changes.same} if changes.is_elsewhere else set()
+        if not changes.is_elsewhere and self.rows.keys().isdisjoint(changes.answers):
+            return set()
+        told = self._resolver.lookups
+        now = told.answers(changes.answers, changes.lookups.keys_of(told.owner))
+        gone = {owner_of(path): NO_ANSWERS for path in changes.answers}
+        return self.unrecorded(changes) | changes.lookups.find_outdated(gone | now)
 
     def surroundings(self) -> Any:
-        return [sorted(self._projects.paths), dict(self._projects.texts)]
+        return [sorted(self._projects.paths), dict(self._projects.texts), [*self.rows]]
 
     def resolver(self, telling: Mapping[str, Telling]) -> Callable[[str], EdgeTable]:
         resolver, files = self._resolver, self._resolver.files
@@ -174,7 +174,8 @@ class _DeclaredFamily(LanguageFamily):
             with self._guard.item(f"project files of {self.name}"):
                 rules = self._rules(self._projects)
             guard = FailureGuard()
-            resolver = DeclaredResolver(rules or self._rules(Projects(self._projects.paths, {})), files, guard)
+            with no_collection():
+                resolver = DeclaredResolver(rules or self._rules(Projects(self._projects.paths, {})), files, guard)
             self._guard.add(guard.failures)
             if not guard.failed:
                 return resolver

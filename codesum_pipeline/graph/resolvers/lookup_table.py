@@ -42,6 +42,11 @@ class LookupTable(Struct, frozen=True):
         differs[asked] = [now[owner].get(key, ABSENT) != answer for owner, key, answer in cells[asked].tolist()]
         return {path for path, numbers in self.numbers.items() if differs[np.frombuffer(numbers, _NUMBER)].any()}
 
+    def keys_of(self, owner: int) -> set[int]:
+        """What was asked of an owner."""
+        cells = np.frombuffer(self.cells, CELL)
+        return {*cells["key"][cells["owner"] == owner].tolist()}
+
     def updated(self, kept: Collection[str], records: Mapping[str, LookupRecord]) -> Self:
         """The table with the records of the files that are kept and of those that were resolved."""
         kept = [path for path in kept if path in self.numbers]

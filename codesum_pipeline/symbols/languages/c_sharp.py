@@ -326,10 +326,11 @@ class CSharpRules(Rules):
         # What only has values: an enumeration.
         is_plain = not (meant.names or meant.bases or self.tree.derived.get(meant.key))
         file = scope.file
-        read = [use.path for use in file.uses if file.scopes[use.scope] is scope and use.path[0].name == name]
+        calls, uses = file.code()
+        read = [use.path for use in uses if file.scopes[use.scope] is scope and use.path[0].name == name]
         called = [
             (*call.receiver, call)
-            for call in file.calls
+            for call in calls
             if file.scopes[call.scope] is scope and call.receiver and call.receiver[0].name == name
         ]
         members = {path[1].name for path in (*read, *called) if len(path) > 1}

@@ -31,8 +31,9 @@ from codesum_pipeline.symbols.languages.hooks import (
     texts_of_fields,
 )
 from codesum_pipeline.symbols.languages.kin import parent_of
+from codesum_pipeline.symbols.languages.name_tree import NameTree
 from codesum_pipeline.symbols.languages.projects import Projects, folders_above, join_path
-from codesum_pipeline.symbols.languages.rules import NameTree, Outside, ResolvedImport, Rules
+from codesum_pipeline.symbols.languages.rules import Outside, ResolvedImport, Rules
 
 _TEST_NAME = re.compile(r"(?:Test|Benchmark|Fuzz)(?:[^a-z]|$)")
 
@@ -204,9 +205,9 @@ class GoRules(Rules):
 
     def use_tree(self, tree: NameTree) -> None:
         super().use_tree(tree)
-        for unit in sorted(tree.units):
+        for unit, files in sorted(tree.units.rows.items()):
             if len(unit) == 1:
-                self._packages[unit[0]] = tree.units[unit][0].package or ""
+                self._packages[unit[0]] = files[0].package or ""
 
     def unit_of(self, file: ScopedFile) -> Key:
         package = file.package or ""

@@ -1,6 +1,7 @@
 """PHP."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import tree_sitter_php
 from tree_sitter import Node
@@ -223,6 +224,9 @@ class PhpRules(Rules):
             for prefix, target in self._autoload[folder]
             if entry.key[: len(_parts(prefix))] == _parts(prefix)
         )
+
+    def read_in_projects(self) -> Any:
+        return self._autoload
 
     def unit_of(self, file: ScopedFile) -> Key:
         return _parts(file.package or "")

@@ -1,13 +1,11 @@
-"""What the resolver must know about a family of languages besides its parsed files, and all names of these as a tree:
-packages or files, and what is defined in them."""
+"""What the resolver must know about a family of languages besides its parsed files."""
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from msgspec import Struct
 
-from codesum_pipeline.foundation.data_model.bindings import Bound
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.foundation.data_model.possible_values import (
     AMBIGUOUS,
@@ -20,6 +18,7 @@ from codesum_pipeline.foundation.data_model.possible_values import (
 )
 from codesum_pipeline.foundation.data_model.scopes import Binding, ImportRow, Key, Scope, ScopedFile, UseExpression
 from codesum_pipeline.foundation.language_facts.language_profiles import library_names
+from codesum_pipeline.symbols.languages.name_tree import NameTree
 from codesum_pipeline.symbols.languages.projects import Projects
 
 # So many functions of one name in one place are written by generators: each call would have to look at all of them.
@@ -56,78 +55,6 @@ class ResolvedImport(Struct, frozen=True):
     is_star: bool = False
     # Whether those who import this file get the name too.
     is_handed_on: bool = False
-
-
-_RECEIVER_WORDS = ("this.", "self.", "@", "$this->")
-
-
-class NameTree:
-    """The definitions of a family by key and by name, and what is said of the fields of its classes."""
-
-    def __init__(self, files: Mapping[str, ScopedFile], guard: FailureGuard) -> None:
-        self.files = files
-        self.entries: dict[Key, list[Scope]] = defaultdict(list)
-        self.classes: set[Key] = set()
-        # Those that say what they derive from.
-        self.derived: dict[Key, list[Scope]] = defaultdict(list)
-        self.by_name: dict[str, list[Scope]] = defaultdict(list)
-        self.spaces: set[Key] = set()
-        self.units: dict[Key, list[ScopedFile]] = defaultdict(list)
-        self._fields: dict[tuple[Key, str], list[tuple[Scope, Binding]]] = defaultdict(list)
-        for path in sorted(files):
-            with guard.item(path):
-                self._add(files[path])
-
-    def _add(self, file: ScopedFile) -> None:
-        self.units[file.unit].append(file)
-        self._add_space(file.unit)
-        for scope in file.scopes:
-            scope.key = file.unit + scope.parts
-        for definition in file.definitions:
-            self.entries[definition.key].append(definition)
-            if definition.is_class:
-                self.classes.add(definition.key)
-            if definition.bases:
-                self.derived[definition.key].append(definition)
-            self.by_name[definition.name].append(definition)
-            self._add_space(definition.key[:-1])
-            self._add_fields(definition)
-
-    def _add_space(self, key: Key) -> None:
-        while key not in self.spaces:
-            self.spaces.add(key)
-            key = key[:-1]
-
-    def _add_fields(self, definition: Scope) -> None:
-        owner = definition.key if definition.is_class else definition.key[:-1]
-        for name, bindings in definition.names.items():
-            own = name if definition.is_class else self.own_name(name)
-            if own is not None:
-                fields = ((definition, one) for one in bindings if one[0] in (Bound.ANNOTATED, Bound.VALUE))
-                self._fields[owner, own].extend(fields)
-
-    @staticmethod
-    def own_name(name: str) -> str | None:
-        """The field that `this.name` names."""
-        return next((name[len(word) :] for word in _RECEIVER_WORDS if name.startswith(word)), None)
-
-    def fields(self, key: Key, name: str) -> Sequence[tuple[Scope, Binding]]:
-        """What a class says about one of its fields, and where."""
-        return self._fields.get((key, name), ())
-
-    def owner_key(self, definition: Scope) -> Key:
-        """The key of the class or object that has a definition as member, also inside its functions."""
-        key = definition.key if definition.is_class else definition.key[:-1]
-        size = len(definition.file.unit)
-        nearest = key
-        while len(key) > size:
-            if key in self.classes:
-                return key
-            is_held = key in self.entries
-            key = key[:-1]
-            if is_held:
-                nearest = key
-        return nearest
 
 
 class TellingNames(Struct, frozen=True):
@@ -190,6 +117,10 @@ class Rules:
     def use_tree(self, tree: NameTree) -> None:
         """Keep the names of all files, and prepare what is looked up in them."""
         self.tree = tree
+
+    def read_in_projects(self) -> Any:
+        """What project files say of other names than those of imports and of `unit_of`, as JSON can hold it."""
+        return None
 
     def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
         """What an import names."""

@@ -94,6 +94,9 @@ class RustRules(Rules):
             parts = parts[:-1]
         return (root, *parts)
 
+    def read_in_projects(self) -> Any:
+        return [sorted((name, sorted(roots)) for name, roots in self._crates.items()), self._dependencies]
+
     def inner_spaces(self, scope: Scope) -> Iterator[Key]:
         """A block `mod` sees its own names alone; types are no scopes."""
         for key in super().inner_spaces(scope):
@@ -114,7 +117,7 @@ class RustRules(Rules):
             if parts[0] not in ("crate", "self", "super"):
                 yield ResolvedImport(Outside(parts[0], "::".join(parts[1:])), name, (), is_star, is_handed_on=True)
             return
-        units = self.tree.units
+        units = self.tree.units.rows
         holder = next((key[:size] for size in range(len(key), 0, -1) if key[:size] in units), None)
         files = tuple(found.path for found in units[holder]) if holder is not None else ()
         target = ModuleValue(key) if is_star or len(key) == 1 else Member(key[:-1], key[-1])

@@ -257,7 +257,7 @@ class SwiftRules(Rules):
 
     def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
         name = row.module.partition(".")[0]
-        found = [unit for unit in self.tree.units if unit and unit[0].rpartition("/")[2] == name]
+        found = [unit for unit in self.tree.units.rows if unit and unit[0].rpartition("/")[2] == name]
         if len(found) == 1:
             yield ResolvedImport(ModuleValue(found[0]), None, (), is_star=True)
         elif not found:

@@ -25,7 +25,7 @@ from codesum_pipeline.search.evaluation import evaluate
 from codesum_pipeline.source.files import snapshot
 from codesum_pipeline.source.files.path_rules import PathRules
 from codesum_pipeline.symbols.languages.elixir import ElixirRules
-from codesum_pipeline.symbols.languages.rules import NameTree
+from codesum_pipeline.symbols.languages.name_tree import NameTree
 from codesum_pipeline.symbols.parsing import batches, text
 from codesum_pipeline.texts.summaries import text_rows, wanted_texts, writers
 from codesum_pipeline.texts.summaries.wanted_texts import FAILED

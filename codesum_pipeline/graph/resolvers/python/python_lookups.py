@@ -14,6 +14,7 @@ from codesum_pipeline.graph.resolvers.cells import (
     EXPORTED,
     LISTED,
     LISTS_EXPORTS,
+    MOST_CELLS,
     Answers,
     LookupRecord,
     export_key,
@@ -35,8 +36,6 @@ Methods = Mapping[str, tuple[str, str] | None]
 # The scope of each name of a file that may identify a method: its place, or `NO_METHOD`.
 Telling = Mapping[str, str]
 NO_METHOD = ""
-# Of a file that asks for more, none is kept: it is resolved again when anything of its family changes.
-MOST_CELLS = 20_000
 
 _NAME, _HEAD, _EXPORT, _EXPORTED, _MODULE, _METHOD = range(6)
 # In the place of a number of dots.

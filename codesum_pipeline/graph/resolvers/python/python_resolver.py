@@ -146,7 +146,7 @@ class PythonResolver(Resolver[str, str]):
                 return self.members.entered(value)
 
     def calls(self, file: ScopedFile) -> Iterator[tuple[Scope, str, Value]]:
-        for number, callee, _ in file.calls:
+        for number, callee, _ in file.code()[0]:
             scope = file.scopes[number]
             value = self.value(scope, callee)
             receiver, _, name = callee.rpartition(".")
@@ -161,7 +161,7 @@ class PythonResolver(Resolver[str, str]):
         return self.value(scope, code)
 
     def uses(self, file: ScopedFile) -> Iterator[Use]:
-        for number, user, dotted, count in file.uses:
+        for number, user, dotted, count in file.code()[1]:
             receiver, _, name = dotted.rpartition(".")
             scope = file.scopes[number]
             found = self._used_member(scope, receiver, name) if receiver else self._used_name(scope, name)

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from codesum_pipeline.foundation.data_model.bindings import Bound
 from codesum_pipeline.foundation.data_model.expression import ROOT, Chain, ExpressionStep, TypeName
@@ -31,7 +32,8 @@ from codesum_pipeline.foundation.data_model.possible_values import (
 from codesum_pipeline.foundation.data_model.scopes import Binding, Key, Scope, ScopedFile
 from codesum_pipeline.graph.resolvers.resolver import Resolver
 from codesum_pipeline.graph.resolvers.rule_based_languages.declared_names import DeclaredNames, definitions_of
-from codesum_pipeline.symbols.languages.rules import NameTree, Rules
+from codesum_pipeline.symbols.languages.name_tree import NameTree, Table
+from codesum_pipeline.symbols.languages.rules import Rules
 
 # Methods of containers, options, results and locks that give what is in them.
 GIVING = frozenset({
@@ -56,9 +58,10 @@ class DeclaredMembers:
         self._bases: dict[Scope, list[Value]] = resolver.make_answers()
         self._fields: dict[tuple[Scope, str], Value] = resolver.make_answers()
         self._objects: dict[tuple[Scope, TypeName], Value] = resolver.make_answers()
-        self._own: dict[tuple[Scope, str], Sequence[Scope]] = {}
+        # With what was asked for them.
+        self._own: dict[tuple[Scope, str], Any] = {}
         self.extended: defaultdict[str, list[tuple[Scope, Value]]] = defaultdict(list)
-        self._bases_from_outside: defaultdict[Scope, list[Value]] = defaultdict(list)
+        self._bases_from_outside: Table[Scope, list[Value]] = tree.table("bases from outside")
 
     def add_outside_bases(self, files: Mapping[str, ScopedFile], guard: FailureGuard) -> None:
         """Give classes the bases that files state outside of the class, as Rust's `impl Trait for Type` does."""
@@ -69,7 +72,7 @@ class DeclaredMembers:
             for class_, base in found:
                 # One from outside says less than the bases that a class itself names.
                 if isinstance(base, ClassValue):
-                    self._bases_from_outside[class_].append(base)
+                    self._bases_from_outside.rows.setdefault(class_, []).append(base)
 
     def attribute(self, scope: Scope, value: Value, name: str) -> Value:
         """The member of a value that a name in a scope refers to."""
@@ -121,16 +124,16 @@ class DeclaredMembers:
         return OUTSIDE if any(isinstance(entry, ExternalValue) or entry is OUTSIDE for entry in order) else UNKNOWN
 
     def _own_member(self, class_: Scope, name: str) -> Value:
-        at = (class_, name)
-        if at not in self._own:
-            entries = self._tree.entries.get((*class_.key, name), ()) if name != class_.name else ()
-            self._own[at] = self._rules.members_of(class_, entries)
-        found = self._own[at]
+        found = self._tree.once(self._own, (class_, name), self._own_members, class_, name)
         return self._rules.pick_value(class_.file, found, Reason.SELF) if found else self.field(class_, name)
+
+    def _own_members(self, class_: Scope, name: str) -> Sequence[Scope]:
+        entries = self._tree.entries.get((*class_.key, name), ()) if name != class_.name else ()
+        return self._rules.members_of(class_, entries)
 
     def variable(self, scope: Scope, name: str) -> Value:
         """The value of a scope's variable. The answer is kept, since many blocks ask for it."""
-        placed = [(scope, binding) for binding in scope.names.get(name, ())]
+        placed = [(scope, binding) for binding in self._tree.bindings(scope, name) or ()]
         return self._resolver.answer_once(self._variables, (scope, name), self._settle, placed)
 
     def _settle(self, bindings: Sequence[tuple[Scope, Binding]]) -> Value:

@@ -2,6 +2,7 @@
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from codesum_pipeline.foundation.data_model.bindings import Bound
 from codesum_pipeline.foundation.data_model.expression import Chain, ExpressionStep, chain_of
@@ -20,9 +21,11 @@ from codesum_pipeline.foundation.data_model.possible_values import (
     agree_on_value,
     weaken_value,
 )
-from codesum_pipeline.foundation.data_model.scopes import Key, Scope, ScopedFile
+from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.foundation.data_model.symbol import Reexport
 from codesum_pipeline.graph.resolvers.resolver import Resolver
-from codesum_pipeline.symbols.languages.rules import Member, NameTree, Outside, ResolvedImport, Rules
+from codesum_pipeline.symbols.languages.name_tree import NameTree, Table
+from codesum_pipeline.symbols.languages.rules import Member, Outside, ResolvedImport, Rules
 
 # How many places one name is looked up in through re-exports of modules.
 MAX_HOPS = 200
@@ -54,22 +57,38 @@ class DeclaredNames:
         self.tree = tree
         self.used: dict[str, set[str]] = defaultdict(set)
         self.imports: dict[str, FileImports] = {}
+        # What a file re-exports, and what it imports by a name or as a whole, with the scopes that see it.
+        self.reexports: Table[tuple[str, Reexport], tuple[ResolvedImport, ...]] = tree.table("re-exports")
+        self._named: Table[tuple[str, str], list[tuple[Scope, ResolvedImport]]] = tree.table("imported")
+        self._stars: Table[str, list[tuple[Scope, ResolvedImport]]] = tree.table("stars")
+        # What a package or file hands on to those who import it, by name and, without one, as a whole.
+        self._handed: Table[tuple[Key, str | None], list[ResolvedImport]] = tree.table("handed on")
         for path in sorted(tree.files):
             self.imports[path] = FileImports(())
             with guard.item(path):
-                file = tree.files[path]
-                self.imports[path] = FileImports(
-                    (row.scope, found) for row in file.imports for found in rules.resolve_import(file, row)
-                )
-        self._by_unit: dict[Key, list[ResolvedImport]] = defaultdict(list)
-        for path in sorted(tree.files):
-            self._by_unit[tree.files[path].unit].extend(
-                resolved for scope, resolved in self.imports[path].rows if scope < 0 and resolved.is_handed_on
-            )
+                self._read_imports(tree.files[path])
         self._looked_up: dict[tuple[Scope, str], Value] = resolver.make_answers()
-        self._members: dict[tuple[Key, str], Value] = {}
-        self._shown: dict[tuple[str, Key], Sequence[Scope]] = {}
-        self._owners: dict[Scope, Scope | ModuleValue] = {}
+        # With what was asked for them.
+        self._members: dict[tuple[Key, str], Any] = {}
+        self._shown: dict[tuple[str, Key], Any] = {}
+        self._owners: dict[Scope, Any] = {}
+
+    def _read_imports(self, file: ScopedFile) -> None:
+        imports = FileImports(
+            (row.scope, found) for row in file.imports for found in self.rules.resolve_import(file, row)
+        )
+        for reexport in file.reexports:
+            alias = reexport.name if reexport.name != reexport.original else None
+            row = ImportRow(-1, reexport.source, reexport.original, alias, 0)
+            self.reexports.rows[file.path, reexport] = tuple(self.rules.resolve_import(file, row))
+        self.imports[file.path] = imports
+        for name, rows in imports.named.items():
+            self._named.rows[file.path, name] = [(file.scopes[at + 1], resolved) for at, resolved in rows]
+        self._stars.rows[file.path] = [(file.scopes[at + 1], resolved) for at, resolved in imports.stars]
+        for at, resolved in imports.rows:
+            if at < 0 and resolved.is_handed_on and (resolved.is_star or resolved.name):
+                key = (file.unit, None if resolved.is_star else resolved.name)
+                self._handed.rows.setdefault(key, []).append(resolved)
 
     # Variables
 
@@ -77,8 +96,9 @@ class DeclaredNames:
         """The function or block whose parameter or variable a name is."""
         around = scope
         while not around.is_top:
-            if name in around.names and not around.is_class:
-                kinds = {binding[0] for binding in around.names[name]}
+            bindings = None if around.is_class else self.tree.bindings(around, name)
+            if bindings is not None:
+                kinds = {binding[0] for binding in bindings}
                 # With blocks, a function that a variable is given is a definition of the variable's block.
                 is_defined = Bound.DEFINED in kinds and (scope.file.has_blocks or len(kinds) == 1)
                 return None if is_defined else around
@@ -89,18 +109,16 @@ class DeclaredNames:
         """The value of another module's variable, found from its declaration there."""
         if not isinstance(value, VariableValue):
             return value
-        top = self.tree.files[value.module[0]].top
+        top = self.tree.known_files.get(value.module[0]).top
         inner = self.rules.local_key(value.module, value.name)[-1]
-        if top.bound(inner, Bound.ANNOTATED, Bound.VALUE):
+        if self.tree.bound(top, inner, Bound.ANNOTATED, Bound.VALUE):
             return weaken_value(self._resolver.value(top, chain_of(inner)), Reason.IMPORT)
-        assigned = top.bound(self.rules.member_name(value.module, value.name), Bound.VALUE)
+        assigned = self.tree.bound(top, self.rules.member_name(value.module, value.name), Bound.VALUE)
         return weaken_value(self._resolver.agreed(top, [chain for chain in assigned if chain != ()]), Reason.IMPORT)
 
     def owner(self, scope: Scope) -> Scope | ModuleValue:
         """The class, object or file that `this` means in a scope."""
-        if scope not in self._owners:
-            self._owners[scope] = self._find_owner(scope)
-        return self._owners[scope]
+        return self.tree.once(self._owners, scope, self._find_owner, scope)
 
     def _find_owner(self, scope: Scope) -> Scope | ModuleValue:
         around = scope.definition
@@ -137,17 +155,17 @@ class DeclaredNames:
     def _nested(self, scope: Scope, name: str) -> Value | None:
         around = scope
         while not around.is_top:
-            if name in around.names and not around.is_class and (found := around.bound(name, Bound.DEFINED)):
+            if not around.is_class and (found := self.tree.bound(around, name, Bound.DEFINED)):
                 return self.rules.pick_value(scope.file, found, Reason.SAME_FILE)
             around = around.parent or scope.file.top
         return None
 
     def _visible(self, file: ScopedFile, key: Key) -> Sequence[Scope]:
         """The definitions of a key that a file sees."""
-        at = (file.path, key)
-        if at not in self._shown:
-            self._shown[at] = self.rules.visible_from(file, self.tree.entries.get(key, ()))
-        return self._shown[at]
+        return self.tree.once(self._shown, (file.path, key), self._find_visible, file, key)
+
+    def _find_visible(self, file: ScopedFile, key: Key) -> Sequence[Scope]:
+        return self.rules.visible_from(file, self.tree.entries.get(key, ()))
 
     def _member(self, scope: Scope, name: str) -> Value | None:
         """A type that is defined in one of the classes around; where a language sees members without a receiver, also a
@@ -166,15 +184,16 @@ class DeclaredNames:
         return None
 
     def _own_file(self, scope: Scope, name: str) -> Value | None:
-        found = scope.file.top.bound(name, Bound.DEFINED)
+        found = self.tree.bound(scope.file.top, name, Bound.DEFINED)
         return self.rules.pick_value(scope.file, found, Reason.SAME_FILE) if found else None
 
     def _imported(self, scope: Scope, name: str) -> Value | None:
-        found = self.imports[scope.file.path].named.get(name)
+        found = self._named.get((scope.file.path, name))
         if not found:
             return None
-        around = {one.number - 1 for one in scope.around()}
-        inner = [resolved for at, resolved in found if at in around] or [resolved for at, resolved in found if at < 0]
+        around = {*scope.around()}
+        inner = [resolved for at, resolved in found if at in around]
+        inner = inner or [resolved for at, resolved in found if at.is_top]
         values = [value for resolved in inner if (value := self.target(resolved)) is not UNKNOWN]
         return agree_on_value(values) if inner else None
 
@@ -205,9 +224,9 @@ class DeclaredNames:
     def _starred(self, scope: Scope, name: str) -> Value | None:
         """What the star imports of the file give under a name; ambiguous where several places have it."""
         values, is_outside = [], False
-        around = {-1, *(one.number - 1 for one in scope.around())}
-        for at, resolved in self.imports[scope.file.path].stars:
-            if at not in around:
+        around = {*scope.around()}
+        for at, resolved in self._stars.get(scope.file.path, ()):
+            if not at.is_top and at not in around:
                 continue
             if isinstance(resolved.target, ModuleValue):
                 value = self.member(resolved.target.module, name)
@@ -230,10 +249,7 @@ class DeclaredNames:
 
     def member(self, key: Key, name: str) -> Value:
         """What a module or package offers under a name, also through its own re-exports."""
-        known = self._members.get((key, name))
-        if known is None:
-            known = self._members[key, name] = self._find_member(key, name)
-        return known
+        return self.tree.once(self._members, (key, name), self._find_member, key, name)
 
     def _find_member(self, key: Key, name: str) -> Value:
         waiting, seen, values = deque([(key, name)]), set[tuple[Key, str]](), []
@@ -264,10 +280,8 @@ class DeclaredNames:
     def _hand_on(self, here: tuple[Key, str], waiting: "deque[tuple[Key, str]]") -> list[Value]:
         key, name = here
         inner = self.rules.local_key(key, name)[-1]
-        rows = self._by_unit.get(key, ())
-        named = [row for row in rows if not row.is_star and row.name == inner]
         values: list[Value] = []
-        for row in named or [row for row in rows if row.is_star]:
+        for row in self._handed.get((key, inner)) or self._handed.get((key, None), ()):
             match row.target:
                 case Member(other, wanted):
                     waiting.append((other, wanted))

@@ -1,6 +1,7 @@
 """Resolves the expressions and calls of a family of declared languages."""
 
 from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import Any
 
 from codesum_pipeline.foundation.data_model.bindings import Bound
 from codesum_pipeline.foundation.data_model.expression import (
@@ -34,13 +35,16 @@ from codesum_pipeline.foundation.data_model.possible_values import (
     agree_on_value,
     weaken_value,
 )
-from codesum_pipeline.foundation.data_model.scopes import CallExpression, ImportRow, Scope, ScopedFile
+from codesum_pipeline.foundation.data_model.scopes import CallExpression, Scope, ScopedFile
 from codesum_pipeline.foundation.data_model.symbol import Reexport
+from codesum_pipeline.graph.resolvers.cells import LookupRecord
 from codesum_pipeline.graph.resolvers.resolver import Resolver, Use
+from codesum_pipeline.graph.resolvers.rule_based_languages.declared_lookups import DeclaredLookups
 from codesum_pipeline.graph.resolvers.rule_based_languages.declared_members import GIVING, DeclaredMembers
 from codesum_pipeline.graph.resolvers.rule_based_languages.declared_names import DeclaredNames
 from codesum_pipeline.graph.resolvers.rule_based_languages.declared_uses import DeclaredUses
-from codesum_pipeline.symbols.languages.rules import MAX_NAMESAKES, Member, NameTree, Outside, Rules
+from codesum_pipeline.symbols.languages.name_tree import NameTree
+from codesum_pipeline.symbols.languages.rules import MAX_NAMESAKES, Member, Outside, Rules
 from codesum_pipeline.symbols.parsing.chains import read_chain
 
 THIS = chain_of("this")
@@ -64,17 +68,33 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
         self.members.add_outside_bases(files, guard)
         self._uses = DeclaredUses(self, self.names, self.members, self.tree, self._chosen)
         self._used = {path: frozenset(used) for path, used in self.names.used.items()}
+        self.lookups = DeclaredLookups(self.tree, rules)
+        self.tree.table("of the file itself").rows.update({path: self._given(file) for path, file in files.items()})
+
+    def _given(self, file: ScopedFile) -> Any:
+        """What is known of a file before it is resolved, in part from others."""
+        found = self.names.imports[file.path].rows, sorted(self._used.get(file.path, ()))
+        return file.unit, *found, self.members.extended.get(file.path, [])
+
+    def begin(self, file: ScopedFile) -> None:
+        super().begin(file)
+        self.lookups.begin(file)
+
+    def note_exports(self, file: ScopedFile) -> None:
+        self.lookups.note_exports(file)
+
+    def lookups_of_file(self) -> LookupRecord | None:
+        return self.lookups.record()
 
     def only_method(self, name: str) -> Scope | None:
-        found = self.tree.by_name.get(name, [])
-        is_method = len(found) == 1 and not found[0].is_class and found[0].key[:-1] in self.tree.classes
-        return found[0] if is_method else None
+        found: Scope | None = self.tree.methods.get(name)
+        return found
 
     def imported_files(self, file: ScopedFile) -> Set[str]:
         return {target for _, resolved in self.names.imports[file.path].rows for target in resolved.files}
 
     def calls(self, file: ScopedFile) -> Iterator[tuple[Scope, str, Value]]:
-        for call in file.calls:
+        for call in file.code()[0]:
             scope = file.scopes[call.scope]
             yield scope, call.name, self._called(scope, call)
 
@@ -103,12 +123,11 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
             if isinstance(resolved.target, Outside):
                 yield resolved.target.package, True
         for target in sorted(self.names.used[file.path] - self.imported_files(file) - {file.path}):
-            if self.tree.files[target].unit != file.unit:
+            if self.tree.known_files.get(target).unit != file.unit:
                 yield target, False
 
     def reexported_values(self, file: ScopedFile, row: Reexport) -> Iterator[Value]:
-        alias = row.name if row.name != row.original else None
-        for resolved in self.rules.resolve_import(file, ImportRow(-1, row.source, row.original, alias, 0)):
+        for resolved in self.names.reexports.get((file.path, row), ()):
             if isinstance(resolved.target, Member):
                 yield self.names.target(resolved)
             elif resolved.files:
@@ -117,7 +136,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
                 yield resolved.target
 
     def files_of(self, module: ModuleValue) -> Sequence[str]:
-        if module.module[:1] and module.module[0] in self.files:
+        if module.module[:1] and module.module[0] in self.tree.known_files:
             return module.module[:1]
         return [file.path for file in self.tree.units.get(module.module, ())]
 
@@ -207,7 +226,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
             return self._own_field(scope, name.lstrip("@"))
         variable_of = None if step.is_new else self.names.variable_scope(scope, name)
         if name in rules.words_for_owner and step.arguments == NO_CALL:
-            is_typed = variable_of is not None and variable_of.bound(name, Bound.ANNOTATED)
+            is_typed = variable_of is not None and self.tree.bound(variable_of, name, Bound.ANNOTATED)
             if not is_typed:
                 return self._by_word(scope, name)
         if variable_of is not None:
@@ -215,7 +234,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
         if step.arguments == NO_CALL:
             if rules.sees_members and (field := self._own_field(scope, name)) is not UNKNOWN:
                 return field
-            if (top := scope.file.top).bound(name, Bound.ANNOTATED, Bound.VALUE):
+            if self.tree.bound(top := scope.file.top, name, Bound.ANNOTATED, Bound.VALUE):
                 imported = self.names.settled(self.names.lookup(top, name))
                 is_known = imported is not UNKNOWN and not isinstance(imported, BuiltinValue)
                 return imported if is_known else self.members.variable(top, name)

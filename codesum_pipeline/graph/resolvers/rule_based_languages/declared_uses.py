@@ -24,7 +24,8 @@ from codesum_pipeline.foundation.data_model.scopes import Key, Scope, ScopedFile
 from codesum_pipeline.graph.resolvers.resolver import Resolver, Use
 from codesum_pipeline.graph.resolvers.rule_based_languages.declared_members import DeclaredMembers
 from codesum_pipeline.graph.resolvers.rule_based_languages.declared_names import DeclaredNames
-from codesum_pipeline.symbols.languages.rules import Member, NameTree
+from codesum_pipeline.symbols.languages.name_tree import NameTree, Table
+from codesum_pipeline.symbols.languages.rules import Member
 
 # The id of what is used, and how that was found.
 _Found = tuple[str, Reason]
@@ -43,26 +44,27 @@ class DeclaredUses:
     ) -> None:
         self._resolver, self._names, self._members, self._tree, self._choose = resolver, names, members, tree, choose
         # The file of a constant of a package or file; None where several have it.
-        self._constants: dict[Key, dict[str, str | None]] = {}
-        self._constant_names: set[str] = set()
+        self._constants: Table[tuple[Key, str], str | None] = tree.table("constants")
+        self._constant_names: Table[str, bool] = tree.table("names of constants")
+        self._constants_of: Table[tuple[str, str], bool] = tree.table("constants of files")
         for path in sorted(tree.files):
             file = tree.files[path]
-            of_unit = self._constants.setdefault(file.unit, {})
             for name in file.constants - file.private_constants:
-                of_unit[name] = None if of_unit.get(name, path) != path else path
-            self._constant_names |= file.constants
-        self._named = self._constant_names.union(tree.by_name)
+                at = (file.unit, name)
+                self._constants.rows[at] = None if self._constants.rows.get(at, path) != path else path
+            self._constant_names.rows.update(dict.fromkeys(file.constants, True))
+            self._constants_of.rows.update(dict.fromkeys(((path, name) for name in file.constants), True))
         # Zig, whose files are types, has fields behind their objects alone.
         self._sees_fields = names.rules.sees_members and not names.rules.files_are_types
-        self._of_classes = self._names_of_classes() if self._sees_fields else frozenset()
+        self._of_classes: Table[str, bool] = tree.table("names of constants of classes", self._names_of_classes())
 
     def of_file(self, file: ScopedFile) -> Iterator[Use]:
         """The uses of a file whose meaning is known."""
         imported = self._names.imports[file.path].named
         found: dict[str, list[tuple[Key, Use]]] = defaultdict(list)
-        for use in file.uses:
+        for use in file.code()[1]:
             name = use.path[-1].name
-            if name not in self._named and name not in imported:
+            if name not in self._constant_names and name not in self._tree.by_name and name not in imported:
                 continue
             scope = file.scopes[use.scope]
             if (value := self._definition(scope, use)) is not None:
@@ -146,16 +148,17 @@ class DeclaredUses:
                 return found
         return self._included(file, name)
 
-    def _names_of_classes(self) -> frozenset[str]:
-        """The constants that classes have, too."""
-        classes = (scope for file in self._tree.files.values() for scope in file.scopes if scope.is_class)
-        return frozenset(name for scope in classes for name in self._constant_names.intersection(scope.names))
+    def _names_of_classes(self) -> dict[str, bool]:
+        """The constants that classes have, too; none where fields are not seen."""
+        files = self._tree.files.values() if self._sees_fields else ()
+        names = self._constant_names.rows.keys()
+        return {name: True for file in files for scope in file.scopes if scope.is_class for name in names & scope.names}
 
     def _in_unit(self, key: Key, name: str, why: Reason) -> _Found | None:
-        path = self._constants.get(key, {}).get(name)
+        path: str | None = self._constants.get((key, name))
         if path is None and isinstance(value := self._names.member(key, name), VariableValue):
             name = value.name
-            path = self._constants.get(value.module, {}).get(name)
+            path = self._constants.get((value.module, name))
         return None if path is None else (symbol_id(path, [name]), why)
 
     def _included(self, file: ScopedFile, name: str) -> _Found | None:
@@ -164,6 +167,6 @@ class DeclaredUses:
             path
             for _, resolved in self._names.imports[file.path].stars
             for path in resolved.files
-            if path in self._tree.files and name in self._tree.files[path].constants
+            if (path, name) in self._constants_of
         ]
         return (symbol_id(paths[0], [name]), Reason.IMPORT) if len(set(paths)) == 1 else None

@@ -5,7 +5,7 @@ repository defines it for all others to link with.
 """
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from codesum_pipeline.foundation.data_model.possible_values import (
     AMBIGUOUS,
@@ -16,8 +16,9 @@ from codesum_pipeline.foundation.data_model.possible_values import (
     Value,
 )
 from codesum_pipeline.foundation.data_model.scopes import ImportRow, Scope, ScopedFile
+from codesum_pipeline.symbols.languages.name_tree import NameTree, Table
 from codesum_pipeline.symbols.languages.projects import Projects, join_path
-from codesum_pipeline.symbols.languages.rules import NameTree, Outside, ResolvedImport, Rules
+from codesum_pipeline.symbols.languages.rules import Outside, ResolvedImport, Rules
 
 # How many headers are followed from one file.
 MAX_HEADERS = 400
@@ -36,15 +37,15 @@ class CFamilyRules(Rules):
 
     def __init__(self, projects: Projects) -> None:
         super().__init__(projects)
-        self._included: dict[str, tuple[str, ...]] = {}
-        self._seen: dict[str, frozenset[str]] = {}
 
     def use_tree(self, tree: NameTree) -> None:
         super().use_tree(tree)
+        self._included: Table[str, tuple[str, ...]] = tree.table("included")
         for path in sorted(tree.files):
             file = tree.files[path]
             found = [self._file(file, row.module) for row in file.imports]
-            self._included[path] = tuple(header for header in found if header is not None)
+            self._included.rows[path] = tuple(header for header in found if header is not None)
+        self._headers: Table[str, frozenset[str]] = tree.table("headers", _Headers(self._included.rows))
 
     def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
         path = self._file(file, row.module)
@@ -66,25 +67,13 @@ class CFamilyRules(Rules):
             found = [path for path in found if path.partition("/")[0] == top] or found
         return found[0] if len(found) == 1 else None
 
-    def _headers(self, path: str) -> frozenset[str]:
-        """A file and those that it includes, also through others."""
-        if path not in self._seen:
-            waiting, seen = deque([path]), {path}
-            while waiting and len(seen) < MAX_HEADERS:
-                for header in self._included.get(waiting.popleft(), ()):
-                    if header not in seen:
-                        seen.add(header)
-                        waiting.append(header)
-            self._seen[path] = frozenset(seen)
-        return self._seen[path]
-
     def visible_from(self, file: ScopedFile, definitions: Sequence[Scope]) -> Sequence[Scope]:
         return [entry for entry in definitions if self._sees(file.path, entry)]
 
     def _sees(self, path: str, entry: Scope) -> bool:
         if entry.file.path == path:
             return True
-        headers = self._headers(path)
+        headers = self._headers.get(path)
         if entry.file.path in headers:
             return True
         if "static" in entry.modifiers and len(entry.parts) == 1:
@@ -99,7 +88,7 @@ class CFamilyRules(Rules):
 
     def members_of(self, owner: Scope, definitions: Sequence[Scope]) -> Sequence[Scope]:
         path = owner.file.path
-        return [entry for entry in definitions if entry.file.path == path or path in self._headers(entry.file.path)]
+        return [entry for entry in definitions if entry.file.path == path or path in self._headers.get(entry.file.path)]
 
     def preferred_among(self, definitions: Sequence[Scope]) -> Sequence[Scope]:
         """A declaration refers to the one definition with the same number of arguments."""
@@ -143,6 +132,31 @@ class CFamilyRules(Rules):
     def _is_linked(entry: Scope) -> bool:
         is_plain = len(entry.parts) == 1 and not entry.is_class and "#define" not in entry.modifiers
         return is_plain and "static" not in entry.modifiers and not _is_header(entry.file.path)
+
+
+class _Headers(Mapping[str, frozenset[str]]):
+    """For each file, itself and those that it includes, also through others; found when it is asked for."""
+
+    def __init__(self, included: Mapping[str, tuple[str, ...]]) -> None:
+        self._included = included
+        self._seen: dict[str, frozenset[str]] = {}
+
+    def __getitem__(self, path: str) -> frozenset[str]:
+        if path not in self._seen:
+            waiting, seen = deque([path]), {path}
+            while waiting and len(seen) < MAX_HEADERS:
+                for header in self._included.get(waiting.popleft(), ()):
+                    if header not in seen:
+                        seen.add(header)
+                        waiting.append(header)
+            self._seen[path] = frozenset(seen)
+        return self._seen[path]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._included)
+
+    def __len__(self) -> int:
+        return len(self._included)
 
 
 def _stem(path: str) -> str:

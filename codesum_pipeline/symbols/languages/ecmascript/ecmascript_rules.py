@@ -7,8 +7,9 @@ from codesum_pipeline.foundation.data_model.ids import without_suffix
 from codesum_pipeline.foundation.data_model.possible_values import ModuleValue
 from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scope, ScopedFile
 from codesum_pipeline.symbols.languages.ecmascript.specifiers import EcmascriptModules, package_name
+from codesum_pipeline.symbols.languages.name_tree import NameTree, Table
 from codesum_pipeline.symbols.languages.projects import Projects
-from codesum_pipeline.symbols.languages.rules import Member, NameTree, Outside, ResolvedImport, Rules
+from codesum_pipeline.symbols.languages.rules import Member, Outside, ResolvedImport, Rules
 
 # Where a class and interfaces of one name in one place are one type.
 _JOINING = frozenset({"typescript", "tsx"})
@@ -25,16 +26,20 @@ class EcmascriptRules(Rules):
     def __init__(self, projects: Projects) -> None:
         super().__init__(projects)
         self.modules = EcmascriptModules(projects)
-        self._exports: dict[Key, dict[str, str]] = {}
 
     def use_tree(self, tree: NameTree) -> None:
         super().use_tree(tree)
+        # For each name that a module gives, the name that it has inside of the file.
+        self._exports: Table[tuple[Key, str], str] = tree.table("exports")
+        self._handed: dict[str, frozenset[str]] = {}
         for path in sorted(tree.files):
-            self._exports[(path,)] = _exports(tree.files[path])
+            names = _exports(tree.files[path])
+            self._exports.rows |= {((path,), outer): inner for outer, inner in names.items()}
+            self._handed[path] = frozenset(names.values())
 
     def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
         path = self.modules.find(file.folder, row.module)
-        exports = self._exports.get((file.path,), {}).values()
+        exports = self._handed.get(file.path, ())
         is_star = row.name == "*"
         name = row.bound_name if not is_star else None
         handed = is_star or (name is not None and name in exports)
@@ -73,15 +78,16 @@ class EcmascriptRules(Rules):
         return [entry for entry in definitions if self.is_of(owner, entry.parent or entry)]
 
     def has_variable(self, key: Key, name: str) -> bool:
-        file = self.tree.files.get(key[0]) if len(key) == 1 else None
+        file = self.tree.known_files.get(key[0]) if len(key) == 1 else None
         if file is None:
             return False
         inner = self.local_key(key, name)[-1]
-        return any(file.top.bound(one, Bound.ANNOTATED, Bound.VALUE) for one in (inner, self.member_name(key, name)))
+        written = (inner, self.member_name(key, name))
+        return any(self.tree.bound(file.top, one, Bound.ANNOTATED, Bound.VALUE) for one in written)
 
     def member_name(self, key: Key, name: str) -> str:
         """A member of what a module gives as a whole, as the module writes it."""
-        return f"{self._exports.get(key, {}).get('default', '')}.{name}"
+        return f"{self._exports.get((key, 'default'), '')}.{name}"
 
     def joined_among(self, classes: Sequence[Scope]) -> Sequence[Scope]:
         """TypeScript joins interfaces with the class of their name that is beside them, which has the plain id."""
@@ -96,7 +102,7 @@ class EcmascriptRules(Rules):
         return outer or definitions
 
     def local_key(self, key: Key, name: str) -> Key:
-        return (*key, self._exports.get(key, {}).get(name, name))
+        return (*key, self._exports.get((key, name), name))
 
     def callee_of(self, module: Key) -> Member | None:
         return Member(module, "default") if len(module) == 1 else None

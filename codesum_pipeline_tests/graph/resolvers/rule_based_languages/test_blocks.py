@@ -2,10 +2,6 @@
 
 import pytest
 
-from codesum_pipeline.foundation.data_model.hashing import HashPolicy
-from codesum_pipeline.foundation.data_model.scopes import load_declared
-from codesum_pipeline.graph.resolvers.interfaces import interface_of
-from codesum_pipeline.symbols.parsing.parsers import parse_file
 from codesum_pipeline_tests.graph.sources import calls_of
 
 IN_TWO_CALLBACKS = """\
@@ -90,22 +86,3 @@ def test_classes_of_one_name_have_each_its_own_members():
     ]
 
     assert len(called) == len({callee for _, callee in called}) == 2
-
-
-def interface(source):
-    parsed = parse_file("a.ts", "typescript", source.encode(), blob="", hash_policy=HashPolicy.CANONICAL)
-    return interface_of(load_declared("a.ts", parsed.facts.references))
-
-
-def test_only_blocks_of_names_that_others_may_ask_for_are_seen_by_others():
-    source = "export function f() { return 1; }\nit('x', () => { const one = 1; class A { m() {} } });\n"
-    more = source.replace("it(", "it('w', (done) => { const other = 1; });\nit(")
-    assert interface(source) == interface(more)
-    assert interface(source) != interface(source.replace("m()", "n()"))
-
-
-def test_a_variable_that_is_exported_under_another_name_is_seen_by_others():
-    source = "class A {}\nclass B {}\nconst inner = new A();\nconst own = 1;\nexport { inner as outer };\n"
-
-    assert interface(source) != interface(source.replace("new A", "new B"))
-    assert interface(source) == interface(source.replace("own = 1", "own = new B()"))
