@@ -30,7 +30,7 @@ class TableByParts(Struct, frozen=True):
     def _parts(self) -> PartList:
         """No parts where the table is one, or is of a version without one of the columns."""
         parts = parts_in(self.source.metadata.metadata or {}) if isinstance(self.source, pq.ParquetFile) else None
-        return parts if parts and self.content_hash else PartList.cut_now()
+        return parts if parts and parts.modulus and self.content_hash else PartList.cut_now()
 
     def hashes(self) -> list[str | None]:
         """The hash of the columns in each part, in order."""
@@ -50,7 +50,7 @@ class TableByParts(Struct, frozen=True):
     def hashes_around(self, paths: Collection[str]) -> Mapping[str, str | None]:
         """For each path of a file, the hash of the parts that have its rows, or would have them."""
         parts, hashes = self._parts(), self.hashes()
-        if not parts.modulus or not parts.parts:
+        if not parts.parts:
             return dict.fromkeys(paths, self.content_hash)
         return {path: hash_of([hashes[number] for number in sorted(parts.with_rows_of([path]))]) for path in paths}
 
