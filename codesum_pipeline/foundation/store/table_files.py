@@ -14,9 +14,10 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 from msgspec import Struct
-from msgspec.json import decode, encode
+from msgspec.json import encode
 from msgspec.structs import replace
 
+from codesum_pipeline.foundation.data_model.decoding import decode
 from codesum_pipeline.foundation.data_model.errors import BrokenStore
 from codesum_pipeline.foundation.data_model.hashing import hash_of, sha256_hex
 from codesum_pipeline.foundation.store.atomic import replace_durably
@@ -121,7 +122,7 @@ def _take_up(file: BinaryIO) -> tuple[PartList, WrittenParts | None]:
 def parts_in(footer: Mapping[bytes, bytes]) -> PartList:
     """The parts of a table as its footer has them; none where what it says of them is damaged."""
     check, _, said = footer.get(PARTS_KEY, b"").partition(b" ")
-    return decode(said, type=PartList) if check == sha256_hex(said).encode() else PartList(0, ())
+    return decode(said, PartList) if check == sha256_hex(said).encode() else PartList(0, ())
 
 
 def _identity(part: TablePart) -> tuple[str, ...]:
