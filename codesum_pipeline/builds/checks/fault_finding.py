@@ -85,7 +85,7 @@ class FaultFinder:
                 connection.register("rows", self._parts.prepared(rows))
                 for fault, query in queries.items():
                     found[fault] += self._select(connection, query)
-                for part, id_, word in rows_of_query(connection, self._parts.notes):
+                for part, id_, word in sorted(rows_of_query(connection, self._parts.notes), key=lambda row: row[1:]):
                     self.notes[part or ""].append((id_, word))
         is_clean = not any(found.values()) and "" not in self.notes
         return found, self.notes if is_clean else known
