@@ -6,7 +6,8 @@ column: a struct is taken apart into its fields' columns, a list into one column
 dictionary on its way.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from enum import StrEnum
 from functools import cache
 from itertools import accumulate, chain, pairwise
@@ -286,6 +287,8 @@ class RowReader(Struct, eq=False):
     empty: pa.Table
     kept: int
     fields: Fields = NO_FIELDS
+    # Around each read of the file: it says what is damaged.
+    guard: Callable[[], AbstractContextManager[None]] = nullcontext
     _groups: dict[int, pa.Table] = field(default_factory=dict)
 
     def having(self, fields: Fields) -> "RowReader":
@@ -312,7 +315,8 @@ class RowReader(Struct, eq=False):
             paths = [
                 path for name in names for path in [f"{name}.{one}" for one in self.fields.get(name, ())] or [name]
             ]
-            found = self.file.read_row_group(group, columns=paths).replace_schema_metadata(None)
+            with self.guard():
+                found = self.file.read_row_group(group, columns=paths).replace_schema_metadata(None)
             found = found if self.fields else with_newer_columns(found, self.empty.schema, names)
         self._groups[group] = found
         return found

@@ -9,7 +9,7 @@ into the new file as they are.
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -152,14 +152,13 @@ class TableStore:
         self, table: str, repo: str, rows: npt.NDArray[np.int64], *, columns: list[str], fields: Fields = NO_FIELDS
     ) -> pa.Table:
         """The rows with these ascending numbers; only the row groups that contain them are read."""
-        reader = self.reader(table, repo, columns=columns).having(fields)
-        with undamaged(table, repo):
-            return reader.at(rows)
+        return self.reader(table, repo, columns=columns).having(fields).at(rows)
 
     def reader(self, table: str, repo: str, *, columns: list[str], kept: int = 1) -> RowReader:
         """As `read_at`, for several times; the last `kept` groups that were read are not read again."""
         self._note_read(table, columns)
-        return RowReader(self._open(table, repo), TABLES[table].schema.empty_table().select(columns), kept)
+        empty = TABLES[table].schema.empty_table().select(columns)
+        return RowReader(self._open(table, repo), empty, kept, guard=partial(undamaged, table, repo))
 
     def by_parts(self, table: str, repo: str, *, columns: Sequence[str]) -> TableByParts:
         """A table as the parts that can be read by themselves; without any where it was never written."""
