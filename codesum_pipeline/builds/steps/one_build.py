@@ -29,6 +29,7 @@ from codesum_pipeline.builds.steps.step_list import REPO_OVERVIEW, STEPS
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError, DamagedTable
 from codesum_pipeline.foundation.data_model.file import Snapshot
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
+from codesum_pipeline.foundation.store.atomic import explain_refused_writes
 from codesum_pipeline.foundation.store.repository_record import FOLDER_RECORD, RepositoryRecord
 from codesum_pipeline.foundation.store.schemas import BOOKS
 from codesum_pipeline.foundation.store.workspace import Connect, Workspace, connect_in_memory
@@ -157,7 +158,9 @@ class Build:
                 if error.table in mended or error.table in BOOKS:
                     raise
                 mended.add(error.table)
-                self._mended[error.table] = self.workspace.tables.mend(error.table, self.key)
+                home = self.workspace.layout.home
+                with explain_refused_writes(home, called=f"the table {error.table} in {home}"):
+                    self._mended[error.table] = self.workspace.tables.mend(error.table, self.key)
 
     def show(self, step: str) -> Values:
         """The preview of a step's table; nothing for a step without a table of its own."""

@@ -321,15 +321,17 @@ class TableStore:
         Kept are those that can be read, of a table of which each row says what it was made from."""
         kept: list[pa.Table] = []
         if TABLES[table].is_salvaged:
-            with suppress(DamagedTable):
+            with suppress(BrokenStore):
                 file = self._open(table, repo)
                 for group in range(file.num_row_groups):
                     with suppress(DamagedTable), undamaged(table, repo):
                         rows = read_groups(TABLES[table], repo, file, [group], TABLES[table].schema.names)
                         rows.validate(full=True)
                         kept.append(rows)
-        self.path(table, repo).unlink()
-        return self.write(table, repo, pa.concat_tables(kept)).rows if kept else 0
+        if kept:
+            return self.write(table, repo, pa.concat_tables(kept)).rows
+        self.path(table, repo).unlink(missing_ok=True)
+        return 0
 
     def _open(self, table: str, repo: str) -> pq.ParquetFile:
         path = self._find(table, repo)

@@ -150,7 +150,7 @@ def edges_of_file(resolver: Resolver[Any, Any], file: ScopedFile) -> EdgeTable:
             table.add(use.user, use.used, EdgeKind.REFERENCE, use.why, count=use.times)
     table.aliases = [Alias(file.path, name, target) for name, target in find_reexports(resolver, file).items()]
     table.aliases += find_other_names(resolver, file)
-    table.lookups = resolver.lookups_of_file()
+    table.lookups = resolver.lookups.record()
     return table
 
 
@@ -177,7 +177,7 @@ def find_reexports(resolver: Resolver[Any, Any], file: ScopedFile) -> dict[str, 
     while waiting:
         current = waiting.popleft()
         exported = [] if current is file else [*own_exports(current)]
-        resolver.note_exports(current)
+        resolver.lookups.note_exports(current)
         for row in current.reexports:
             values = [*resolver.reexported_values(current, row)]
             if row.name != ALL:

@@ -10,7 +10,7 @@ are the same in any order.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from codesum_pipeline.foundation.data_model.possible_values import (
     AMBIGUOUS,
@@ -57,8 +57,23 @@ class Use(NamedTuple):
     times: int
 
 
+class Lookups(Protocol):
+    """What one file after the other asks of others."""
+
+    def begin(self, file: ScopedFile, /) -> None:
+        """Begin with a file."""
+
+    def note_exports(self, file: ScopedFile, /) -> None:
+        """Note that everything is read that a file exports."""
+
+    def record(self) -> LookupRecord | None:
+        """What the file has asked for; None if that is too much."""
+
+
 class Resolver(ABC, Generic[Expression, Step]):
     """One family's files, and what is known about their expressions."""
+
+    lookups: Lookups
 
     def __init__(self, files: Mapping[str, ScopedFile], telling: TellingNames) -> None:
         self.files = files
@@ -79,13 +94,7 @@ class Resolver(ABC, Generic[Expression, Step]):
         self.depth = 0
         for answers in self._kept:
             answers.clear()
-
-    def note_exports(self, file: ScopedFile) -> None:
-        """Note that the file that is being resolved reads all exports of another one, if that is recorded."""
-
-    def lookups_of_file(self) -> LookupRecord | None:
-        """What the file that was begun with has asked of others; None where nothing is recorded."""
-        return None
+        self.lookups.begin(file)
 
     def answer_once(
         self, answers: dict[Any, Any], key: Any, find: Callable[..., Answer], *about: Any, meanwhile: Any = NONE

@@ -26,7 +26,7 @@ from codesum_pipeline.foundation.data_model.possible_values import (
 from codesum_pipeline.foundation.data_model.scopes import LazyFiles, Scope, ScopedFile
 from codesum_pipeline.foundation.data_model.symbol import Reexport
 from codesum_pipeline.foundation.language_facts.language_profiles import library_names
-from codesum_pipeline.graph.resolvers.cells import LookupRecord, place_of, places_of
+from codesum_pipeline.graph.resolvers.cells import place_of, places_of
 from codesum_pipeline.graph.resolvers.python.python_lookups import (
     NO_METHOD,
     Methods,
@@ -56,6 +56,8 @@ def split_shape(shape: str) -> tuple[str, ...]:
 class PythonResolver(Resolver[str, str]):
     """A repository's Python files; only those that others lead to are read."""
 
+    lookups: PythonLookups
+
     def __init__(self, files: LazyFiles, paths: ModulePaths, telling: Mapping[str, Telling]) -> None:
         super().__init__(files, TELLING)
         self._telling_by_file = telling
@@ -69,16 +71,6 @@ class PythonResolver(Resolver[str, str]):
     @cached_property
     def _methods(self) -> Methods:
         return find_methods(self._telling_by_file)
-
-    def begin(self, file: ScopedFile) -> None:
-        super().begin(file)
-        self.lookups.begin(file)
-
-    def note_exports(self, file: ScopedFile) -> None:
-        self.lookups.note_exports(file)
-
-    def lookups_of_file(self) -> LookupRecord | None:
-        return self.lookups.record()
 
     def only_method(self, name: str) -> Scope | None:
         found = self.lookups.method(name)

@@ -37,7 +37,6 @@ from codesum_pipeline.foundation.data_model.possible_values import (
 )
 from codesum_pipeline.foundation.data_model.scopes import CallExpression, Scope, ScopedFile
 from codesum_pipeline.foundation.data_model.symbol import Reexport
-from codesum_pipeline.graph.resolvers.cells import LookupRecord
 from codesum_pipeline.graph.resolvers.resolver import Resolver, Use
 from codesum_pipeline.graph.resolvers.rule_based_languages.declared_lookups import DeclaredLookups
 from codesum_pipeline.graph.resolvers.rule_based_languages.declared_members import GIVING, DeclaredMembers
@@ -53,6 +52,8 @@ _THIS = ("this",)
 
 class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
     """Resolves the files of one family. `guard` notes the files that cannot be read."""
+
+    lookups: DeclaredLookups
 
     def __init__(self, rules: Rules, files: Mapping[str, ScopedFile], guard: FailureGuard) -> None:
         super().__init__(files, rules.telling)
@@ -75,16 +76,6 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
         """What is known of a file before it is resolved, in part from others."""
         found = self.names.imports[file.path].rows, sorted(self._used.get(file.path, ()))
         return file.unit, *found, self.members.extended.get(file.path, [])
-
-    def begin(self, file: ScopedFile) -> None:
-        super().begin(file)
-        self.lookups.begin(file)
-
-    def note_exports(self, file: ScopedFile) -> None:
-        self.lookups.note_exports(file)
-
-    def lookups_of_file(self) -> LookupRecord | None:
-        return self.lookups.record()
 
     def only_method(self, name: str) -> Scope | None:
         found: Scope | None = self.tree.methods.get(name)
