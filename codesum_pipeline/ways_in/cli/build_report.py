@@ -236,7 +236,7 @@ def damage_lines(outcome: "RunOutcome") -> Iterator[str]:
                 table = name.removeprefix(DAMAGED)
                 yield (
                     f"the file of table {table!r} was damaged and is mended: {count_noun(int(kept), 'row')} of it "
-                    "could be kept, the others were made anew"
+                    "could be kept, and what follows from the sources was made anew"
                 )
 
 

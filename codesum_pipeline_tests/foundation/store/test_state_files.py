@@ -10,8 +10,15 @@ from msgspec import json, structs
 
 from codesum_pipeline.foundation.data_model.errors import BrokenStore
 from codesum_pipeline.foundation.data_model.hashing import sha256_hex
+from codesum_pipeline.foundation.store.object_storage import state_files
 from codesum_pipeline.foundation.store.object_storage.objects import Objects, open_objects
-from codesum_pipeline.foundation.store.object_storage.pieces import MOST_PIECE_BYTES, PART_BYTES, FilePiece, cut_file
+from codesum_pipeline.foundation.store.object_storage.pieces import (
+    MOST_PIECE_BYTES,
+    PART_BYTES,
+    FilePiece,
+    PlacedPiece,
+    cut_file,
+)
 from codesum_pipeline.foundation.store.object_storage.state_files import (
     CutFile,
     PieceSource,
@@ -128,6 +135,14 @@ def test_pieces_that_are_here_are_not_fetched_and_damaged_ones_are(objects: Obje
     with counted_requests() as requests:
         assert fetched(objects, manifest, tmp_path / "again", here=here)["large"] == CONTENTS["large"]
     assert 0 < requests.fetched <= PART_BYTES + 4 * MOST_PIECE_BYTES
+
+
+@pytest.mark.parametrize(("gap", "requests"), [(0, 1), (state_files._GAP_BYTES, 1), (state_files._GAP_BYTES + 1, 2)])
+def test_pieces_that_lie_close_together_are_fetched_by_one_request(gap: int, requests: int) -> None:
+    placed = [PlacedPiece(FilePiece(b"", 10), 0, 0), PlacedPiece(FilePiece(b"", 10), 0, 10 + gap)]
+
+    assert len([*state_files._spans(placed, {0, 1})]) == requests
+    assert len([*state_files._spans([placed[0], placed[1]._replace(part=1)], {0, 1})]) == 2
 
 
 def test_a_file_of_an_earlier_version_stays_an_object_until_it_changes(objects: Objects, tmp_path: Path) -> None:
