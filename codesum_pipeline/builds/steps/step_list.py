@@ -97,7 +97,7 @@ CALL_GRAPH = Step(
     idle=lambda report: replace(report, files_resolved=0),
     files=lambda ws, _report: [ws.layout.graph_index(ws.key) / "stats.json"],
 )
-FUNCTION_SUMMARIES = _level_step(Level.FUNCTION, "contexts")
+FUNCTION_SUMMARIES = _level_step(Level.FUNCTION, "contexts", "document_history")
 CLASS_SUMMARIES = _level_step(Level.CLASS, "document_history", *_TEXTS[:1])
 FILE_SUMMARIES = _level_step(Level.FILE, "document_history", *_TEXTS[:2])
 MODULE_SUMMARIES = _level_step(Level.MODULE, "document_history", *_TEXTS[:3])

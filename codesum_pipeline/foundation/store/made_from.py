@@ -8,6 +8,7 @@ content: Arrow does not check what it reads, and damage would end the process.
 """
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +20,7 @@ from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.store.atomic import replace_durably
+from codesum_pipeline.foundation.store.last_reading import LastReading
 from codesum_pipeline.foundation.store.rows import join_by_row
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.table_parts import paths_of_rows
@@ -35,6 +37,8 @@ _OF_CONTENT = b"content"
 # Strings that are Python objects at one time: bounds the memory.
 _AT_ONCE = 1 << 12
 _CHECK_BYTES = hashlib.sha256().digest_size
+# Of more paths, keeping the hashes would take too much memory.
+_MOST_KEPT = 1 << 16
 
 
 class MadeFrom(Struct, frozen=True):
@@ -85,13 +89,21 @@ def changed_paths(ws: Workspace, table: str, now: Callable[[], MadeFrom]) -> set
     return now().changed_since(last) if len(last.rows) else None
 
 
+# By table: most steps of a build ask for the same ones.
+_LAST_HASHES = defaultdict[str, LastReading[MadeFrom]](LastReading)
+
+
 def hash_files(ws: Workspace, table: str, columns: Sequence[str]) -> MadeFrom:
     """For each path the hash of what a table says of it in these columns, which identify a row and are of strings,
     truth values, or lists of strings."""
     home, tables = ws.base or ws, ws.tables.unrecorded()
     place = home.layout.memos(ws.key) / f"{table}.files.arrow"
+    by_parts = tables.by_parts(table, ws.key, columns=columns)
+    made_from = (str(place), str(tables.is_scratch), by_parts.content_hash)
+    if hashed := _LAST_HASHES[table].find(made_from):
+        return hashed
     last = _read(place, _OF_PARTS, _OF_CONTENT)
-    by_parts, known = tables.by_parts(table, ws.key, columns=columns), {*pc.unique(last["part"]).to_pylist()}
+    known = {*pc.unique(last["part"]).to_pylist()}
     parts = [part or _UNKNOWN for part in by_parts.hashes()]
     new = [_hash_part(part, by_parts.read(n), table) for n, part in enumerate(parts) if part not in known]
     found = pa.concat_tables([last.filter(pc.is_in(last["part"], value_set=pa.array(parts, _TEXT))), *new])
@@ -101,7 +113,9 @@ def hash_files(ws: Workspace, table: str, columns: Sequence[str]) -> MadeFrom:
     found = found.sort_by([("path", "ascending"), ("part", "ascending")])
     paths = pc.unique(found["path"])
     hashes = join_by_row(pc.index_in(found["path"], value_set=paths), found["hash"], len(paths), " ")
-    return MadeFrom(pa.table([paths, hashes.cast(_TEXT)], schema=_SCHEMA))
+    hashed = MadeFrom(pa.table([paths, hashes.cast(_TEXT)], schema=_SCHEMA))
+    _LAST_HASHES[table].keep(made_from, hashed if len(paths) < _MOST_KEPT else None)
+    return hashed
 
 
 def _hash_part(part: str, rows: pa.Table, table: str) -> pa.Table:

@@ -22,6 +22,7 @@ from codesum_pipeline.foundation.data_model.guard import Failure
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
+from codesum_pipeline.foundation.store.last_reading import LastReading
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.foundation.worker_processes.limits import work_limits
 from codesum_pipeline.foundation.worker_processes.pool import Pool, worker_count
@@ -48,6 +49,8 @@ _TABLES = ("symbols", "file_facts", "compiler_files")
 CARRY_KEY = ("file_path", "blob", "language", "parser", "encoding")
 # Below this a worker's start, most of a second, costs more than it saves.
 LEAST_BYTES = 1_500_000
+# Of more files, keeping their origins would take too much memory.
+_MOST_KEPT = 1 << 16
 
 
 # The unusable parts of each index, by its origin.
@@ -207,15 +210,31 @@ def _known_files(ws: Workspace) -> set[tuple[str | None, ...]]:
     return {(*file, documents.get(file[0], "")) for file in files}
 
 
+def hash_origins(ws: Workspace) -> tuple[str | None, ...]:
+    """The hashes of all that `read_origins` is made from."""
+    tables, columns = ws.tables.unrecorded(), (CARRY_KEY, ("file_path", "documents"))
+    names = ("file_facts", "compiler_files")
+    return tuple(tables.content_hash(name, ws.key, columns=some) for name, some in zip(names, columns, strict=True))
+
+
+# Most steps of a build read the same ones.
+_LAST_ORIGINS = LastReading[pa.Table]()
+
+
 def read_origins(ws: Workspace) -> pa.Table:
     """What the rows of each indexed file in the three tables were read from, as strings. No step depends on it: files
     that were read from the same have the same rows, and others may."""
+    hashes = hash_origins(ws)
+    if known := _LAST_ORIGINS.find(hashes):
+        return known
     tables = ws.tables.unrecorded()
     keys = tables.read_or_empty("file_facts", ws.key, columns=list(CARRY_KEY))
     compiled = tables.read_or_empty("compiler_files", ws.key, columns=["file_path", "documents"]).combine_chunks()
     places = pc.index_in(keys["file_path"], value_set=compiled["file_path"].combine_chunks())
     keys = keys.append_column("documents", compiled["documents"].take(places))
-    return pa.table({name: pc.fill_null(keys[name], "") for name in keys.column_names})
+    origins = pa.table({name: pc.fill_null(keys[name], "") for name in keys.column_names})
+    _LAST_ORIGINS.keep(hashes, origins if len(origins) < _MOST_KEPT else None)
+    return origins
 
 
 def _parse(ws: Workspace, files: Sequence[_ParseTask], *, progress: Progress) -> Iterator[ParsedBatch]:

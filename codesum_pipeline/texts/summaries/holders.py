@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
+from codesum_pipeline.foundation.store.last_reading import LastReading
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.summaries.inputs import Holder
-from codesum_pipeline.texts.summaries.last_reading import LastReading
 
 _MAX_CHARS = 600
 

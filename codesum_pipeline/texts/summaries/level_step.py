@@ -19,7 +19,7 @@ from codesum_pipeline.foundation.worker_processes.limits import work_limits
 from codesum_pipeline.foundation.worker_processes.pool import Pool, worker_count
 from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup
 from codesum_pipeline.texts.summaries.decide import RequiredDocument, Rewrite
-from codesum_pipeline.texts.summaries.function_texts import want_functions
+from codesum_pipeline.texts.summaries.function_texts import choose_writers, want_functions
 from codesum_pipeline.texts.summaries.inputs import UpperInput
 from codesum_pipeline.texts.summaries.level_build import LevelBuild, LevelReport
 from codesum_pipeline.texts.summaries.outline import (
@@ -28,7 +28,7 @@ from codesum_pipeline.texts.summaries.outline import (
     read_outline,
     with_children,
 )
-from codesum_pipeline.texts.summaries.text_changes import changed_files, is_in_files, note_files
+from codesum_pipeline.texts.summaries.text_changes import changed_files, note_files
 from codesum_pipeline.texts.summaries.texts_below import Texts
 from codesum_pipeline.texts.summaries.wanted_texts import PLACEHOLDER, want_unless_it_fails
 
@@ -50,9 +50,9 @@ _BELOW = {Level.CLASS: (Level.FUNCTION,), Level.FILE: (Level.FUNCTION, Level.CLA
 def write_level(workspace: Workspace, level: Level, *, progress: Progress = no_progress) -> LevelReport:
     """Write the texts of a level that are not kept; those of the levels below are there.
 
-    Functions are written as the plan says. A class is written from its head and the texts of its methods and nested
-    classes, a file from its head and its top-level symbols' texts, or from its own text, a folder from its README and
-    the texts of its files and sub-folders.
+    Functions are written from their own code, by a model as the plan says. A class is written from its head and the
+    texts of its methods and nested classes, a file from its head and its top-level symbols' texts, or from its own
+    text, a folder from its README and the texts of its files and sub-folders.
     """
     if level is Level.FUNCTION:
         return _write_functions(workspace, progress)
@@ -67,19 +67,14 @@ def write_level(workspace: Workspace, level: Level, *, progress: Progress = no_p
 
 def _write_functions(workspace: Workspace, progress: Progress) -> LevelReport:
     files = changed_files(workspace, Level.FUNCTION)
-    plan = workspace.tables.read("plan", workspace.key, columns=_OF_PLAN)
-    is_removed = pc.equal(plan.column("action"), PlanAction.REMOVE.value)
-    planned = plan.filter(pc.and_not(pc.equal(plan.column("level"), Level.FUNCTION.value), is_removed))
-    planned = planned.filter(is_in_files(planned.column("id"), files)) if files is not None else planned
     build, model = _open(workspace, Level.FUNCTION, progress, files)
-    writers = dict(zip(*(planned.column(name).to_pylist() for name in ("id", "writer")), strict=True))
-    _must_match(build, want_functions(workspace, writers, files), planned)
-    is_written = pc.equal(planned.column("action"), PlanAction.WRITE.value)
-    rewrites = from_table(planned.filter(pc.and_(is_written, pc.is_valid(planned.column("cause")))), Rewrite)
     if model:
         from codesum_pipeline.texts.summaries.by_model.flow import write_functions_by_model
 
-        writers, rewrites = write_functions_by_model(model, writers, rewrites)
+        writers, rewrites = write_functions_by_model(model, *_planned_functions(workspace))
+    else:
+        writers = choose_writers(workspace, files)
+        rewrites = build.last.decide(want_functions(workspace, writers, files), force=workspace.force)
     # A model may take hours for the levels above.
     # Placeholders take no time.
     written = sum(writers.get(rewrite.id) != PLACEHOLDER for rewrite in rewrites)
@@ -87,6 +82,18 @@ def _write_functions(workspace: Workspace, progress: Progress) -> LevelReport:
     with Pool(count, keep=model is None, limits=work_limits(workspace.settings)) as pool:
         build.write_functions(pool, writers, rewrites)
     return _finish(build, model)
+
+
+def _planned_functions(workspace: Workspace) -> tuple[dict[str, str], list[Rewrite]]:
+    """By function the writer that the plan gives it, and what is to be written; where a model writes, the plan shares
+    out its caps."""
+    plan = workspace.tables.read("plan", workspace.key, columns=_OF_PLAN)
+    is_removed = pc.equal(plan.column("action"), PlanAction.REMOVE.value)
+    planned = plan.filter(pc.and_not(pc.equal(plan.column("level"), Level.FUNCTION.value), is_removed))
+    writers = dict(zip(*(planned.column(name).to_pylist() for name in ("id", "writer")), strict=True))
+    _must_match(workspace, want_functions(workspace, writers), planned)
+    is_written = pc.equal(planned.column("action"), PlanAction.WRITE.value)
+    return writers, from_table(planned.filter(pc.and_(is_written, pc.is_valid(planned.column("cause")))), Rewrite)
 
 
 def _open(
@@ -130,12 +137,12 @@ def _write_layer(
     texts.add_written(build.write_upper(inputs, wanted, rewrites))
 
 
-def _must_match(build: LevelBuild, wanted: Sequence[RequiredDocument], planned: pa.Table) -> None:
+def _must_match(workspace: Workspace, wanted: Sequence[RequiredDocument], planned: pa.Table) -> None:
     """Raise `BrokenStore` if the plan was made from other functions than these."""
     names = ["id", "summary_hash"]
     found = pa.table([[getattr(document, name) for document in wanted] for name in names], schema=_OF_TEXTS)
     if found.sort_by("id") != planned.select(names).cast(_OF_TEXTS).sort_by("id"):
         raise BrokenStore(
-            f"repository {build.workspace.key!r}: the plan was made from other functions than the table `symbols` has "
+            f"repository {workspace.key!r}: the plan was made from other functions than the table `symbols` has "
             "now: run the step summary_plan again"
         )

@@ -29,6 +29,7 @@ from codesum_pipeline.foundation.data_model.ids import (
     without_suffix,
 )
 from codesum_pipeline.foundation.data_model.symbol import FileFacts, Import, SymbolType
+from codesum_pipeline.foundation.store.last_reading import LastReading
 from codesum_pipeline.foundation.store.rows import lists_of_field, values_of
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.workspace import Workspace
@@ -42,7 +43,6 @@ from codesum_pipeline.texts.summaries.inputs import (
     TextFileInput,
     UpperInput,
 )
-from codesum_pipeline.texts.summaries.last_reading import LastReading
 from codesum_pipeline.texts.summaries.own_sources import own_source
 
 
@@ -121,24 +121,27 @@ _MOST_KEPT = 1 << 16
 _SYMBOLS_OF_CLASS = 4
 
 
-# Most steps of a build read the same one.
-_LAST_OUTLINE = LastReading[DocumentTree]()
+# Most steps of a build read the same one; with the files whose symbols it has, None for all.
+_LAST_OUTLINE = LastReading[tuple[frozenset[str] | None, DocumentTree]]()
 
 
 def read_outline(workspace: Workspace, of_files: Collection[str] | None = None) -> DocumentTree:
-    """The outline of the repository's current `files` and `symbols` tables; or with the symbols of some files alone."""
+    """The outline of the repository's current `files` and `symbols` tables; or with the symbols of some files at least,
+    and all files and folders."""
     tables, key, root = workspace.tables, workspace.key, workspace.entry.root_module
     hashes = (tables.hash_read(table, key, columns=columns) for table, columns in _COLUMNS.items())
-    made_from = (root, *hashes, hash_of(None if of_files is None else sorted(of_files)))
+    made_from, wanted = (root, *hashes), None if of_files is None else frozenset(of_files)
     if known := _LAST_OUTLINE.find(made_from):
-        return known
+        with_symbols, outline = known
+        if with_symbols is None or (wanted is not None and wanted <= with_symbols):
+            return outline
     files, facts = (tables.read(table, key, columns=_COLUMNS[table]) for table in ("files", "file_facts"))
     symbols = tables.read_files("symbols", key, of_files, columns=_COLUMNS["symbols"])
     readable = set(facts.column("file_path").to_pylist())
     statuses = zip(files.column("path").to_pylist(), files.column("status").to_pylist(), strict=True)
     indexed = [path for path, status in statuses if status == FileStatus.INDEXED and path in readable]
     outline = build_outline(indexed, symbols, root=root)
-    _LAST_OUTLINE.keep(made_from, outline if symbols.num_rows < _MOST_KEPT else None)
+    _LAST_OUTLINE.keep(made_from, (wanted, outline) if symbols.num_rows < _MOST_KEPT else None)
     return outline
 
 

@@ -1,15 +1,17 @@
 """What the next steps will write, and why, before anything is written.
 
-At the function level the plan is exact, and `function_summaries` carries it
-out. Above it the plan is an upper bound: whether a class, file or module is
+At the function level the plan is exact, and where a model writes,
+`function_summaries` carries it out. Above it the plan is an upper bound: whether a class, file or module is
 written is known once its children's texts are, so one with a changed
 descendant is `maybe`.
+
+Of a document that stays as it is there is nothing to say, and the table has no row.
+Where a model writes it has one for each document, for its gate and its price.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
@@ -18,8 +20,8 @@ from msgspec.structs import replace
 from codesum_pipeline.foundation.data_model.document import LEVELS, Cause, Gate, Level, PlanAction, PlanRow, WrittenBy
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.foundation.data_model.hashing import hash_of
+from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
-from codesum_pipeline.foundation.store.rows import to_table
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.graph.graph_step import build_call_graph
@@ -55,11 +57,10 @@ from codesum_pipeline.texts.summaries.inputs import (
 )
 from codesum_pipeline.texts.summaries.outline import DocumentTree, head_layers, read_outline, text_files
 from codesum_pipeline.texts.summaries.placeholders import is_empty
-from codesum_pipeline.texts.summaries.text_changes import changed_files, is_in_files
+from codesum_pipeline.texts.summaries.text_changes import changed_files
 from codesum_pipeline.texts.summaries.wanted_texts import EXTRACTIVE, PLACEHOLDER, want_unless_it_fails
 
 _NO_MODEL = Decision(None)
-_NO_ROWS = to_table([], PlanRow)
 _OF_KEPT = ["id", "writer", "summary_hash"]
 # Causes for which a text is written again only where a model may be called.
 _TURNS = (Cause.UPGRADED, Cause.PROMPT, Cause.MODEL)
@@ -98,7 +99,16 @@ def plan_summaries(workspace: Workspace, *, progress: Progress = no_progress) ->
 
     Where a model writes it is planned twice: the caps are shared out once all calls for it are known.
     """
-    files, setup = {level: changed_files(workspace, level) for level in LEVELS}, ModelSetup.of(workspace)
+    setup = ModelSetup.of(workspace)
+    rows, kept = _plan(workspace, setup, progress)
+    return _write(workspace, rows, kept, setup)
+
+
+def _plan(
+    workspace: Workspace, setup: ModelSetup | None, progress: Progress
+) -> tuple[list[PlanRow], Mapping[Level, int]]:
+    """The rows of documents that are looked at or have another context, and how many others are kept."""
+    files = {level: changed_files(workspace, level) for level in LEVELS}
     of_texts = [files[level] for level in LEVELS if level is not Level.MODULE]
     outline = read_outline(workspace, None if None in of_texts else {path for some in of_texts for path in some or ()})
     model = ModelPlanner(workspace, setup, outline) if setup else None
@@ -107,10 +117,10 @@ def plan_summaries(workspace: Workspace, *, progress: Progress = no_progress) ->
         first.plan()
         model.share_out_caps(first.existing())
     planner = _Planner(workspace, outline, model, files)
-    rows = planner.plan()
-    count = len(rows) + planner.kept.num_rows
+    rows, kept = planner.plan(), planner.kept
+    count = len(rows) + sum(kept.values())
     progress("planning", count, count)
-    return _write(workspace, rows, setup, kept=planner.kept)
+    return rows, kept
 
 
 def preview_plan(workspace: Workspace, scratch: Workspace, *, progress: Progress = no_progress) -> PlanPreview:
@@ -125,16 +135,21 @@ def preview_plan(workspace: Workspace, scratch: Workspace, *, progress: Progress
     snapshot = snapshot_with_indexes(scratch, progress=progress)
     parsing = parse_symbols(scratch, progress=progress)
     build_call_graph(scratch, progress=progress)
-    plan = plan_summaries(scratch, progress=progress)
-    rows = scratch.tables.read_rows("plan", workspace.key, PlanRow)
-    return PlanPreview(rows=tuple(rows), snapshot=snapshot, parsing=parsing, plan=plan)
+    setup = ModelSetup.of(scratch)
+    rows, kept = _plan(scratch, setup, progress)
+    plan = _write(scratch, rows, kept, setup)
+    ordered = sorted(rows, key=lambda row: (row.level, row.id))
+    return PlanPreview(rows=tuple(ordered), snapshot=snapshot, parsing=parsing, plan=plan)
 
 
 def settle_plan(workspace: Workspace) -> PlanReport:
     """Replace a `plan` that was carried out by the current one, which keeps every document."""
-    planned = workspace.tables.read_rows("plan", workspace.key, PlanRow)
+    setup = ModelSetup.of(workspace)
+    planned = workspace.tables.read_rows("plan", workspace.key, PlanRow) if setup else []
     rows = [_carried_out(row) for row in planned if row.action is not PlanAction.REMOVE]
-    return _write(workspace, rows, ModelSetup.of(workspace))
+    seen = Counter(row.level for row in rows)
+    kept = {level: workspace.tables.count(texts_table(level), workspace.key) - seen[level] for level in Level}
+    return _write(workspace, rows, kept, setup)
 
 
 def _carried_out(row: PlanRow) -> PlanRow:
@@ -147,13 +162,13 @@ def _carried_out(row: PlanRow) -> PlanRow:
 
 
 def _write(
-    workspace: Workspace, rows: Sequence[PlanRow], setup: ModelSetup | None, *, kept: pa.Table = _NO_ROWS
+    workspace: Workspace, rows: Sequence[PlanRow], kept: Mapping[Level, int], setup: ModelSetup | None
 ) -> PlanReport:
-    """Write these rows and those of documents that nobody looked at, which are kept."""
-    written = workspace.tables.write("plan", workspace.key, pa.concat_tables([to_table(rows, PlanRow), kept]))
+    """Write what there is to say of documents; of each level so many that have no row are kept."""
+    told = rows if setup else [row for row in rows if row.action is not PlanAction.KEEP or row.context_changed]
+    written = workspace.tables.write_rows("plan", workspace.key, told, PlanRow)
     actions = Counter((row.level, row.action) for row in rows)
-    kept_levels = Counter(kept.column("level").to_pylist())
-    actions.update({(Level(level), PlanAction.KEEP): count for level, count in kept_levels.items()})
+    actions.update({(level, PlanAction.KEEP): count for level, count in kept.items()})
     causes = Counter(row.cause for row in rows if row.level is Level.FUNCTION and row.cause)
     forecast, usd_with_cache, next_build, history = {}, None, None, None
     if setup:
@@ -169,8 +184,7 @@ def _write(
             for level in Level
         },
         by_cause=dict(sorted(causes.items())),
-        contexts_changed=len({row.id for row in rows if row.context_changed})
-        + (pc.sum(kept.column("context_changed")).as_py() or 0),
+        contexts_changed=len({row.id for row in rows if row.context_changed}),
         table_hash=written.table_hash,
         forecast=forecast,
         predicted_usd_with_cache=usd_with_cache,
@@ -181,10 +195,16 @@ def _write(
 
 def _contexts_changed(workspace: Workspace) -> set[str]:
     """Documents of the last build whose sampled neighbours are others now: only their context is updated."""
-    now, before = (
-        workspace.tables.read_or_empty(table, workspace.key, columns=["id", "graph_hash"])
+    tables = [
+        workspace.tables.by_parts(table, workspace.key, columns=["id", "graph_hash"])
         for table in ("contexts", "documents")
-    )
+    ]
+    # A part that both have says the same in both.
+    same = {*tables[0].hashes()}.intersection(tables[1].hashes())
+    parts = [[*table.read_others(same)] for table in tables]
+    if not all(parts):
+        return set()
+    now, before = map(pa.concat_tables, parts)
     then = before.column("graph_hash").take(pc.index_in(now.column("id"), value_set=before.column("id")))
     is_other = pc.fill_null(pc.not_equal(now.column("graph_hash"), then), False)
     return set(now.column("id").filter(is_other).to_pylist())
@@ -208,18 +228,18 @@ class _Planner:
         self._other_contexts = _contexts_changed(workspace)
         # A name may change its kind: the class X of the last build and the function X of this one share an id.
         self._rows: dict[tuple[Level, str], PlanRow] = {}
-        self.kept = _NO_ROWS
+        self.kept: dict[Level, int] = {}
         self._touched: set[tuple[Level, str]] = set()
         # Its failures are counted by the step that writes.
         self._guard = FailureGuard()
 
     def plan(self) -> list[PlanRow]:
-        """One row per document that is looked at, and one per document to remove; `kept` has those of the others."""
+        """One row per document that is looked at or has another context, and one per document to remove; `kept` has how
+        many others there are."""
         self._functions()
         for level in (Level.CLASS, Level.FILE, Level.MODULE):
             layers = head_layers(self._workspace, level, self._outline, self._files[level])
             self._texts([head for heads in layers for head in heads if isinstance(head, TextFileInput)])
-            self._keep(level, pa.array(text_files(self._workspace), pa.string()))
             before = self._last[level].of([head.id for heads in layers for head in heads])
             for layer, heads in enumerate(layers):
                 for head in heads:
@@ -228,37 +248,29 @@ class _Planner:
         for level in Level:
             for id_ in self._last[level].removed({id_ for of_level, id_ in self._rows if of_level is level}):
                 self._add(level, id_, PlanAction.REMOVE, None)
+            self._keep(level)
         return list(self._rows.values())
 
     def existing(self) -> int:
         """How many documents have a text."""
         return sum(len(last.ids) for last in self._last.values())
 
-    def _keep(self, level: Level, exact: pa.Array | None = None) -> None:
-        """Plan the documents of files that did not change, whose texts are kept; of the `exact` ones, or all, the input
-        is known."""
-        files = self._files[level]
+    def _keep(self, level: Level) -> None:
+        """Count the documents of files that did not change, whose texts are kept, and plan those whose context did."""
+        files, tables, key = self._files[level], self._workspace.tables, self._workspace.key
         if files is None:
             return
-        texts = self._workspace.tables.read(texts_table(level), self._workspace.key, columns=_OF_KEPT)
-        texts = texts.filter(pc.invert(is_in_files(texts.column("id"), files)))
-        ids = texts.column("id")
-        is_exact = pa.scalar(True) if exact is None else pc.is_in(ids, value_set=exact)
-        row = PlanRow("", level, PlanAction.KEEP, None, (), None, None, context_changed=False)
-        rows = to_table([row], PlanRow).take(pa.array(np.zeros(len(ids), dtype=np.int64)))
-        columns = {
-            "id": ids,
-            "context_changed": pc.is_in(ids, value_set=pa.array(self._other_contexts, pa.string())),
-            **{name: pc.if_else(is_exact, texts.column(name), pa.scalar(None, pa.string())) for name in _OF_KEPT[1:]},
-        }
-        for name, column in columns.items():
-            at = rows.column_names.index(name)
-            rows = rows.set_column(at, rows.schema.field(at), column)
-        self.kept = pa.concat_tables([self.kept, rows])
+        of_others = {id_.partition(SEPARATOR)[0] for id_ in self._other_contexts} - files
+        texts = tables.read_files(texts_table(level), key, of_others, columns=_OF_KEPT)
+        texts = texts.filter(pc.is_in(texts.column("id"), value_set=pa.array(self._other_contexts, pa.string())))
+        self.kept[level] = tables.count(texts_table(level), key) - len(self._last[level].ids) - len(texts)
+        exact = text_files(self._workspace) if len(texts) and level is Level.FILE else ()
+        for id_, writer, summary_hash in zip(*(column.to_pylist() for column in texts.columns), strict=True):
+            known = (writer, summary_hash) if level is Level.FUNCTION or id_ in exact else (None, None)
+            self._add(level, id_, PlanAction.KEEP, None, *known)
 
     def _functions(self) -> None:
         files = self._files[Level.FUNCTION]
-        self._keep(Level.FUNCTION)
         wanted = want_functions(self._workspace, choose_writers(self._workspace, files), files)
         decisions: Mapping[str, Decision] = {}
         if self._model:

@@ -5,6 +5,7 @@ A function, a class and a file are written from their own file and from the text
 versions; where a model writes, its gates count too, and nothing is known of any file.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 
 import pyarrow as pa
@@ -12,12 +13,13 @@ import pyarrow.compute as pc
 
 from codesum_pipeline.foundation.data_model.document import LEVELS, Gate, Level
 from codesum_pipeline.foundation.data_model.edge import Context
+from codesum_pipeline.foundation.store.last_reading import LastReading
 from codesum_pipeline.foundation.store.made_from import MadeFrom, changed_paths, hash_files
 from codesum_pipeline.foundation.store.rows import column_names
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.table_parts import paths_of
 from codesum_pipeline.foundation.store.workspace import Workspace
-from codesum_pipeline.symbols.parsing.symbols_step import read_origins
+from codesum_pipeline.symbols.parsing.symbols_step import hash_origins, read_origins
 
 # All that others make of a text follows from these.
 _OF_TEXTS = [
@@ -28,6 +30,8 @@ _OF_DOCUMENTS = [
     "id", "type", "file_path", "qualified_name", "signature", "is_placeholder", "parent_id", "written_by",
     "content_hash", "text_hash",
 ]  # fmt: skip
+# Of more files, keeping their origins would take too much memory.
+_MOST_KEPT = 1 << 16
 _OF_FILES = (Level.FUNCTION, Level.CLASS, Level.FILE)
 
 
@@ -69,9 +73,21 @@ def hash_documents(workspace: Workspace) -> MadeFrom:
     return hash_files(workspace, "documents", _OF_DOCUMENTS)
 
 
+# The plan, a level and what is noted of it look at the same ones.
+_LAST_ORIGINS = defaultdict[Level, LastReading[MadeFrom]](LastReading)
+
+
 def _origins(workspace: Workspace, level: Level) -> MadeFrom:
     """No step depends on these: they only say which rows need not be looked at."""
+    below, tables, gate = LEVELS[: LEVELS.index(level)], workspace.tables.unrecorded(), str(usual_gate(workspace))
+    hashes = (tables.content_hash(texts_table(one), workspace.key, columns=_OF_TEXTS) for one in below)
+    made_from = (gate, *hash_origins(workspace), *hashes)
+    if known := _LAST_ORIGINS[level].find(made_from):
+        return known
     files = read_origins(workspace)
-    paths, gate = files["file_path"], pa.repeat(str(usual_gate(workspace)), len(files))
-    below = LEVELS[: LEVELS.index(level)]
-    return MadeFrom.of_columns(paths, *files.columns, gate, *hash_texts(workspace, below, paths))
+    paths = files["file_path"]
+    found = MadeFrom.of_columns(
+        paths, *files.columns, pa.repeat(gate, len(files)), *hash_texts(workspace, below, paths)
+    )
+    _LAST_ORIGINS[level].keep(made_from, found if len(paths) < _MOST_KEPT else None)
+    return found
