@@ -53,6 +53,11 @@ class MadeFrom(Struct, frozen=True):
         return cls(pa.table([ids, _sha1_of(_one_text(columns))], schema=_SCHEMA))
 
     @classmethod
+    def of_hashes(cls, ids: pa.Array | pa.ChunkedArray, *hashes: pa.Array | pa.ChunkedArray) -> Self:
+        """As `of_columns`, from columns of hashes, which are short: they are joined."""
+        return cls(pa.table([ids, pc.binary_join_element_wise(*hashes, "\n")], schema=_SCHEMA))
+
+    @classmethod
     def of_last_build(cls, ws: Workspace, table: str) -> Self:
         """Of the rows that a table has; none where nothing is known of them."""
         last = ws.last_build

@@ -142,16 +142,27 @@ def _moved(described: bytes, group: RowGroup, *, by: int, ordinals: int) -> tupl
     if not (by or ordinals):
         return described, group
     moves = dict.fromkeys(group.places, by) | ({} if group.ordinal is None else {group.ordinal: ordinals})
+    # A table has tens of thousands of places, so that numbers are read and written here.
     data, at, now = bytearray(), 0, {}
     for place in sorted(moves):
         data += described[at:place]
         now[place] = len(data)
-        coded, at = _varint(described, place)
+        coded = shift = 0
+        at = place
+        while (byte := described[at]) > 0x7F:
+            coded |= (byte & 0x7F) << shift
+            shift += 7
+            at += 1
         # Positive numbers are coded as their doubles.
-        data += _as_varint(coded + 2 * moves[place])
+        value = (coded | byte << shift) + 2 * moves[place]
+        at += 1
+        while value > 0x7F:
+            data.append(value & 0x7F | 0x80)
+            value >>= 7
+        data.append(value)
     data += described[at:]
     ordinal = None if group.ordinal is None else now[group.ordinal]
-    return bytes(data), RowGroup(len(data), tuple(now[place] for place in group.places), ordinal)
+    return bytes(data), RowGroup(len(data), tuple([now[place] for place in group.places]), ordinal)
 
 
 def _read_footer(file: BinaryIO) -> bytes:

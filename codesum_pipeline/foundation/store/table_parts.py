@@ -83,17 +83,21 @@ class PartList(Struct, frozen=True):
 
     def with_rows_of(self, paths: Collection[str]) -> set[int]:
         """The numbers of the parts that have rows of these paths, or would have them."""
+        return {number for numbers in self.around(paths).values() for number in numbers}
+
+    def around(self, paths: Collection[str]) -> dict[str, set[int]]:
+        """For each path the numbers of the parts that have its rows, or would have them."""
         firsts = [part.first for part in self.parts]
-        found: set[int] = set()
+        found: dict[str, set[int]] = {path: set() for path in paths}
         for group in {part.group for part in self.parts}:
             start = bisect_left(firsts, group + _BETWEEN)
             stop = bisect_left(firsts, group + _AFTER)
-            for path in paths:
+            for path, of_path in found.items():
                 key = f"{group}{_BETWEEN}{path}"
                 # Ids below a folder are between that of the folder and what would be in a file of its name.
                 for first, last in ((key, key), (key + SEPARATOR, key + _BEHIND)):
                     numbers = (bisect_right(firsts, first) - 1, bisect_right(firsts, last) - 1)
-                    found.update(range(max(numbers[0], start), min(max(numbers[1], start), stop - 1) + 1))
+                    of_path.update(range(max(numbers[0], start), min(max(numbers[1], start), stop - 1) + 1))
         return found
 
     def rows_besides(self, numbers: Collection[int]) -> int:

@@ -23,6 +23,7 @@ from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.foundation.store.last_reading import LastReading
+from codesum_pipeline.foundation.store.made_from import MadeFrom
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.foundation.worker_processes.limits import work_limits
 from codesum_pipeline.foundation.worker_processes.pool import Pool, worker_count
@@ -218,12 +219,12 @@ def hash_origins(ws: Workspace) -> tuple[str | None, ...]:
 
 
 # Most steps of a build read the same ones.
-_LAST_ORIGINS = LastReading[pa.Table]()
+_LAST_ORIGINS = LastReading[MadeFrom]()
 
 
-def read_origins(ws: Workspace) -> pa.Table:
-    """What the rows of each indexed file in the three tables were read from, as strings. No step depends on it: files
-    that were read from the same have the same rows, and others may."""
+def read_origins(ws: Workspace) -> MadeFrom:
+    """What the rows of each indexed file in the three tables were read from. No step depends on it: files that were
+    read from the same have the same rows, and others may."""
     hashes = hash_origins(ws)
     if known := _LAST_ORIGINS.find(hashes):
         return known
@@ -231,9 +232,9 @@ def read_origins(ws: Workspace) -> pa.Table:
     keys = tables.read_or_empty("file_facts", ws.key, columns=list(CARRY_KEY))
     compiled = tables.read_or_empty("compiler_files", ws.key, columns=["file_path", "documents"]).combine_chunks()
     places = pc.index_in(keys["file_path"], value_set=compiled["file_path"].combine_chunks())
-    keys = keys.append_column("documents", compiled["documents"].take(places))
-    origins = pa.table({name: pc.fill_null(keys[name], "") for name in keys.column_names})
-    _LAST_ORIGINS.keep(hashes, origins if len(origins) < _MOST_KEPT else None)
+    columns = (*keys.columns, compiled["documents"].take(places))
+    origins = MadeFrom.of_columns(keys["file_path"], *(pc.fill_null(column, "") for column in columns))
+    _LAST_ORIGINS.keep(hashes, origins if len(origins.rows) < _MOST_KEPT else None)
     return origins
 
 

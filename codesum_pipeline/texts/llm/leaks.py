@@ -139,5 +139,16 @@ def _forms(name: str) -> list[str]:
 
 def _stands_in(name: str, text: str) -> bool:
     """Whether a text has the name as a whole; one that could be a word only as a call."""
-    end = r"(?!\w)" if looks_like_code(name) else r"\(\)"
-    return name in text and bool(re.search(rf"(?<!\w){re.escape(name)}{end}", text))
+    # Without a pattern: making one takes longer than all else that is asked of a name.
+    is_code, start = looks_like_code(name), text.find(name)
+    while start >= 0:
+        end = start + len(name)
+        ends = not _is_of_word(text[end : end + 1]) if is_code else text.startswith("()", end)
+        if ends and not (start and _is_of_word(text[start - 1])):
+            return True
+        start = text.find(name, start + 1)
+    return False
+
+
+def _is_of_word(sign: str) -> bool:
+    return sign.isalnum() or sign == "_"

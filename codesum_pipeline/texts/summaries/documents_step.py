@@ -30,7 +30,7 @@ from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.source.files.origins import is_own
 from codesum_pipeline.symbols.parsing.symbols_step import read_origins
-from codesum_pipeline.texts.summaries.outline import DocumentTree, module_layers, read_outline
+from codesum_pipeline.texts.summaries.outline import DocumentTree, base_name, module_layers, read_outline
 from codesum_pipeline.texts.summaries.text_changes import hash_contexts, hash_texts, is_in_files
 from codesum_pipeline.texts.summaries.text_history import append_history
 
@@ -81,10 +81,11 @@ def assemble_documents(workspace: Workspace, *, progress: Progress = no_progress
     if not workspace.tables.is_scratch:
         now().keep(workspace, "documents")
     counted = workspace.tables.read("documents", workspace.key, columns=["type", "written_by"])
-    levels, writers = (Counter(column.to_pylist()) for column in counted.columns)
+    counts = (pc.value_counts(column).to_pylist() for column in counted.columns)
+    levels, writers = ({count["values"]: count["counts"] for count in each} for each in counts)
     return DocumentsReport(
         rows=written.rows,
-        by_level={level: levels[level] for level in Level},
+        by_level={level: levels.get(level, 0) for level in Level},
         by_writer={WrittenBy(name): count for name, count in sorted(writers.items())},
         texts_changed=changes.written,
         texts_removed=changes.removed,
@@ -94,12 +95,12 @@ def assemble_documents(workspace: Workspace, *, progress: Progress = no_progress
 
 def _origins(workspace: Workspace, containers: pa.Table) -> MadeFrom:
     """What the documents of each file, and of each folder, are made from."""
-    files, paths = read_origins(workspace), containers["id"]
-    places = pc.index_in(paths, value_set=files["file_path"].combine_chunks())
-    of_files = (pc.fill_null(column.take(places), "") for column in files.columns)
+    paths = containers["id"]
     of_places = (pc.fill_null(column.cast(pa.string()), "") for column in containers.columns)
     of_texts = hash_texts(workspace, LEVELS, paths)
-    return MadeFrom.of_columns(paths, *of_files, *of_places, *of_texts, hash_contexts(workspace, paths))
+    return MadeFrom.of_columns(
+        paths, read_origins(workspace).at(paths), *of_places, *of_texts, hash_contexts(workspace, paths)
+    )
 
 
 def _documents(workspace: Workspace, outline: DocumentTree, containers: pa.Table, paths: set[str] | None) -> pa.Table:
@@ -171,7 +172,7 @@ def _container_places(workspace: Workspace, outline: DocumentTree) -> pa.Table:
     of_files = [*(found.column(name) for name in ("content_hash", "language")), *flags.columns[1:]]
     known = dict(zip(outline.files, zip(*(column.to_pylist() for column in of_files), strict=True), strict=True))
     for path in (path for layer in module_layers(outline) for path in layer):
-        children = {child.name: known[child.id] for child in outline.children[path]}
+        children = {base_name(id_): known[id_] for id_, _ in outline.children.unordered(path)}
         hashes = {name: content_hash for name, (content_hash, *_) in children.items()}
         _, languages, are_tests, are_vendored = zip(*children.values(), strict=True)
         known[path] = module_content_hash(hashes), _main_language(languages), all(are_tests), all(are_vendored)

@@ -153,7 +153,7 @@ class LevelBuild(Struct):
             written=len(self.rewrites),
             kept=written.rows - len(self.rewrites),
             removed=len(gone),
-            placeholders=writers.column("written_by").to_pylist().count(WrittenBy.PLACEHOLDER.value),
+            placeholders=pc.sum(pc.equal(writers["written_by"], WrittenBy.PLACEHOLDER.value)).as_py() or 0,
             by_cause=dict(sorted(Counter(rewrite.cause for rewrite in self.rewrites).items())),
             rewrites=tuple(sorted(self.rewrites, key=lambda rewrite: rewrite.id)),
             table_hash=self._content_hash(),
@@ -209,6 +209,8 @@ class LevelBuild(Struct):
             ]
         )
         replaced = set(paths_of(ids).to_pylist())
+        if self.of_files is not None and not replaced:
+            return tables.keep(table, key)
         names = column_names(TextRow)
         around = tables.read_files(table, key, replaced, columns=names)
         around = around.filter(pc.is_in(around.column("id"), value_set=before.column("id").combine_chunks()))

@@ -14,6 +14,7 @@ from codesum_pipeline.foundation.data_model.document import Level, PlanAction
 from codesum_pipeline.foundation.data_model.errors import BrokenStore
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.foundation.store.rows import from_table
+from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.foundation.worker_processes.limits import work_limits
 from codesum_pipeline.foundation.worker_processes.pool import Pool, worker_count
@@ -29,7 +30,7 @@ from codesum_pipeline.texts.summaries.outline import (
     with_children,
 )
 from codesum_pipeline.texts.summaries.text_changes import changed_files, note_files
-from codesum_pipeline.texts.summaries.texts_below import Texts
+from codesum_pipeline.texts.summaries.texts_below import OF_HEADS, Texts
 from codesum_pipeline.texts.summaries.wanted_texts import PLACEHOLDER, want_unless_it_fails
 
 # The writing by a model is imported where a model writes: it needs asyncio and the callers of providers, which take
@@ -59,7 +60,13 @@ def write_level(workspace: Workspace, level: Level, *, progress: Progress = no_p
     files = changed_files(workspace, level)
     outline = read_outline(workspace, () if level is Level.MODULE and not workspace.settings.llm.enabled else files)
     build, model = _open(workspace, level, progress, files, outline)
-    texts = Texts(workspace, *_BELOW[level], own=level, previous=build.previous, of_files=files)
+    shown, known = files, build.previous
+    if level is Level.MODULE and files is not None:
+        # What is directly in the folders, which may be other folders that nobody looks at.
+        shown = {child.id for folder in files for child in outline.children.get(folder, ())}
+        columns = [*OF_HEADS]
+        known = workspace.tables.read_files(texts_table(level), workspace.key, shown, columns=columns)
+    texts = Texts(workspace, *_BELOW[level], own=level, previous=known, of_files=shown)
     for layer in head_layers(workspace, level, outline, files):
         _write_layer(build, model, layer, outline, texts)
     return _finish(build, model)

@@ -10,7 +10,7 @@ folders, so these two levels come in layers: each is shown the texts of the laye
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -69,6 +69,10 @@ class Children(Mapping[str, tuple[Child, ...]]):
             found = self._ordered[parent] = tuple([Child(id_, name, level) for name, id_, level in ordered])
         return found
 
+    def unordered(self, parent: str) -> Sequence[tuple[str, Level]]:
+        """The id and level of each child of a document that has some, in no order."""
+        return self._below[parent]
+
     def __contains__(self, parent: object) -> bool:
         return parent in self._below
 
@@ -86,7 +90,7 @@ class DocumentTree(Struct):
     Functions without a name of their own (`unnamed`) are among nobody's: no text above them is made from theirs.
     """
 
-    children: Mapping[str, tuple[Child, ...]]
+    children: Children
     parents: Mapping[str, str | None]
     files: tuple[str, ...]
     modules: tuple[str, ...]
@@ -160,10 +164,10 @@ def build_outline(files: list[str], symbols: pa.Table, *, root: str) -> Document
             below[parent].append((id_, levels[id_]))
     modules: set[str] = set()
     for path in files:
-        folders = parent_modules(path, root=root)
-        parents[path] = folders[0]
-        below[folders[0]].append((path, Level.FILE))
-        modules.update(folders)
+        folder = parents[path] = module_path_of(path)
+        below[folder].append((path, Level.FILE))
+        if folder not in modules:
+            modules.update(parent_modules(path, root=root))
     for folder in modules:
         parent = parents[folder] = None if folder == root else module_path_of(folder)
         if parent is not None:
@@ -270,7 +274,7 @@ def head_layers(
     workspace: Workspace, level: Level, outline: DocumentTree, of_files: Collection[str] | None = None
 ) -> list[list[UpperInput]]:
     """Classes, files or folders without their children, in layers: what one holds is in an earlier layer. Of
-    classes and files, only those `of_files`."""
+    classes and files, only those `of_files`; of folders, only those."""
     if level is Level.CLASS:
         holders = Holders.of(workspace, of_files)
         classes = [
@@ -280,7 +284,10 @@ def head_layers(
         return _class_layers(classes, outline)
     if level is Level.FILE:
         return [[*read_files(workspace, of_files)]]
-    readmes = _read_readmes(workspace, outline)
+    layers = module_layers(outline)
+    if of_files is not None:
+        layers = [[path for path in layer if path in of_files] for layer in layers]
+    readmes = _read_readmes(workspace, outline, chain.from_iterable(layers))
     names = {workspace.entry.root_module: workspace.key}
     return [
         [
@@ -288,7 +295,7 @@ def head_layers(
             for path in layer
             for name, readme in [readmes.get(path, (None, None))]
         ]
-        for layer in module_layers(outline)
+        for layer in layers
     ]
 
 
@@ -324,10 +331,12 @@ def with_children(head: UpperInput, children: tuple[ChildText, ...]) -> UpperInp
     return head if isinstance(head, TextFileInput) else replace(head, children=children)
 
 
-def _read_readmes(workspace: Workspace, outline: DocumentTree) -> dict[str, tuple[str, str]]:
+def _read_readmes(workspace: Workspace, outline: DocumentTree, folders: Iterable[str]) -> dict[str, tuple[str, str]]:
     """By folder its README's name and head, cut at a line end."""
+    # A step depends on all: which of them it looks at follows from what they were before.
+    workspace.tables.hash_read("file_facts", workspace.key, columns=["file_path", "source"])
     chosen: dict[str, str] = {}
-    for path in outline.modules:
+    for path in folders:
         names = {child.name.lower(): child.id for child in outline.children.get(path, ()) if child.level is Level.FILE}
         found = next((names[name] for name in _README_NAMES if name in names), None)
         if found:

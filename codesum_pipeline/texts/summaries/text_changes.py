@@ -1,8 +1,9 @@
-"""The files whose texts of a level must be looked at: they were read from something else than when these texts were
-written, or what these are written from below them has changed.
+"""The files, or folders, whose texts of a level must be looked at: they were read from something else than when these
+texts were written, or what these are written from below them has changed.
 
 A function, a class and a file are written from their own file and from the texts below them, under settings and
-versions; where a model writes, its gates count too, and nothing is known of any file.
+versions, and a folder from what is in it: with a file each folder above it is looked at. Where a model writes, its
+gates count too, and nothing is known of any file.
 """
 
 from collections import defaultdict
@@ -13,6 +14,7 @@ import pyarrow.compute as pc
 
 from codesum_pipeline.foundation.data_model.document import LEVELS, Gate, Level
 from codesum_pipeline.foundation.data_model.edge import Context
+from codesum_pipeline.foundation.data_model.ids import parent_modules
 from codesum_pipeline.foundation.store.last_reading import LastReading
 from codesum_pipeline.foundation.store.made_from import MadeFrom, changed_paths, hash_files
 from codesum_pipeline.foundation.store.rows import column_names
@@ -32,19 +34,21 @@ _OF_DOCUMENTS = [
 ]  # fmt: skip
 # Of more files, keeping their origins would take too much memory.
 _MOST_KEPT = 1 << 16
-_OF_FILES = (Level.FUNCTION, Level.CLASS, Level.FILE)
 
 
 def changed_files(workspace: Workspace, level: Level) -> set[str] | None:
-    """The paths of the files whose texts of a level may be others, or are gone; None for all."""
-    if workspace.settings.llm.enabled or level not in _OF_FILES:
+    """The paths of the files, or folders, whose texts of a level may be others, or are gone; None for all."""
+    if workspace.settings.llm.enabled:
         return None
-    return changed_paths(workspace, texts_table(level), lambda: _origins(workspace, level))
+    paths = changed_paths(workspace, texts_table(level), lambda: _origins(workspace, level))
+    if paths is None or level is not Level.MODULE:
+        return paths
+    return {folder for path in paths for folder in parent_modules(path, root=workspace.entry.root_module)}
 
 
 def note_files(workspace: Workspace, level: Level) -> None:
     """Say, once all texts of a level are in place and none has failed, what they were written from."""
-    if level in _OF_FILES and not workspace.settings.llm.enabled and not workspace.tables.is_scratch:
+    if not workspace.settings.llm.enabled and not workspace.tables.is_scratch:
         _origins(workspace, level).keep(workspace, texts_table(level))
 
 
@@ -78,16 +82,15 @@ _LAST_ORIGINS = defaultdict[Level, LastReading[MadeFrom]](LastReading)
 
 
 def _origins(workspace: Workspace, level: Level) -> MadeFrom:
-    """No step depends on these: they only say which rows need not be looked at."""
-    below, tables, gate = LEVELS[: LEVELS.index(level)], workspace.tables.unrecorded(), str(usual_gate(workspace))
+    """No step depends on these: they only say which rows need not be looked at. What folders are written from is told
+    of each file below them."""
+    below = (Level.FILE,) if level is Level.MODULE else LEVELS[: LEVELS.index(level)]
+    tables, gate = workspace.tables.unrecorded(), str(usual_gate(workspace))
     hashes = (tables.content_hash(texts_table(one), workspace.key, columns=_OF_TEXTS) for one in below)
     made_from = (gate, *hash_origins(workspace), *hashes)
     if known := _LAST_ORIGINS[level].find(made_from):
         return known
-    files = read_origins(workspace)
-    paths = files["file_path"]
-    found = MadeFrom.of_columns(
-        paths, *files.columns, pa.repeat(gate, len(files)), *hash_texts(workspace, below, paths)
-    )
+    paths, origins = read_origins(workspace).rows.columns
+    found = MadeFrom.of_hashes(paths, origins, pa.repeat(gate, len(paths)), *hash_texts(workspace, below, paths))
     _LAST_ORIGINS[level].keep(made_from, found if len(paths) < _MOST_KEPT else None)
     return found

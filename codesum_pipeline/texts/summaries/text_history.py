@@ -41,9 +41,14 @@ class TextChangeCounts(Struct, frozen=True):
 def append_history(workspace: Workspace, paths: Collection[str] | None = None) -> TextChangeCounts:
     """Append what changed since the last rows of `document_history`: in all files and folders, or in some."""
     tables, key = workspace.tables, workspace.key
-    history = tables.read_or_empty("document_history", key, columns=["sequence", "id", "event", *_HASHES])
-    paths = paths if len(history) else None
-    latest = _latest_rows(history.filter(is_in_files(history.column("id"), paths)) if paths is not None else history)
+    numbers = tables.read_or_empty("document_history", key, columns=["sequence", "id"])
+    paths, columns = paths if len(numbers) else None, ["id", "event", *_HASHES]
+    if paths is None:
+        history = tables.read_or_empty("document_history", key, columns=columns)
+    else:
+        rows = pc.indices_nonzero(is_in_files(numbers.column("id"), paths)).to_numpy().astype(np.int64)
+        history = tables.read_at("document_history", key, rows, columns=columns)
+    latest = _latest_rows(history)
     changed: dict[Level, list[str]] = {}
     again: list[str] = []
     stay = np.zeros(len(latest), dtype=np.bool_)
@@ -60,9 +65,9 @@ def append_history(workspace: Workspace, paths: Collection[str] | None = None) -
     same = _planned_causes(workspace, again)
     gone = latest.filter(pc.and_not(pc.is_valid(latest.column("text_hash")), pa.array(stay))).column("id").to_pylist()
     if gone or same or any(changed.values()):
-        last_number = pc.max(history.column("sequence")).as_py() or 0
+        last_number = pc.max(numbers.column("sequence")).as_py() or 0
         tables.append("document_history", key, _rows_of_change(workspace, last_number, gone, changed, same))
-    elif history.num_rows == 0:
+    elif numbers.num_rows == 0:
         tables.write_rows("document_history", key, [], HistoryRow)
     return TextChangeCounts(written=sum(map(len, changed.values())), removed=len(gone))
 

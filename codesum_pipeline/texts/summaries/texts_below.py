@@ -13,6 +13,9 @@ from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.summaries.inputs import ChildText
 from codesum_pipeline.texts.summaries.outline import DocumentTree
 
+# What a text's hash, as those above it are shown it, is told by.
+OF_HEADS = ("id", "text_hash", "shown_hash", "written_by")
+
 
 class Texts:
     """The texts below a level: the hashes of all, and the words of those that a writer is shown.
@@ -35,7 +38,7 @@ class Texts:
         self._levels = (*levels, own) if own else levels
         self._heads: dict[str, tuple[str, bool]] = {}
         self._words: dict[str, tuple[str, tuple[str, ...]]] = {}
-        names = ["id", "text_hash", "shown_hash", "written_by"]
+        names = [*OF_HEADS]
         read, key = workspace.tables.read, workspace.key
         if of_files is not None:
             read = partial(workspace.tables.read_files, paths=of_files)
