@@ -56,6 +56,9 @@ _OF_CONTAINERS = pa.schema(
     ]
 )
 
+# What differs between two places of the same path.
+_OF_EACH = ("content_hash", "language", "is_test", "is_vendored")
+
 
 class DocumentsReport(Struct, frozen=True):
     """What the index holds now, and how many texts changed since the last build."""
@@ -96,9 +99,10 @@ def assemble_documents(workspace: Workspace, *, progress: Progress = no_progress
 def _origins(workspace: Workspace, containers: pa.Table) -> MadeFrom:
     """What the documents of each file, and of each folder, are made from."""
     paths = containers["id"]
-    of_places = (pc.fill_null(column.cast(pa.string()), "") for column in containers.columns)
+    # What else is said of a place follows from its path.
+    of_places = (pc.fill_null(containers[name].cast(pa.string()), "") for name in _OF_EACH)
     of_texts = hash_texts(workspace, LEVELS, paths)
-    return MadeFrom.of_columns(
+    return MadeFrom.of_hashes(
         paths, read_origins(workspace).at(paths), *of_places, *of_texts, hash_contexts(workspace, paths)
     )
 
@@ -114,7 +118,7 @@ def _documents(workspace: Workspace, outline: DocumentTree, containers: pa.Table
     order = pc.sort_indices(places.column("id"))
     order = order.filter(is_in_files(places.column("id").take(order), paths)) if paths is not None else order
     places = places.take(order).combine_chunks()
-    texts = _texts(workspace, places.column("id"), of_files)
+    texts = _texts(workspace, places.column("id"), paths)
     contexts = _contexts(workspace, places.column("id"), paths)
     text = texts.column("text")
     is_placeholder = pc.equal(texts.column("written_by"), WrittenBy.PLACEHOLDER.value)
@@ -178,18 +182,15 @@ def _container_places(workspace: Workspace, outline: DocumentTree) -> pa.Table:
         known[path] = module_content_hash(hashes), _main_language(languages), all(are_tests), all(are_vendored)
     paths = [*known]
     folders = [path if outline.levels[path] is Level.MODULE else module_path_of(path) for path in paths]
-    of_each = ("content_hash", "language", "is_test", "is_vendored")
-    columns = {name: [place[at] for place in known.values()] for at, name in enumerate(of_each)}
+    columns = {name: [place[at] for place in known.values()] for at, name in enumerate(_OF_EACH)}
     columns["parent_id"] = [outline.parents[path] for path in paths]
     return pa.table({"id": paths, "file_path": paths, "module_path": folders, **columns}, schema=_OF_CONTAINERS)
 
 
-def _texts(workspace: Workspace, ids: pa.ChunkedArray, of_files: Collection[str] | None) -> pa.Table:
-    """The text of each document, of files and of all folders; raises `BrokenStore` if one has none."""
-    paths = {level: None if level is Level.MODULE else of_files for level in Level}
+def _texts(workspace: Workspace, ids: pa.ChunkedArray, paths: Collection[str] | None) -> pa.Table:
+    """The text of each document, of some files and folders or of all; raises `BrokenStore` if one has none."""
     tables = [
-        workspace.tables.read_files(texts_table(level), workspace.key, paths[level], columns=_OF_TEXTS)
-        for level in Level
+        workspace.tables.read_files(texts_table(level), workspace.key, paths, columns=_OF_TEXTS) for level in Level
     ]
     texts = pa.concat_tables(tables)
     rows = pc.index_in(ids, texts.column("id"))

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from codesum_pipeline.builds.steps.reuse import RecordingStore
-from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.document import Level, PlanAction
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.table_files import TableWrite
@@ -111,6 +111,29 @@ def test_a_text_below_that_reads_otherwise_lets_its_class_and_file_be_looked_at(
     assert changed == {Level.FUNCTION: None, Level.CLASS: {"shelf_1.py"}, Level.FILE: {"shelf_1.py"}}
 
 
+def test_a_folder_is_looked_at_where_a_file_or_a_text_below_it_is_another(tmp_path: Path) -> None:
+    paths = ("a/b/one.py", "a/b/README.md", "a/two.py", "c/three.py")
+    repo = GitRepo.create(tmp_path / "repository", {path: FILE.format(1) for path in paths})
+    workspace = workspace_of(open_home(tmp_path / "home"), RepositoryEntry("shelves", str(repo.path)))
+    build(workspace)
+    folders = {"a/b", "a", "."}
+
+    def changed(files: Mapping[str, str]) -> set[str] | None:
+        repo.commit(dict(files))
+        build(workspace, until="symbols")
+        return changed_files(workspace, Level.MODULE)
+
+    assert changed_files(workspace, Level.MODULE) == set()
+    assert changed({"a/b/README.md": FILE.format(2)}) == folders, "its words are shown"
+    build(workspace)
+    assert changed({"a/b/one.py": FILE.format(1).replace("Holds", "Keeps")}) == folders
+    build(workspace, until="file_summaries")
+    assert changed_files(workspace, Level.MODULE) == folders, "also where a build ended before it wrote folders"
+    build(workspace)
+    repo.git("rm", "-q", "-r", "a/b")
+    assert changed({}) == folders, "also a folder that is gone"
+
+
 def test_nothing_is_known_where_a_model_may_write(built: Built) -> None:
     _, workspace = built(3)
     settings = workspace.settings.model_copy(
@@ -120,6 +143,22 @@ def test_nothing_is_known_where_a_model_may_write(built: Built) -> None:
 
     assert changed_files(workspace, Level.FUNCTION) == set()
     assert changed_files(by_model, Level.FUNCTION) is None
+
+
+def test_a_plan_has_rows_for_what_it_says_something_of(built: Built) -> None:
+    repo, workspace = built(3)
+    repo.commit({"shelf_1.py": FILE.format(1).replace("Holds", "Keeps"), "new.py": FILE.format(9)})
+    report = build(workspace, until="summary_plan")["summary_plan"]
+
+    planned = workspace.tables.read("plan", workspace.key).to_pylist()
+    told = {row["id"] for row in planned}
+    assert told == {
+        *("shelf_1.py::Shelf1::count", "shelf_1.py::Shelf1", "shelf_1.py", "."),
+        *("new.py::Shelf9::count", "new.py::Shelf9", "new.py"),
+    }
+    documents = workspace.tables.count("documents", workspace.key)
+    kept = [counts.get(PlanAction.KEEP, 0) for counts in report.by_action.values()]
+    assert sum(kept) == documents - sum(row["cause"] != "new" for row in planned)
 
 
 EDITS: Mapping[str, Mapping[str, str | None]] = {
@@ -141,13 +180,13 @@ def test_a_plan_that_looks_at_what_changed_is_the_one_that_looks_at_all(built: B
         if gone := [path for path, text in files.items() if text is None]:
             repo.git("rm", "-q", *gone)
             repo.git("commit", "-q", "--allow-empty", "-m", f"{name} gone")
-        build(workspace, until="summary_plan")
+        planned = build(workspace, until="summary_plan")["summary_plan"]
         plan = workspace.tables.read("plan", workspace.key)
         for file in workspace.layout.memos(workspace.key).glob("*.arrow"):
             file.unlink()
         report = plan_summaries(workspace)
         assert workspace.tables.read("plan", workspace.key).equals(plan), name
-        assert sum(sum(counts.values()) for counts in report.by_action.values()) == len(plan)
+        assert report == planned, "how many documents are kept, too"
         build(workspace)
 
 

@@ -13,9 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from codesum_pipeline.foundation.data_model.document import Cause, Gate, Level, WrittenBy
+from codesum_pipeline.foundation.data_model.errors import BrokenStore
 from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome, LedgerRow
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.summaries.by_model.outages import read_outages
+from codesum_pipeline.texts.summaries.level_step import write_level
 from codesum_pipeline_tests.support.comparing import first_difference, published_files, table_rows
 from codesum_pipeline_tests.support.homes import Reports, build
 from codesum_pipeline_tests.support.llm_server import Behaviour, Fails, ModelRequest
@@ -65,6 +67,15 @@ def test_a_model_writes_all_but_placeholders_and_the_ledger_is_what_the_provider
     ledger = workspace.tables.read_rows("ledger", workspace.key, LedgerRow)
     assert len(ledger) == len({row.request_hash for row in ledger}) == BY_MODEL
     assert {row.outcome for row in ledger} == {AttemptOutcome.GOOD}
+
+
+def test_a_model_writes_no_functions_from_a_plan_of_other_functions(till: Shop) -> None:
+    till.repo.commit({"till/tax.py": TAX.replace("amount += 1", "amount += 2")})
+    workspace = till.workspace()
+    build(workspace, until="symbols")
+
+    with pytest.raises(BrokenStore, match="'shop': the plan was made from other functions .* summary_plan again"):
+        write_level(workspace, Level.FUNCTION)
 
 
 def test_a_build_that_finds_everything_written_asks_for_nothing(till: Shop) -> None:
