@@ -8,17 +8,23 @@ that Arrow writes for an empty file.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, islice, pairwise
 from typing import Any, BinaryIO, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 from msgspec import Struct
+
+Integers = npt.NDArray[np.int64]
 
 _MAGIC = b"PAR1"
 # The length of the footer, and the magic.
 _TAIL = 8
 _COPIED_BYTES = 1 << 20
+# Of a number of 63 bits.
+_LONGEST_VARINT = 9
 # Kinds of Thrift's compact protocol.
 _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 12
 _INTEGERS = (4, 5, 6)
@@ -137,32 +143,61 @@ def _places(data: bytes, chunk: int) -> Iterator[int]:
             yield field.start
 
 
-def _moved(described: bytes, group: RowGroup, *, by: int, ordinals: int) -> tuple[bytes, RowGroup]:
-    """A row group that is moved by so many bytes, and by so many groups."""
+def _moved(described: bytes, groups: Sequence[RowGroup], *, by: int, ordinals: int) -> list[tuple[bytes, RowGroup]]:
+    """The descriptions of row groups, one behind the other, that are moved by so many bytes, and by so many groups."""
+    starts = [*accumulate((group.length for group in groups), initial=0)]
     if not (by or ordinals):
-        return described, group
-    moves = dict.fromkeys(group.places, by) | ({} if group.ordinal is None else {group.ordinal: ordinals})
-    # A table has tens of thousands of places, so that numbers are read and written here.
-    data, at, now = bytearray(), 0, {}
-    for place in sorted(moves):
-        data += described[at:place]
-        now[place] = len(data)
-        coded = shift = 0
-        at = place
-        while (byte := described[at]) > 0x7F:
-            coded |= (byte & 0x7F) << shift
-            shift += 7
-            at += 1
-        # Positive numbers are coded as their doubles.
-        value = (coded | byte << shift) + 2 * moves[place]
-        at += 1
-        while value > 0x7F:
-            data.append(value & 0x7F | 0x80)
-            value >>= 7
-        data.append(value)
-    data += described[at:]
-    ordinal = None if group.ordinal is None else now[group.ordinal]
-    return bytes(data), RowGroup(len(data), tuple([now[place] for place in group.places]), ordinal)
+        return [(described[at:end], group) for group, (at, end) in zip(groups, pairwise(starts), strict=True)]
+    of_group = [[*group.places, *([] if group.ordinal is None else [group.ordinal])] for group in groups]
+    counts = [*map(len, of_group)]
+    places = np.array([*chain.from_iterable(of_group)], dtype=np.int64) + np.repeat(starts[:-1], counts)
+    moves = np.full(len(places), by, dtype=np.int64)
+    lasts = np.cumsum(counts) - 1
+    moves[[last for last, group in zip(lasts, groups, strict=True) if group.ordinal is not None]] = ordinals
+    data, now = _with_sums(described, places, moves)
+    # How far each group, and what is behind the last, has been moved by longer numbers before it.
+    lengths = np.append(now - places, len(data) - len(described))
+    firsts = np.append([0], np.cumsum(counts))
+    ends = [start + int(lengths[first]) for start, first in zip(starts, firsts, strict=True)]
+    found = []
+    for number, (group, (at, end)) in enumerate(zip(groups, pairwise(ends), strict=True)):
+        *own, last = (now[firsts[number] : firsts[number + 1]] - at).tolist()
+        own, ordinal = ([*own, last], None) if group.ordinal is None else (own, last)
+        found.append((data[at:end], RowGroup(end - at, tuple(own), ordinal)))
+    return found
+
+
+def _with_sums(data: bytes, places: Integers, summands: Integers) -> tuple[bytes, Integers]:
+    """Bytes in which something is added to the numbers at some places, and where these are then."""
+    order = np.argsort(places, kind="stable")
+    at, added = places[order], summands[order]
+    read = np.frombuffer(data + bytes(_LONGEST_VARINT), dtype=np.uint8)
+    values, lengths = np.zeros(len(at), dtype=np.int64), np.zeros(len(at), dtype=np.int64)
+    goes_on = np.ones(len(at), dtype=np.bool_)
+    while goes_on.any():
+        byte = read[at + lengths].astype(np.int64)
+        values |= np.where(goes_on, (byte & 0x7F) << (7 * lengths), 0)
+        # Where a number has ended, its length stays.
+        goes_on, lengths = goes_on & (byte > 0x7F), lengths + goes_on
+    # Positive numbers are coded as their doubles.
+    values += 2 * added
+    longer = np.ones(len(at), dtype=np.int64)
+    for size in range(1, _LONGEST_VARINT):
+        longer += values >= (1 << (7 * size))
+    before = np.cumsum(longer - lengths) - (longer - lengths)
+    now = at + before
+    written = np.empty(len(data) + int((longer - lengths).sum()), dtype=np.uint8)
+    is_kept, is_old = np.ones(len(data), dtype=np.bool_), np.ones(len(written), dtype=np.bool_)
+    for size in range(_LONGEST_VARINT):
+        is_kept[at[lengths > size] + size] = False
+        some = longer > size
+        goes_on = longer[some] > size + 1
+        written[now[some] + size] = (values[some] >> (7 * size)) & 0x7F | (goes_on * 0x80)
+        is_old[now[some] + size] = False
+    written[is_old] = read[: len(data)][is_kept]
+    found = np.empty_like(now)
+    found[order] = now
+    return written.tobytes(), found
 
 
 def _read_footer(file: BinaryIO) -> bytes:
@@ -208,22 +243,22 @@ class WrittenParts:
         self._file = file
         footer = _read_footer(file)
         self._starts = [*accumulate(lengths, initial=len(_MAGIC))]
+        self._groups = [*groups]
         _, first = _first_group(footer)
-        self._groups = []
-        for some in groups:
-            ends = [*accumulate((group.length for group in some), initial=first)]
-            self._groups.append(
-                [(footer[at:end], group) for group, (at, end) in zip(some, pairwise(ends), strict=True)]
-            )
-            first = ends[-1]
+        sizes = (sum(group.length for group in some) for some in self._groups)
+        self._footer, self._described = footer, [*accumulate(sizes, initial=first)]
         if self._starts[-1] != file.seek(0, 2) - _TAIL - len(footer):
             raise pa.ArrowInvalid("its parts are not where its footer says")
         self._firsts = [*accumulate(map(len, self._groups), initial=0)]
 
-    def data(self, part: int) -> Iterator[bytes]:
-        """The bytes of a part."""
-        self._file.seek(self._starts[part])
-        left = self._starts[part + 1] - self._starts[part]
+    def length(self, part: int) -> int:
+        """How many bytes a part has."""
+        return self._starts[part + 1] - self._starts[part]
+
+    def data(self, parts: range) -> Iterator[bytes]:
+        """The bytes of parts that follow each other."""
+        self._file.seek(self._starts[parts.start])
+        left = self._starts[parts.stop] - self._starts[parts.start]
         while left:
             some = self._file.read(min(left, _COPIED_BYTES))
             if not some:
@@ -231,10 +266,14 @@ class WrittenParts:
             left -= len(some)
             yield some
 
-    def described(self, part: int, *, at: int, first: int) -> list[tuple[bytes, RowGroup]]:
-        """The descriptions of a part's groups in a file where it begins at `at`, and they are the `first` and next."""
-        by, ordinals = at - self._starts[part], first - self._firsts[part]
-        return [_moved(described, group, by=by, ordinals=ordinals) for described, group in self._groups[part]]
+    def described(self, parts: range, *, at: int, first: int) -> list[list[tuple[bytes, RowGroup]]]:
+        """The descriptions of each part's groups in a file where the parts begin at `at`, and their groups are the
+        `first` and next."""
+        by, ordinals = at - self._starts[parts.start], first - self._firsts[parts.start]
+        described = self._footer[self._described[parts.start] : self._described[parts.stop]]
+        groups = [*chain.from_iterable(self._groups[parts.start : parts.stop])]
+        moved = iter(_moved(described, groups, by=by, ordinals=ordinals))
+        return [[*islice(moved, len(self._groups[part]))] for part in parts]
 
 
 class _Inside:
@@ -270,12 +309,12 @@ class PartsWriter:
         self._described: list[bytes] = []
         self._rows = 0
 
-    def take_over(self, source: WrittenParts, part: int, rows: int) -> tuple[RowGroup, ...]:
-        """Add a part of another file, as it is."""
-        at = self._at
-        for some in source.data(part):
+    def take_over(self, source: WrittenParts, parts: range, rows: Sequence[int]) -> list[tuple[RowGroup, ...]]:
+        """Add parts of another file that follow each other there, as they are; returns the groups of each."""
+        described = source.described(parts, at=self._at, first=len(self._described))
+        for some in source.data(parts):
             self._at += self._file.write(some)
-        return self._describe(source.described(part, at=at, first=len(self._described)), rows)
+        return [self._describe(found, count) for found, count in zip(described, rows, strict=True)]
 
     def add(self, tables: Iterable[pa.Table]) -> tuple[int, tuple[RowGroup, ...]]:
         """Add a part of one row group for each of some tables; returns its length and its groups."""
@@ -287,11 +326,12 @@ class PartsWriter:
             length, sink.footer = sink.written - len(_MAGIC), BytesIO()
         footer = sink.footer.getvalue()
         count, start = _first_group(footer)
-        first, by, found = len(self._described), self._at - len(_MAGIC), []
+        groups, end = [], start
         for _ in range(count):
-            group = _describe(footer, start)
-            found.append(_moved(footer[start : start + group.length], group, by=by, ordinals=first))
-            start += group.length
+            groups.append(_describe(footer, end))
+            end += groups[-1].length
+        by, first = self._at - len(_MAGIC), len(self._described)
+        found = _moved(footer[start:end], groups, by=by, ordinals=first)
         self._at += length
         return length, self._describe(found, rows)
 

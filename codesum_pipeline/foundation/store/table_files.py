@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import lru_cache
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, takewhile
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -94,22 +94,39 @@ def write_parts(
         # Read from the file whose bytes are taken, for another build may have replaced the one that was read before.
         old, known = _take_up(opened.enter_context(source.open("rb"))) if source else (PartList.cut_now(), None)
         places = {_identity(part): number for number, part in enumerate(old.parts)}
-        for part, rows in ((piece.part, piece.rows) for piece in pieces):
+        at = 0
+        while at < len(pieces):
+            part, rows = pieces[at].part, pieces[at].rows
             number = places.get(_identity(part))
             if known is not None and number is not None:
-                length, groups = old.parts[number].length, writer.take_over(known, number, part.rows)
+                run = _run_from(pieces[at:], number, old)
+                some = [piece.part for piece in pieces[at : at + len(run)]]
+                groups = writer.take_over(known, run, [one.rows for one in some])
+                done += (
+                    replace(one, length=known.length(place), row_groups=each)
+                    for one, place, each in zip(some, run, groups, strict=True)
+                )
             elif rows is not None:
-                length, groups = writer.add(rows[0].slices(group_rows(spec), within=[rows[1]]))
+                length, row_groups = writer.add(rows[0].slices(group_rows(spec), within=[rows[1]]))
+                done.append(replace(part, length=length, row_groups=row_groups))
             else:
                 raise BrokenStore(
                     f"table {spec.name!r} of repository {path.parent.name.removeprefix('repo=')!r} was replaced by "
                     "another build while this one read it: run the same command again"
                 )
-            done.append(replace(part, length=length, row_groups=groups))
+            at = len(done)
         parts = PartList.cut_now(tuple(done))
         hashes = {name: parts.column_hash(name) for name in spec.schema.names}
         writer.finish(_metadata(hashes, parts, note))
     return TableWrite(sum(part.rows for part in done), content_hash_of(hashes, spec.schema.names))
+
+
+def _run_from(pieces: Sequence[PlacedPart], number: int, old: PartList) -> range:
+    """The parts of a file, from this number on, that pieces take over one after the other."""
+    pairs = takewhile(
+        lambda pair: _identity(pair[0].part) == _identity(pair[1]), zip(pieces, old.parts[number:], strict=False)
+    )
+    return range(number, number + sum(1 for _ in pairs))
 
 
 def _take_up(file: BinaryIO) -> tuple[PartList, WrittenParts | None]:
