@@ -68,7 +68,7 @@ def _hash_whole(spec: TableSpec, ordered: OrderedRows) -> tuple[dict[str, str], 
     """The hash of each column of a table that no path cuts, and its lanes, of which the hash is made."""
     lanes = PartList(0, tuple(part for part, _ in list_parts(ordered, spec, by_path=False)) if spec.in_lanes else ())
     if lanes.parts:
-        return {name: lanes.column_hash(name) for name in spec.schema.names}, lanes
+        return lanes.column_hashes(spec.schema.names), lanes
     return {field.name: column_hash(ordered.column(field.name), field) for field in spec.schema}, lanes
 
 
@@ -116,7 +116,7 @@ def write_parts(
                 )
             at = len(done)
         parts = PartList.cut_now(tuple(done))
-        hashes = {name: parts.column_hash(name) for name in spec.schema.names}
+        hashes = parts.column_hashes(spec.schema.names)
         writer.finish(_metadata(hashes, parts, note))
     return TableWrite(sum(part.rows for part in done), content_hash_of(hashes, spec.schema.names))
 

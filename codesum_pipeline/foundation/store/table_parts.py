@@ -74,12 +74,13 @@ class PartList(Struct, frozen=True):
         """Whether new rows would be cut in the same way."""
         return bool(MODULUS) and self.modulus == MODULUS
 
-    def column_hash(self, column: str, *, group: str | None = None) -> str:
-        """The hash of a column from those of all parts, or of those of a group."""
-        parts = self.parts if group is None else [part for part in self.parts if part.group == group]
+    def column_hashes(self, columns: Iterable[str], *, group: str | None = None) -> dict[str, str]:
+        """The hash of each column from those of all parts, or of those of a group."""
+        parts = [(part.group, part.hashes) for part in self.parts]
+        parts = parts if group is None else [part for part in parts if part[0] == group]
         if len(parts) == 1 and group is not None:
-            return parts[0].hashes[column]
-        return hash_of([[part.group, part.hashes[column]] for part in parts])
+            return {column: parts[0][1][column] for column in columns}
+        return {column: hash_of([[of_group, hashes[column]] for of_group, hashes in parts]) for column in columns}
 
     def with_rows_of(self, paths: Collection[str]) -> set[int]:
         """The numbers of the parts that have rows of these paths, or would have them."""

@@ -284,7 +284,7 @@ class TableStore:
         parts = parts_in(self._footer(table, repo))
         if part not in {each.group for each in parts.parts}:
             return None
-        return content_hash_of({column: parts.column_hash(column, group=part) for column in columns}, columns)
+        return content_hash_of(parts.column_hashes(columns, group=part), columns)
 
     def note(self, table: str, repo: str) -> str:
         """The note that the rows were written with."""
