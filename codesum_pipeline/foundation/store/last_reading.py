@@ -3,6 +3,8 @@
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
+# Of more rows, or of more that takes as much memory, nothing is kept.
+MOST_KEPT = 1 << 16
 
 
 class LastReading(Generic[T]):
@@ -17,5 +19,6 @@ class LastReading(Generic[T]):
         last = self._last
         return last[1] if last is not None and last[0] == made_from and None not in made_from else None
 
-    def keep(self, made_from: tuple[str | None, ...], value: T | None) -> None:
-        self._last = None if value is None else (made_from, value)
+    def keep(self, made_from: tuple[str | None, ...], value: T, *, rows: int) -> None:
+        """Keep a value that has as much as so many rows, if it is not too large."""
+        self._last = (made_from, value) if rows < MOST_KEPT else None

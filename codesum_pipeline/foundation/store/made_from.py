@@ -37,8 +37,6 @@ _OF_CONTENT = b"content"
 # Strings that are Python objects at one time: bounds the memory.
 _AT_ONCE = 1 << 12
 _CHECK_BYTES = hashlib.sha256().digest_size
-# Of more paths, keeping the hashes would take too much memory.
-_MOST_KEPT = 1 << 16
 
 
 class MadeFrom(Struct, frozen=True):
@@ -119,7 +117,7 @@ def hash_files(ws: Workspace, table: str, columns: Sequence[str]) -> MadeFrom:
     paths = pc.unique(found["path"])
     hashes = join_by_row(pc.index_in(found["path"], value_set=paths), found["hash"], len(paths), " ")
     hashed = MadeFrom(pa.table([paths, hashes.cast(_TEXT)], schema=_SCHEMA))
-    _LAST_HASHES[table].keep(made_from, hashed if len(paths) < _MOST_KEPT else None)
+    _LAST_HASHES[table].keep(made_from, hashed, rows=len(paths))
     return hashed
 
 

@@ -50,8 +50,6 @@ _TABLES = ("symbols", "file_facts", "compiler_files")
 CARRY_KEY = ("file_path", "blob", "language", "parser", "encoding")
 # Below this a worker's start, most of a second, costs more than it saves.
 LEAST_BYTES = 1_500_000
-# Of more files, keeping their origins would take too much memory.
-_MOST_KEPT = 1 << 16
 
 
 # The unusable parts of each index, by its origin.
@@ -234,7 +232,7 @@ def read_origins(ws: Workspace) -> MadeFrom:
     places = pc.index_in(keys["file_path"], value_set=compiled["file_path"].combine_chunks())
     columns = (*keys.columns, compiled["documents"].take(places))
     origins = MadeFrom.of_columns(keys["file_path"], *(pc.fill_null(column, "") for column in columns))
-    _LAST_ORIGINS.keep(hashes, origins if len(origins.rows) < _MOST_KEPT else None)
+    _LAST_ORIGINS.keep(hashes, origins, rows=len(origins.rows))
     return origins
 
 

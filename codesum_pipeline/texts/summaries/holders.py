@@ -24,8 +24,6 @@ _COLUMNS = {
     "symbols": ["id", "parent_id", "name", "language", "docstring", "type"],
     "file_facts": ["file_path", "language", "docstring"],
 }
-# Of a repository with more definitions, keeping them would take too much memory.
-_MOST_KEPT = 1 << 16
 
 
 class Holders(Struct, frozen=True):
@@ -44,7 +42,7 @@ class Holders(Struct, frozen=True):
             return known
         symbols, facts = (tables.read_files(table, key, files, columns=columns) for table, columns in _COLUMNS.items())
         holders = cls.of_tables(symbols, facts)
-        _LAST_HOLDERS.keep(made_from, holders if symbols.num_rows < _MOST_KEPT else None)
+        _LAST_HOLDERS.keep(made_from, holders, rows=symbols.num_rows)
         return holders
 
     @classmethod

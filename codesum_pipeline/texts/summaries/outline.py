@@ -119,8 +119,6 @@ _COLUMNS = {
     "symbols": ["id", "type", "file_path", "parent_id", "is_unnamed"],
     "file_facts": ["file_path"],
 }
-# Of an outline that is larger, keeping it would take too much memory.
-_MOST_KEPT = 1 << 16
 # A class has the memory of about 16 symbols of an outline.
 _SYMBOLS_OF_CLASS = 4
 
@@ -145,7 +143,7 @@ def read_outline(workspace: Workspace, of_files: Collection[str] | None = None) 
     statuses = zip(files.column("path").to_pylist(), files.column("status").to_pylist(), strict=True)
     indexed = [path for path, status in statuses if status == FileStatus.INDEXED and path in readable]
     outline = build_outline(indexed, symbols, root=root)
-    _LAST_OUTLINE.keep(made_from, (wanted, outline) if symbols.num_rows < _MOST_KEPT else None)
+    _LAST_OUTLINE.keep(made_from, (wanted, outline), rows=symbols.num_rows)
     return outline
 
 
@@ -220,7 +218,7 @@ def read_classes(workspace: Workspace, of_files: Collection[str] | None = None) 
     lists = [map(tuple, column.to_pylist()) for column in (*map(classes.column, names[-2:]), fields)]
     classes_read = (ClassInput(*row) for row in zip(*columns, *lists, strict=True))
     found = [replace(one, own_source=source) for one, source in zip(classes_read, sources, strict=True)]
-    _LAST_CLASSES.keep(made_from, found if len(found) < _MOST_KEPT >> _SYMBOLS_OF_CLASS else None)
+    _LAST_CLASSES.keep(made_from, found, rows=len(found) << _SYMBOLS_OF_CLASS)
     return found
 
 

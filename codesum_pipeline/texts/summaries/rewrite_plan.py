@@ -200,7 +200,7 @@ def _contexts_changed(workspace: Workspace) -> set[str]:
         for table in ("contexts", "documents")
     ]
     # A part that both have says the same in both.
-    same = {*tables[0].hashes()}.intersection(tables[1].hashes())
+    same = {found for found in tables[0].hashes() if found}.intersection(tables[1].hashes())
     parts = [[*table.read_others(same)] for table in tables]
     if not all(parts):
         return set()

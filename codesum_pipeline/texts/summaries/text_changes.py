@@ -32,8 +32,6 @@ _OF_DOCUMENTS = [
     "id", "type", "file_path", "qualified_name", "signature", "is_placeholder", "parent_id", "written_by",
     "content_hash", "text_hash",
 ]  # fmt: skip
-# Of more files, keeping their origins would take too much memory.
-_MOST_KEPT = 1 << 16
 
 
 def changed_files(workspace: Workspace, level: Level) -> set[str] | None:
@@ -92,5 +90,5 @@ def _origins(workspace: Workspace, level: Level) -> MadeFrom:
         return known
     paths, origins = read_origins(workspace).rows.columns
     found = MadeFrom.of_hashes(paths, origins, pa.repeat(gate, len(paths)), *hash_texts(workspace, below, paths))
-    _LAST_ORIGINS[level].keep(made_from, found if len(paths) < _MOST_KEPT else None)
+    _LAST_ORIGINS[level].keep(made_from, found, rows=len(paths))
     return found
