@@ -40,7 +40,6 @@ MADE_OF_ARGUMENTS = {
     "texts/llm/checking.py: f\"this (?:{_EVERY_KIND})\\\\b|the (?:{'|'.join(_KINDS[level])})\\\\b\"": (
         r"this (?:class)\b"
     ),
-    "texts/llm/leaks.py: f'(?<!\\\\w){re.escape(name)}{end}'": r"(?<!\w)save_order(?!\w)",
     "search/overviews/framework_catalogue.py: '|'.join((translate(file) for _, file in wild))": "|".join(
         map(translate, ("*.a", "b*c"))
     ),

@@ -325,3 +325,17 @@ def test_a_leaked_name_goes_back_and_elsewhere_it_may_stand() -> None:
 
     assert found == "purpose, business_intent: must not name the caller or callee 'load_order'"
     assert read(function_answer(side_effects=["reads what load_order left"]), bounds)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("reload_order, then load_order", ["load_order"]),
+        ("load_orders and preload_order", []),
+        ("load_order() and load_order", ["load_order"]),
+        ("run, rerun() and run()", ["run"]),
+        ("run and rerun()", []),
+    ],
+)
+def test_a_name_is_found_where_it_stands_as_a_whole(text: str, found: list[str]) -> None:
+    assert leaked_names([text], ["a.py::load_order", "a.py::run"]) == found

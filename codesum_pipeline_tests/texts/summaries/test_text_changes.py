@@ -214,3 +214,4 @@ def test_documents_and_words_of_unchanged_files_are_not_written_again(
         "terms": {"shelf_1.py"},
         "vectors": {"shelf_1.py"},
     }
+    assert texts_table(Level.CLASS) not in written, "no text of a class is another"
