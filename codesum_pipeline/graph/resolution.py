@@ -25,6 +25,7 @@ from codesum_pipeline.graph.resolvers.families import FamilyChanges, LanguageFam
 from codesum_pipeline.graph.resolvers.file_edges import CallOutcome, EdgeTable
 from codesum_pipeline.graph.resolvers.lookup_table import LookupTable
 from codesum_pipeline.graph.resolvers.python.python_lookups import Telling
+from codesum_pipeline.graph.resolvers.read_facts import hash_of_references
 
 Found = TypeVar("Found")
 
@@ -155,7 +156,7 @@ def resolve_files(
 
 def _hash_facts(row: Row) -> str:
     exported = canonical_json([row["exports"], row["reexports"]])
-    return sha1_hex(f"{row['language']} {exported}\n{row['references']}")
+    return sha1_hex(f"{row['language']} {exported}\n{hash_of_references(row)}")
 
 
 def _read_files(

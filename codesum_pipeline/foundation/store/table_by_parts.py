@@ -52,7 +52,8 @@ class TableByParts(Struct, frozen=True):
         parts, hashes = self._parts(), self.hashes()
         if not parts.parts:
             return dict.fromkeys(paths, self.content_hash)
-        return {path: hash_of([hashes[number] for number in sorted(parts.with_rows_of([path]))]) for path in paths}
+        around = parts.with_rows_of_each(paths)
+        return {path: hash_of([hashes[number] for number in sorted(numbers)]) for path, numbers in around}
 
     def read(self, number: int) -> pa.Table:
         """The rows of a part."""

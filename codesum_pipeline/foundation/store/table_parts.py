@@ -8,7 +8,7 @@ comes or goes touches the parts around it.
 import hashlib
 import io
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import Any, Self
@@ -83,18 +83,24 @@ class PartList(Struct, frozen=True):
 
     def with_rows_of(self, paths: Collection[str]) -> set[int]:
         """The numbers of the parts that have rows of these paths, or would have them."""
+        return {number for _, found in self.with_rows_of_each(paths) for number in found}
+
+    def with_rows_of_each(self, paths: Iterable[str]) -> Iterator[tuple[str, set[int]]]:
+        """Each path with the numbers of the parts that have its rows, or would have them."""
         firsts = [part.first for part in self.parts]
-        found: set[int] = set()
-        for group in {part.group for part in self.parts}:
-            start = bisect_left(firsts, group + _BETWEEN)
-            stop = bisect_left(firsts, group + _AFTER)
-            for path in paths:
+        groups = {
+            group: (bisect_left(firsts, group + _BETWEEN), bisect_left(firsts, group + _AFTER))
+            for group in {part.group for part in self.parts}
+        }
+        for path in paths:
+            found: set[int] = set()
+            for group, (start, stop) in groups.items():
                 key = f"{group}{_BETWEEN}{path}"
                 # Ids below a folder are between that of the folder and what would be in a file of its name.
                 for first, last in ((key, key), (key + SEPARATOR, key + _BEHIND)):
                     numbers = (bisect_right(firsts, first) - 1, bisect_right(firsts, last) - 1)
                     found.update(range(max(numbers[0], start), min(max(numbers[1], start), stop - 1) + 1))
-        return found
+            yield path, found
 
     def rows_besides(self, numbers: Collection[int]) -> int:
         """How many rows the other parts have."""

@@ -1,11 +1,13 @@
 """What the files of a repository asked for when they were resolved, kept for the next build."""
 
 import re
-from collections.abc import Collection, Mapping
-from typing import Self
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 from msgspec import Struct
 
 from codesum_pipeline.graph.resolvers.cells import ABSENT, CELL, Answers, LookupRecord, hash_answer
@@ -50,23 +52,54 @@ class LookupTable(Struct, frozen=True):
     def updated(self, kept: Collection[str], records: Mapping[str, LookupRecord]) -> Self:
         """The table with the records of the files that are kept and of those that were resolved."""
         kept = [path for path in kept if path in self.numbers]
-        old = self._numbers_of(kept)
-        used = np.unique(old)
+        cells, old = np.frombuffer(self.cells, _BYTES), self._numbers_of(kept)
+        is_used = np.zeros(len(cells), bool)
+        is_used[old] = True
         fresh = np.frombuffer(b"".join(cell for record in records.values() for cell in record.cells), _BYTES)
-        rows = np.concatenate([np.frombuffer(self.cells, _BYTES)[used], fresh])
-        distinct, places = np.unique(rows, return_inverse=True)
-        numbers = np.concatenate([places[np.searchsorted(used, old)], places[len(used) :]]).astype(_NUMBER)
-        sizes = [len(self.numbers[path]) // _NUMBER.itemsize for path in kept]
-        sizes += [len(record.cells) for record in records.values()]
-        parts = np.split(numbers, np.cumsum(sizes)[:-1]) if sizes else []
-        owners = {*distinct.view(CELL)["owner"].tolist()}
+        distinct, places = np.unique(fresh, return_inverse=True)
+        joined = _JoinedCells.of(cells[is_used], distinct)
+        # Numbers stay in order, so that those of a file need not be sorted again.
+        numbers = np.zeros(len(cells), _NUMBER)
+        numbers[is_used] = joined.of_ones
+        by_file = dict(
+            zip(kept, _split(numbers[old], [len(self.numbers[path]) // _NUMBER.itemsize for path in kept]), strict=True)
+        )
+        parts = _split(joined.of_others[places], [len(record.cells) for record in records.values()])
+        by_file |= {path: np.sort(part) for path, part in zip(records, parts, strict=True)}
         modules = {*self.modules, *(question for record in records.values() for question in record.modules)}
-        by_file = {path: np.sort(part).tobytes() for path, part in zip((*kept, *records), parts, strict=True)}
+        owners = {question: hash_answer(question) for question in sorted(modules)}
+        asked = pa.array(np.fromiter(owners.values(), np.uint64, len(owners)))
+        is_asked = pc.is_in(asked, value_set=pa.array(joined.cells.view(CELL)["owner"].copy())).to_pylist()
         return type(self)(
-            cells=distinct.tobytes(),
-            numbers=dict(sorted(by_file.items())),
-            modules=tuple(sorted(question for question in modules if hash_answer(question) in owners)),
+            cells=joined.cells.tobytes(),
+            numbers={path: part.tobytes() for path, part in sorted(by_file.items())},
+            modules=tuple(question for question, is_one in zip(owners, is_asked, strict=True) if is_one),
         )
 
     def _numbers_of(self, paths: Collection[str]) -> npt.NDArray[np.uint32]:
         return np.frombuffer(b"".join(self.numbers[path] for path in paths), _NUMBER)
+
+
+class _JoinedCells(NamedTuple):
+    """Two sorted lists of distinct cells as one, and the number in it of each."""
+
+    cells: npt.NDArray[np.bytes_]
+    of_ones: npt.NDArray[np.uint32]
+    of_others: npt.NDArray[np.uint32]
+
+    @classmethod
+    def of(cls, ones: npt.NDArray[np.bytes_], others: npt.NDArray[np.bytes_]) -> Self:
+        at = np.searchsorted(ones, others)
+        is_new = np.ones(len(others), bool)
+        is_inside = at < len(ones)
+        is_new[is_inside] = ones[at[is_inside]] != others[is_inside]
+        before = np.cumsum(is_new) - is_new
+        of_others = (at + before).astype(_NUMBER)
+        of_ones = (np.arange(len(ones)) + np.searchsorted(at[is_new], np.arange(len(ones)), side="right")).astype(
+            _NUMBER
+        )
+        return cls(np.insert(ones, at[is_new], others[is_new]), of_ones, of_others)
+
+
+def _split(numbers: npt.NDArray[np.uint32], sizes: Sequence[int]) -> list[npt.NDArray[np.uint32]]:
+    return np.split(numbers, np.cumsum(sizes)[:-1]) if sizes else []
