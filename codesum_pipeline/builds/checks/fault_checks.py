@@ -173,7 +173,7 @@ def find_document_faults(ws: Workspace) -> list[CheckFinding]:
     finder = FaultFinder(ws, "documents_are_whole", DOCUMENT_PARTS, queries)
     with ws.connect("documents", "symbols", "files", "edges") as connection:
         counts = _numbers(connection, DOCUMENT_COUNTS)
-        found = finder.find(connection)
+        found = finder.find()
         leaks = find_leaks(ws, connection, finder)
         finder.keep()
         by_model = {id_ for (id_,) in rows_of_query(connection, "SELECT id FROM documents WHERE written_by = 'llm'")}
@@ -202,7 +202,7 @@ def find_vector_faults(ws: Workspace) -> list[CheckFinding]:
     )
     with ws.connect("vectors", "documents") as connection:
         counts = _numbers(connection, VECTOR_COUNTS)
-        faults = finder.find(connection)
+        faults = finder.find()
         finder.keep()
     counts = {**counts, "vectors_of_zeros": sum(map(len, finder.notes.values()))}
     return [_finding("vectors_are_whole", faults, looked_for=VECTOR_FAULTS, counts=counts)]

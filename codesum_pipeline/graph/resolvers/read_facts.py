@@ -69,14 +69,16 @@ class _LongTexts:
         self._read: dict[int, pa.Table] = {}
 
     def read(self, row: int, path: str) -> str:
+        """The text of a row, which is that of the file at a path."""
         part = bisect_right(self._starts, row) - 1
-        if part not in self._read:
-            self._read[part] = self._parts.read(part)
-        rows, at = self._read[part], row - self._starts[part]
-        if rows["file_path"][at].as_py() != path:
-            raise BrokenStore(
-                f"table {_TABLE!r} of repository {self._parts.repo!r} was replaced by another build while this one "
-                "read it: run the same command again"
-            )
-        found: str = rows[_REFERENCES][at].as_py()
-        return found
+        if row < self._starts[-1]:
+            if part not in self._read:
+                self._read[part] = self._parts.read(part)
+            rows, at = self._read[part], row - self._starts[part]
+            if rows["file_path"][at].as_py() == path:
+                found: str = rows[_REFERENCES][at].as_py()
+                return found
+        raise BrokenStore(
+            f"table {_TABLE!r} of repository {self._parts.repo!r} was replaced by another build while this one read "
+            "it: run the same command again"
+        )
