@@ -36,9 +36,9 @@ from codesum_pipeline.graph.importance import graph_stats
 from codesum_pipeline.graph.resolution import Coverage, Resolution, resolve_files
 from codesum_pipeline.graph.resolvers.families import families_of, indexed_paths, load_files
 from codesum_pipeline.graph.resolvers.file_edges import EdgeTable
+from codesum_pipeline.graph.resolvers.late_facts import read_facts
 from codesum_pipeline.graph.resolvers.python.python_resolver import split_shape
 from codesum_pipeline.graph.resolvers.python.python_types import parse_annotation
-from codesum_pipeline.graph.resolvers.read_facts import read_facts
 from codesum_pipeline.symbols.parsing.testing import read_tests_in_code
 
 GRAPH_VERSION = "15"

@@ -23,9 +23,9 @@ from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.graph.resolvers.cells import NO_ANSWERS
 from codesum_pipeline.graph.resolvers.families import FamilyChanges, LanguageFamily
 from codesum_pipeline.graph.resolvers.file_edges import CallOutcome, EdgeTable
+from codesum_pipeline.graph.resolvers.late_facts import hash_of_references
 from codesum_pipeline.graph.resolvers.lookup_table import LookupTable
 from codesum_pipeline.graph.resolvers.python.python_lookups import Telling
-from codesum_pipeline.graph.resolvers.read_facts import hash_of_references
 
 Found = TypeVar("Found")
 

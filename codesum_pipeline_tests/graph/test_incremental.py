@@ -17,7 +17,7 @@ from codesum_pipeline.foundation.store.schemas import TableSpec
 from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.graph.resolution import TABLES
-from codesum_pipeline.graph.resolvers.read_facts import read_facts
+from codesum_pipeline.graph.resolvers.late_facts import read_facts
 from codesum_pipeline_tests.foundation.store.test_table_parts import cut_by
 from codesum_pipeline_tests.graph.mixed_project import PROJECT, Files, edited
 from codesum_pipeline_tests.graph.tables import build_graph, graph_of, graph_workspace

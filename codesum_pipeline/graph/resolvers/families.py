@@ -14,10 +14,10 @@ from codesum_pipeline.foundation.language_facts.language_profiles import is_proj
 from codesum_pipeline.foundation.store.memory import no_collection
 from codesum_pipeline.graph.resolvers.cells import NO_ANSWERS, Answers, answers_of_file, owner_of
 from codesum_pipeline.graph.resolvers.file_edges import EdgeTable, edges_of_file
+from codesum_pipeline.graph.resolvers.late_facts import hash_of_references, says_nothing
 from codesum_pipeline.graph.resolvers.lookup_table import LookupTable
 from codesum_pipeline.graph.resolvers.python.python_lookups import Telling, answers_of_methods, answers_of_modules
 from codesum_pipeline.graph.resolvers.python.python_resolver import PythonResolver, telling_names
-from codesum_pipeline.graph.resolvers.read_facts import hash_of_references, says_nothing
 from codesum_pipeline.graph.resolvers.rule_based_languages.declared_resolver import DeclaredResolver
 from codesum_pipeline.symbols.languages.language_registry import rules_of_families
 from codesum_pipeline.symbols.languages.projects import Projects
@@ -229,12 +229,14 @@ def families_of(
     others = {*indexed} - python.rows.keys()
     texts = _ProjectTexts({path: row for path, row in loaded.projects.items() if path in indexed}, loaded.guard)
     projects, hashes = Projects(others, texts), texts.hashes()
+    project_files = Projects(hashes, texts)
     if python:
         found.append(_PythonFamily(python, places, root=root))
     for rules in rules_of_families():
         own = declared.only({path for path, row in declared.rows.items() if row["language"] in rules.languages})
         if own:
-            found.append(_DeclaredFamily(rules, own, projects, hashes, loaded.guard))
+            seen = projects if rules.names_files else project_files
+            found.append(_DeclaredFamily(rules, own, seen, hashes, loaded.guard))
     return found
 
 
