@@ -1,7 +1,8 @@
 """What the files of a repository asked for when they were resolved, kept for the next build."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
+from itertools import accumulate, pairwise
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -39,9 +40,11 @@ class LookupTable(Struct, frozen=True):
     def find_outdated(self, now: Mapping[int, Answers]) -> set[str]:
         """The files that asked for a cell that has another answer now; owners that are not given answer as before."""
         cells = np.frombuffer(self.cells, CELL)
-        asked = np.flatnonzero(np.isin(cells["owner"], np.fromiter(now, np.uint64, len(now))))
+        asked = np.flatnonzero(_are_among(cells["owner"], now))
         differs = np.zeros(len(cells), bool)
         differs[asked] = [now[owner].get(key, ABSENT) != answer for owner, key, answer in cells[asked].tolist()]
+        if not differs.any():
+            return set()
         return {path for path, numbers in self.numbers.items() if differs[np.frombuffer(numbers, _NUMBER)].any()}
 
     def keys_of(self, owner: int) -> set[int]:
@@ -61,19 +64,18 @@ class LookupTable(Struct, frozen=True):
         # Numbers stay in order, so that those of a file need not be sorted again.
         numbers = np.zeros(len(cells), _NUMBER)
         numbers[is_used] = joined.of_ones
-        by_file = dict(
-            zip(kept, _split(numbers[old], [len(self.numbers[path]) // _NUMBER.itemsize for path in kept]), strict=True)
-        )
-        parts = _split(joined.of_others[places], [len(record.cells) for record in records.values()])
-        by_file |= {path: np.sort(part) for path, part in zip(records, parts, strict=True)}
+        by_file = dict(zip(kept, _split(numbers[old], [len(self.numbers[path]) for path in kept]), strict=True))
+        lengths = [len(record.cells) * _NUMBER.itemsize for record in records.values()]
+        parts = map(_in_order, _split(joined.of_others[places], lengths))
+        by_file |= dict(zip(records, parts, strict=True))
         modules = {*self.modules, *(question for record in records.values() for question in record.modules)}
-        owners = {question: hash_answer(question) for question in sorted(modules)}
-        asked = pa.array(np.fromiter(owners.values(), np.uint64, len(owners)))
-        is_asked = pc.is_in(asked, value_set=pa.array(joined.cells.view(CELL)["owner"].copy())).to_pylist()
+        hashes = {question: hash_answer(question) for question in sorted(modules)}
+        owners = joined.cells.view(CELL)["owner"]
+        asked = {*owners[_are_among(owners, hashes.values())].tolist()}
         return type(self)(
             cells=joined.cells.tobytes(),
-            numbers={path: part.tobytes() for path, part in sorted(by_file.items())},
-            modules=tuple(question for question, is_one in zip(owners, is_asked, strict=True) if is_one),
+            numbers=dict(sorted(by_file.items())),
+            modules=tuple(question for question, hash_ in hashes.items() if hash_ in asked),
         )
 
     def _numbers_of(self, paths: Collection[str]) -> npt.NDArray[np.uint32]:
@@ -101,5 +103,18 @@ class _JoinedCells(NamedTuple):
         return cls(np.insert(ones, at[is_new], others[is_new]), of_ones, of_others)
 
 
-def _split(numbers: npt.NDArray[np.uint32], sizes: Sequence[int]) -> list[npt.NDArray[np.uint32]]:
-    return np.split(numbers, np.cumsum(sizes)[:-1]) if sizes else []
+def _are_among(numbers: npt.NDArray[np.uint64], few: Collection[int]) -> npt.NDArray[np.bool_]:
+    """Whether each number is one of a few: `np.isin` would sort all."""
+    wanted = pa.array(np.fromiter(few, np.uint64, len(few)))
+    found: npt.NDArray[np.bool_] = pc.is_in(pa.array(numbers.copy()), value_set=wanted).to_numpy(zero_copy_only=False)
+    return found
+
+
+def _split(numbers: npt.NDArray[np.uint32], lengths: Iterable[int]) -> list[bytes]:
+    """The bytes of some numbers, in parts of these lengths."""
+    content = numbers.tobytes()
+    return [content[start:stop] for start, stop in pairwise(accumulate(lengths, initial=0))]
+
+
+def _in_order(numbers: bytes) -> bytes:
+    return np.sort(np.frombuffer(numbers, _NUMBER)).tobytes()
