@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
+from codesum_pipeline.foundation.data_model.bounded_batches import bounded_batches
 from codesum_pipeline.graph.resolvers.cells import ABSENT, CELL, Answers, LookupRecord, hash_answer
 
 _NUMBER = np.dtype("<u4")
@@ -18,6 +19,9 @@ _NUMBER = np.dtype("<u4")
 _MODULE = re.compile(r"[^\0]*+\0(?:in|[0-9]{1,9})\0.*+", re.DOTALL)
 # Rows of fixed length are sorted and compared as bytes.
 _BYTES = np.dtype(f"S{CELL.itemsize}")
+_CELL = pa.binary(CELL.itemsize)
+# Cells that are put together at one time: bounds the memory.
+_CELLS_AT_ONCE = 1 << 18
 
 
 class LookupTable(Struct, frozen=True):
@@ -58,8 +62,7 @@ class LookupTable(Struct, frozen=True):
         cells, old = np.frombuffer(self.cells, _BYTES), self._numbers_of(kept)
         is_used = np.zeros(len(cells), bool)
         is_used[old] = True
-        fresh = np.frombuffer(b"".join(cell for record in records.values() for cell in record.cells), _BYTES)
-        distinct, places = np.unique(fresh, return_inverse=True)
+        distinct, places = _distinct_cells(records.values())
         joined = _JoinedCells.of(cells[is_used], distinct)
         # Numbers stay in order, so that those of a file need not be sorted again.
         numbers = np.zeros(len(cells), _NUMBER)
@@ -101,6 +104,25 @@ class _JoinedCells(NamedTuple):
             _NUMBER
         )
         return cls(np.insert(ones, at[is_new], others[is_new]), of_ones, of_others)
+
+
+def _distinct_cells(records: Iterable[LookupRecord]) -> tuple[npt.NDArray[np.bytes_], npt.NDArray[np.uint32]]:
+    """The distinct cells of some records, sorted, and the place among them of each cell. Many files ask the same:
+    sorting all would take several times the memory."""
+    parts = []
+    for some in bounded_batches(records, lambda record: len(record.cells), most=_CELLS_AT_ONCE):
+        joined = b"".join(cell for record in some for cell in record.cells)
+        buffers = [None, pa.py_buffer(joined)]
+        parts.append(pa.FixedSizeBinaryArray.from_buffers(_CELL, len(joined) // CELL.itemsize, buffers))
+    encoded = pa.chunked_array(parts, _CELL).dictionary_encode().chunks
+    if not encoded:
+        return np.empty(0, _BYTES), np.empty(0, _NUMBER)
+    # All have the same dictionary.
+    cells = np.frombuffer(b"".join(encoded[0].dictionary.to_pylist()), _BYTES)
+    order = np.argsort(cells)
+    ranks = np.empty(len(order), _NUMBER)
+    ranks[order] = np.arange(len(order), dtype=_NUMBER)
+    return cells[order], ranks[np.concatenate([part.indices.to_numpy() for part in encoded])]
 
 
 def _are_among(numbers: npt.NDArray[np.uint64], few: Collection[int]) -> npt.NDArray[np.bool_]:
