@@ -7,6 +7,7 @@ a note.
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -121,7 +122,13 @@ def _take_up(file: BinaryIO) -> tuple[PartList, WrittenParts | None]:
 
 def parts_in(footer: Mapping[bytes, bytes]) -> PartList:
     """The parts of a table as its footer has them; none where what it says of them is damaged."""
-    check, _, said = footer.get(PARTS_KEY, b"").partition(b" ")
+    return _read_parts(footer.get(PARTS_KEY, b""))
+
+
+# Who reads a table part by part asks for them each time.
+@lru_cache(maxsize=4)
+def _read_parts(noted: bytes) -> PartList:
+    check, _, said = noted.partition(b" ")
     return decode(said, PartList) if check == sha256_hex(said).encode() else PartList(0, ())
 
 
