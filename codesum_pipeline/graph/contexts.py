@@ -30,9 +30,8 @@ from codesum_pipeline.foundation.data_model.ids import SEPARATOR, module_path_of
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.foundation.settings.stage_settings import ContextSettings
 from codesum_pipeline.foundation.store.rows import schema_of
-from codesum_pipeline.graph.importance import Mask, Numbers, numbers_in, sorted_names, sum_by_pair
-from codesum_pipeline.graph.resolvers.file_edges import folder_of
-from codesum_pipeline.symbols.parsing.testing import is_among_tests
+from codesum_pipeline.foundation.store.table_parts import paths_of
+from codesum_pipeline.graph.importance import Mask, Numbers, are_among, numbers_in, sorted_names, sum_by_pair
 
 
 class SymbolPlace(Struct, frozen=True):
@@ -55,24 +54,38 @@ class ContextSubjects(Struct, frozen=True):
 
     def modules(self) -> list[str]:
         """The folders that are modules, sorted."""
-        return sorted({folder for path in self.files for folder in parent_modules(path, root=self.root)})
+        one_of_each = {module_path_of(path): path for path in self.files}.values()
+        return sorted({folder for path in one_of_each for folder in parent_modules(path, root=self.root)})
 
 
 def find_contexts(documents: ContextSubjects, edges: pa.Table, settings: ContextSettings) -> pa.Table:
     """The context of every document, sorted by id: rows of `Context` from rows of `Edge`."""
-    names = _Names.of(documents, edges)
+    modules = documents.modules()
+    names = _Names.of(documents, modules, edges)
     uses = _Uses(len(names.strings))
     between = _use_by_holders(uses, names, _NumberedEdges.of(edges, names.strings))
     _add_calls(uses, names, between.where(~between.is_import))
     _add_imports(uses, names.strings, between.where(between.is_import))
-    sampler = _Sampler(documents, names.strings)
+    sampler = _Sampler(documents, modules, names.strings)
     called_by = sampler.sample(uses.users, settings.top_k_callers)
     calls = sampler.sample(uses.used, settings.top_k_callees)
-    neighbours = (pc.binary_join(lists, "|").to_pylist() for lists in (called_by, calls))
-    hashes = pa.array([hash_of_neighbours(*both) for both in zip(*neighbours, strict=True)], pa.string())
+    hashes = _hash_pairs(*(pc.binary_join(lists, "|").dictionary_encode() for lists in (called_by, calls)))
     dependencies = sampler.lists_of(*uses.dependencies.summed()[:2])
     ids = names.strings.take(pa.array(sampler.documents))
     return pa.Table.from_arrays([ids, called_by, calls, hashes, dependencies], schema=schema_of(Context))
+
+
+def _hash_pairs(called_by: pa.DictionaryArray, calls: pa.DictionaryArray) -> pa.Array:
+    """The hash of the neighbours of each document; of many documents they are the same."""
+    size = max(len(calls.dictionary), 1)
+    pairs = called_by.indices.to_numpy().astype(np.int64) * size + calls.indices.to_numpy()
+    distinct, places = np.unique(pairs, return_inverse=True)
+    texts = zip(
+        called_by.dictionary.take(pa.array(distinct // size)).to_pylist(),
+        calls.dictionary.take(pa.array(distinct % size)).to_pylist(),
+        strict=True,
+    )
+    return pa.array([hash_of_neighbours(*both) for both in texts], pa.string()).take(pa.array(places))
 
 
 class _NumberedEdges(Struct, frozen=True):
@@ -111,14 +124,14 @@ class _Names(Struct, frozen=True):
     holders: Numbers
 
     @classmethod
-    def of(cls, documents: ContextSubjects, edges: pa.Table) -> Self:
+    def of(cls, documents: ContextSubjects, modules: Sequence[str], edges: pa.Table) -> Self:
         ids, parents = documents.symbols["id"], documents.symbols["parent_id"]
         unnamed = documents.symbols.filter(documents.symbols["is_unnamed"])
         pairs = zip(unnamed["id"].to_pylist(), unnamed["parent_id"].to_pylist(), strict=True)
         holders = pa.array([parent or id_.partition(SEPARATOR)[0] for id_, parent in pairs], pa.string())
         imports = edges.filter(pc.equal(edges["kind"], str(EdgeKind.IMPORT)))
         folders = {module_path_of(path) for name in ("src_id", "dst") for path in pc.unique(imports[name]).to_pylist()}
-        others = pa.array([*documents.files, *documents.modules(), *folders], pa.string())
+        others = pa.array([*documents.files, *modules, *folders], pa.string())
         strings = sorted_names(edges["src_id"], edges["dst"], ids, others, holders)
         numbers = numbers_in(ids, strings)
         found = cls(
@@ -195,7 +208,7 @@ def _add_calls(uses: _Uses, names: _Names, edges: _NumberedEdges) -> None:
     for own, theirs, (places, classes), (documents, others, pairs) in zip(keys, keys[::-1], around, ends, strict=True):
         is_function = names.is_function[documents]
         pairs.add(documents[is_function], others[is_function], edges.counts[is_function])
-        is_outside = ~np.isin(own, theirs)
+        is_outside = ~are_among(own, theirs)
         at = places[is_outside]
         pairs.add(classes[is_outside], others[at], edges.counts[at])
 
@@ -223,14 +236,15 @@ def _folders(strings: pa.StringArray, files: Numbers) -> Numbers:
 class _Sampler:
     """Makes a list for each document, in the order of the documents."""
 
-    def __init__(self, documents: ContextSubjects, strings: pa.StringArray) -> None:
-        modules = documents.modules()
+    def __init__(self, documents: ContextSubjects, modules: Sequence[str], strings: pa.StringArray) -> None:
         others = {module_path_of(path) for path in documents.files if path not in documents.tests}
-        self._modules = frozenset(modules)
-        self._tests = frozenset({*documents.tests, *(module for module in modules if module not in others)})
+        self._modules = modules
+        self._tests = pa.array({*documents.tests, *(one for one in modules if one not in others)}, pa.string())
         self._strings = strings
         every = pa.chunked_array([*documents.symbols["id"].chunks, pa.array([*documents.files, *modules], pa.string())])
-        self.documents = np.unique(numbers_in(every, strings))
+        self._is_document = np.zeros(len(strings), np.bool_)
+        self._is_document[numbers_in(every, strings)] = True
+        self.documents = np.flatnonzero(self._is_document)
 
     def sample(self, pairs: _Pairs, limit: int) -> pa.ListArray:
         """At most `limit` neighbours of each document, sorted by id."""
@@ -248,22 +262,26 @@ class _Sampler:
 
     def lists_of(self, documents: Numbers, others: Numbers) -> pa.ListArray:
         """For each document the other names of its pairs, which are in order."""
-        is_one = np.isin(documents, self.documents)
+        is_one = self._is_document[documents]
         bounds = np.searchsorted(documents[is_one], self.documents)
         offsets = pa.array(np.append(bounds, is_one.sum()), pa.int32())
         return pa.ListArray.from_arrays(offsets, self._strings.take(pa.array(others[is_one])))
 
     def _modules_of(self, numbers: Numbers) -> Numbers:
         """A number for the module that each name is in, or is."""
-        known: dict[str, int] = {}
         ids, places = self._distinct(numbers)
-        own = [id_ if id_ in self._modules else folder_of(id_) for id_ in ids]
-        return np.array([known.setdefault(module, len(known)) for module in own], np.int64)[places]
+        paths = paths_of(ids).dictionary_encode()
+        folders = pa.array([module_path_of(path) for path in paths.dictionary.to_pylist()], pa.string())
+        modules = pa.chunked_array([pa.array(self._modules, pa.string()), folders]).unique()
+        own = numbers_in(ids, pa.array(self._modules, pa.string()))
+        return np.where(own >= 0, own, numbers_in(folders, modules)[paths.indices.to_numpy()])[places]
 
     def _are_tests(self, numbers: Numbers) -> Mask:
         ids, places = self._distinct(numbers)
-        return np.array([is_among_tests(self._tests, id_) for id_ in ids], np.bool_)[places]
+        is_test: Mask = pc.or_(*(pc.is_in(of, value_set=self._tests) for of in (ids, paths_of(ids)))).to_numpy(False)
+        return is_test[places]
 
-    def _distinct(self, numbers: Numbers) -> tuple[Sequence[str], Numbers]:
-        distinct, places = np.unique(numbers, return_inverse=True)
-        return self._strings.take(pa.array(distinct)).to_pylist(), places
+    def _distinct(self, numbers: Numbers) -> tuple[pa.StringArray, Numbers]:
+        is_one = np.zeros(len(self._strings), np.bool_)
+        is_one[numbers] = True
+        return self._strings.take(pa.array(np.flatnonzero(is_one))), (np.cumsum(is_one) - 1)[numbers]

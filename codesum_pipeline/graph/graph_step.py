@@ -26,7 +26,9 @@ from codesum_pipeline.foundation.data_model.progress import Progress, no_progres
 from codesum_pipeline.foundation.settings.stage_settings import ContextSettings
 from codesum_pipeline.foundation.store.atomic import write_text_atomically
 from codesum_pipeline.foundation.store.memory import release_memory
-from codesum_pipeline.foundation.store.rows import column_names, from_table, to_table
+from codesum_pipeline.foundation.store.rows import column_names, from_table, schema_of, to_table
+from codesum_pipeline.foundation.store.schemas import TABLES
+from codesum_pipeline.foundation.store.table_parts import rows_of_files
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.graph.compiled_edges import Disagreement, read_compiled, with_compiled
 from codesum_pipeline.graph.contexts import ContextSubjects, SymbolPlace, find_contexts
@@ -34,6 +36,7 @@ from codesum_pipeline.graph.importance import graph_stats
 from codesum_pipeline.graph.resolution import Coverage, Resolution, resolve_files
 from codesum_pipeline.graph.resolvers.families import families_of, indexed_paths, load_files
 from codesum_pipeline.graph.resolvers.file_edges import EdgeTable
+from codesum_pipeline.graph.resolvers.late_facts import read_facts
 from codesum_pipeline.graph.resolvers.python.python_resolver import split_shape
 from codesum_pipeline.graph.resolvers.python.python_types import parse_annotation
 from codesum_pipeline.symbols.parsing.testing import read_tests_in_code
@@ -42,8 +45,8 @@ GRAPH_VERSION = "15"
 
 Row = TypeVar("Row", bound=Struct)
 
-_FACTS = ["file_path", "language", "exports", "references", "reexports"]
 _PLACES = column_names(SymbolPlace)
+_CONNECTIONS = ["src_id", "dst", "is_external", "kind", "count"]
 # Rows that are values at one time, on their way into a table: bounds the memory.
 _ROWS_AT_ONCE = 1 << 13
 # Where fewer files were resolved, what is left of them is not worth looking through all objects for.
@@ -82,8 +85,10 @@ def build_call_graph(ws: Workspace, *, progress: Progress = no_progress) -> Grap
     if found.resolved >= _MANY_FILES:
         _let_go()
     symbols = ws.tables.read("symbols", ws.key, columns=_PLACES)
-    edges = found.tables["edges"]
-    written = {table: ws.tables.write(table, ws.key, rows) for table, rows in found.tables.items()}
+    written = {
+        table: ws.tables.replace_files(table, ws.key, rows, found.replaced) for table, rows in found.tables.items()
+    }
+    edges = ws.tables.read("edges", ws.key, columns=_CONNECTIONS)
     documents = _documents_hash(ws)
     if last is not None and last.tables["edges"] == written["edges"].table_hash and last.documents == documents:
         written |= {table: ws.tables.keep(table, ws.key) for table in ("graph_stats", "contexts")}
@@ -96,7 +101,7 @@ def build_call_graph(ws: Workspace, *, progress: Progress = no_progress) -> Grap
     if not ws.tables.is_scratch:
         write_text_atomically(ws.layout.graph_index(ws.key) / "stats.json", stats_json(stats))
         replace(found.resolution, documents=documents, tables=hashes).write(ws)
-    kinds = Counter(edges.column("kind").to_pylist())
+    kinds = Counter({row["values"]: row["counts"] for row in pc.value_counts(edges.column("kind")).to_pylist()})
     return GraphReport(
         table_hash=hash_of([hashes[table] for table in ("edges", "graph_stats", "contexts")]),
         files=len(found.resolution.files),
@@ -117,12 +122,13 @@ def build_call_graph(ws: Workspace, *, progress: Progress = no_progress) -> Grap
 
 
 class _ResolvedGraph(Struct, frozen=True):
-    """The result of resolving: failures, what is known of each file, and tables. `resolved` counts the files that were
-    resolved in this build."""
+    """The result of resolving: failures, what is known of each file, and rows of tables that take the place of those of
+    the `replaced` files, or of all. `resolved` counts the files that were resolved in this build."""
 
     guard: FailureGuard
     resolution: Resolution
     tables: dict[str, pa.Table]
+    replaced: set[str] | None
     resolved: int
     disagreement: Disagreement
 
@@ -132,41 +138,42 @@ def _resolved(
 ) -> _ResolvedGraph:
     """Find all edges. The files that are read for this are not kept in memory."""
     compiled = read_compiled(ws.tables, ws.key)
-    loaded = load_files(ws.tables.read("file_facts", ws.key, columns=_FACTS).to_pylist())
+    loaded = load_files(read_facts(ws))
     families = families_of(loaded, places, indexed_paths(places), root=ws.entry.root_module)
     resolution, found = resolve_files(
         families, last, loaded.guard, settings=ws.fingerprint(""), compiled=compiled.keys(), progress=progress
     )
-    unchanged = [] if last is None else [path for path in resolution.files if path not in found]
-    own = _with_unchanged(
-        ws, Edge, last.own_edges if last else "edges", unchanged, (table.edges() for table in found.values())
-    )
-    sites = _with_unchanged(ws, CallRow, "call_sites", unchanged, (table.calls for table in found.values()))
-    aliases = _with_unchanged(ws, Alias, "aliases", unchanged, (table.aliases for table in found.values()))
-    edges, syntax_edges, disagreement = own, to_table([], Edge), Disagreement()
+    unchanged = set() if last is None else resolution.files.keys() - found.keys()
+    rows = {
+        "edges": _rows_of((table.edges() for table in found.values()), Edge),
+        "call_sites": _rows_of((table.calls for table in found.values()), CallRow),
+        "aliases": _rows_of((table.aliases for table in found.values()), Alias),
+    }
+    syntax_edges, disagreement, replaced = to_table([], Edge), Disagreement(), None
+    if last is not None and not compiled and last.own_edges == "edges":
+        replaced = {*found, *(last.files.keys() - unchanged)}
+    elif last is not None:
+        old_tables = {"edges": last.own_edges, "call_sites": "call_sites", "aliases": "aliases"}
+        for table, old in old_tables.items():
+            rows[table] = pa.concat_tables([rows[table], _rows_of_files(ws, old, unchanged)])
     if compiled:
         languages = {path: row["language"] for path, row in (loaded.python.rows | loaded.declared.rows).items()}
-        edges, disagreement = with_compiled(own, sites, compiled, languages)
-        syntax_edges, resolution = own, replace(resolution, own_edges="syntax_edges")
-    tables = {
-        "edges": _with_reexports(edges, aliases), "aliases": aliases, "syntax_edges": syntax_edges, "call_sites": sites,
-    }  # fmt: skip
-    return _ResolvedGraph(loaded.guard, resolution, tables, len(found), disagreement)
+        syntax_edges, resolution = rows["edges"], replace(resolution, own_edges="syntax_edges")
+        rows["edges"], disagreement = with_compiled(syntax_edges, rows["call_sites"], compiled, languages)
+    tables = rows | {"edges": _with_reexports(rows["edges"], rows["aliases"]), "syntax_edges": syntax_edges}
+    return _ResolvedGraph(loaded.guard, resolution, tables, replaced, len(found), disagreement)
 
 
-def _with_unchanged(
-    ws: Workspace, row_type: type[Row], table: str, unchanged: Sequence[str], resolved: Iterable[Iterable[Row]]
-) -> pa.Table:
-    """The rows of the files that were resolved, and those that the last build found for the others."""
-    parts = [to_table(rows, row_type) for rows in _in_batches(resolved)]
-    if unchanged:
-        old = ws.tables.read(table, ws.key)
-        if row_type is Edge:
-            old = old.filter(pc.field("reason") != str(Reason.REEXPORT))
-        ids = old.column(0).combine_chunks().dictionary_encode()
-        sources = pc.list_element(pc.split_pattern(ids.dictionary, SEPARATOR, max_splits=1), 0)
-        parts.append(old.filter(pc.is_in(sources, value_set=pa.array(unchanged, pa.string())).take(ids.indices)))
-    return pa.concat_tables(parts)
+def _rows_of(resolved: Iterable[Iterable[Row]], row_type: type[Row]) -> pa.Table:
+    """The rows of the files that were resolved."""
+    return pa.concat_tables([to_table(rows, row_type) for rows in _in_batches(resolved)])
+
+
+def _rows_of_files(ws: Workspace, table: str, paths: Collection[str]) -> pa.Table:
+    """The rows that the last build found for some files."""
+    found = rows_of_files(ws.tables.read(table, ws.key), TABLES[table], paths)
+    is_of_edges = TABLES[table].schema == schema_of(Edge)
+    return found.filter(pc.field("reason") != str(Reason.REEXPORT)) if is_of_edges else found
 
 
 def _in_batches(rows_of_files: Iterable[Iterable[Row]]) -> Iterator[list[Row]]:
@@ -258,6 +265,6 @@ def stats_json(stats: pa.Table) -> str:
     names = json.dumps(ids, ensure_ascii=False, separators=("\n", ":"))[1:-1].split("\n") if ids else []
     lines = [
         f'{name}: {{"in_degree": {in_degree}, "pagerank": {rank!r}}}'
-        for _, name, in_degree, rank in sorted(zip(ids, names, *others, strict=True))
+        for name, in_degree, rank in zip(names, *others, strict=True)
     ]
     return "{\n" + ",\n".join(lines) + "\n}\n"

@@ -69,12 +69,24 @@ def numbers_in(strings: pa.Array | pa.ChunkedArray, names: pa.StringArray) -> Nu
     return found
 
 
+def are_among(ones: Numbers, others: Numbers) -> Mask:
+    """Whether each number is one of the others."""
+    known = _distinct(others)
+    places = np.minimum(np.searchsorted(known, ones), max(len(known) - 1, 0))
+    return known[places] == ones if len(known) else np.zeros(len(ones), np.bool_)
+
+
+def _distinct(numbers: Numbers) -> Numbers:
+    """The distinct numbers in order: `np.unique` takes ten times as long unless it also counts."""
+    return np.unique(numbers, return_counts=True)[0]
+
+
 def find_connections(ordered: pa.StringArray, edges: pa.Table) -> Numbers:
     """Distinct (source, target) numbers of the edges between the given ids, sorted, without loops."""
     sources, targets = (numbers_in(edges[name], ordered) for name in ("src_id", "dst"))
     is_external = edges["is_external"].to_numpy()
     is_one = ~is_external & (sources != targets) & (sources >= 0) & (targets >= 0)
-    keys = np.unique(sources[is_one] * len(ordered) + targets[is_one])
+    keys = _distinct(sources[is_one] * len(ordered) + targets[is_one])
     return np.stack(np.divmod(keys, max(len(ordered), 1)), axis=1)
 
 

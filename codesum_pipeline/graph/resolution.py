@@ -7,7 +7,7 @@ build that was killed between two tables invalidates all of it.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Self, TypeVar
 
@@ -23,6 +23,7 @@ from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.graph.resolvers.cells import NO_ANSWERS
 from codesum_pipeline.graph.resolvers.families import FamilyChanges, LanguageFamily
 from codesum_pipeline.graph.resolvers.file_edges import CallOutcome, EdgeTable
+from codesum_pipeline.graph.resolvers.late_facts import hash_of_references
 from codesum_pipeline.graph.resolvers.lookup_table import LookupTable
 from codesum_pipeline.graph.resolvers.python.python_lookups import Telling
 
@@ -101,8 +102,9 @@ class Coverage(Struct, frozen=True):
         outcomes: Counter[str] = Counter()
         reasons: Counter[str] = Counter()
         for file in files.values():
-            outcomes.update(file.outcomes)
-            reasons.update(file.reasons)
+            for counter, found in ((outcomes, file.outcomes), (reasons, file.reasons)):
+                for name, count in found.items():
+                    counter[name] += count
         return cls(
             call_sites=outcomes.total(),
             resolved=outcomes[CallOutcome.RESOLVED],
@@ -134,6 +136,7 @@ def resolve_files(
     files: dict[str, ResolvedFile] = {}
     tables: dict[str, EdgeTable] = {}
     total = sum(len(family.rows) for family in families)
+    changed = _ChangedFacts.of(families, last)
 
     def tell(done: int) -> None:
         if done % PROGRESS_EVERY == 0:
@@ -142,7 +145,7 @@ def resolve_files(
     for family in families:
         before = len(guard.failures)
         with guard.item(f"every file of {family.name}"):
-            base, known, found = _resolve_family(family, last, guard, tell, compiled)
+            base, known, found = _resolve_family(family, changed, last, guard, tell, compiled)
             files.update(known)
             tables.update(found)
             if len(guard.failures) == before:
@@ -153,9 +156,25 @@ def resolve_files(
     return Resolution(settings=settings, families=bases, files=files, lookups=lookups), tables
 
 
+class _ChangedFacts(Struct, frozen=True):
+    """The hash of the facts of each file of all families; the files of the last build that have the `same` now, and the
+    `others` of them."""
+
+    facts: Mapping[str, str]
+    same: Set[str]
+    others: Set[str]
+
+    @classmethod
+    def of(cls, families: Sequence[LanguageFamily], last: Resolution | None) -> Self:
+        facts = {path: _hash_facts(row) for family in families for path, row in family.rows.items()}
+        files = last.files if last else {}
+        same = {path for path, file in files.items() if facts.get(path) == file.facts}
+        return cls(facts, same, files.keys() - same)
+
+
 def _hash_facts(row: Row) -> str:
     exported = canonical_json([row["exports"], row["reexports"]])
-    return sha1_hex(f"{row['language']} {exported}\n{row['references']}")
+    return sha1_hex(f"{row['language']} {exported}\n{hash_of_references(row)}")
 
 
 def _read_files(
@@ -172,22 +191,23 @@ def _read_files(
 
 def _resolve_family(
     family: LanguageFamily,
+    changed: "_ChangedFacts",
     last: Resolution | None,
     guard: FailureGuard,
     tell: Callable[[int], None],
     compiled: Collection[str],
 ) -> tuple[str, dict[str, ResolvedFile], dict[str, EdgeTable]]:
     """The hash of what the files have in common, what is known of each, and the edges of those resolved."""
-    facts = {path: _hash_facts(row) for path, row in family.rows.items()}
     last_files = last.files if last else {}
-    same = {path: file for path, file in last_files.items() if facts.get(path) == file.facts}
-    others = [path for path in facts if path not in same]
+    same = {path: last_files[path] for path in family.rows if path in changed.same}
+    others = [path for path in family.rows if path not in same]
     telling = {path: file.telling for path, file in same.items()}
     telling |= _read_files(family.telling_names, others, guard, dict)
     base = hash_of([family.surroundings()])
     known: dict[str, ResolvedFile] = {}
     if last and family.name in last.families:
-        gone = {path for path in last_files if path not in facts}
+        # Those of other families are gone from the one that they were of.
+        gone = changed.others - family.rows.keys()
         changes = FamilyChanges(
             same=same,
             lookups=last.lookups,
@@ -197,17 +217,17 @@ def _resolve_family(
             is_elsewhere=last.families[family.name] != base,
         )
         known = _without_outdated(same, family.find_outdated(changes), compiled)
-    tables = _resolve([path for path in facts if path not in known], family, telling, guard, tell, compiled)
+    tables = _resolve([path for path in family.rows if path not in known], family, telling, guard, tell, compiled)
     for path, table in tables.items():
         known[path] = ResolvedFile(
-            facts=facts[path],
+            facts=changed.facts[path],
             outcomes=dict(table.outcomes),
             reasons=dict(table.reasons),
             telling=telling[path],
             has_sites=path in compiled,
         )
     # Also files that failed while another file was resolved.
-    for path in guard.failed & facts.keys():
+    for path in guard.failed & family.rows.keys():
         known.pop(path, None)
         tables.pop(path, None)
     return base, known, tables

@@ -4,12 +4,21 @@ import random
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pytest
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.edge import Edge
+from codesum_pipeline.foundation.data_model.errors import BrokenStore
+from codesum_pipeline.foundation.store import table_by_parts
+from codesum_pipeline.foundation.store.schemas import TableSpec
+from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline.foundation.store.workspace import Workspace
+from codesum_pipeline.graph.resolution import TABLES
+from codesum_pipeline.graph.resolvers.late_facts import read_facts
+from codesum_pipeline_tests.foundation.store.test_table_parts import cut_by
 from codesum_pipeline_tests.graph.mixed_project import PROJECT, Files, edited
 from codesum_pipeline_tests.graph.tables import build_graph, graph_of, graph_workspace
 
@@ -25,6 +34,64 @@ def test_after_any_edits_the_graph_is_that_of_a_clean_build(tmp_path: Path, seed
         report, expected = build_graph(ws, files), build_graph(clean, files)
         assert graph_of(ws) == graph_of(clean), files
         assert replace(report, files_resolved=expected.files_resolved) == expected
+
+
+@pytest.mark.parametrize("modulus", [3, pytest.param(1, marks=pytest.mark.slow)])
+def test_after_any_edits_a_graph_in_parts_is_that_of_a_clean_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, modulus: int
+) -> None:
+    cut_by(modulus, monkeypatch)
+    chance = random.Random(modulus)
+    ws, clean = graph_workspace(tmp_path / "home"), graph_workspace(tmp_path / "clean", force=True)
+    files = PROJECT
+
+    for _ in range(8):
+        files = edited(files, chance)
+        build_graph(ws, files), build_graph(clean, files)
+        assert graph_of(ws) == graph_of(clean), files
+        for table in TABLES:
+            assert ws.tables.path(table, ws.key).read_bytes() == clean.tables.path(table, clean.key).read_bytes()
+
+
+def test_of_the_facts_of_files_only_those_are_read_that_are_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut_by(1, monkeypatch)
+    ws = graph_workspace(tmp_path)
+    build_graph(ws, PROJECT)
+    read: set[str] = set()
+    read_groups = table_by_parts.read_groups
+
+    def recorded(spec: TableSpec, repo: str, file: Any, groups: Any, columns: list[str]) -> pa.Table:
+        found = read_groups(spec, repo, file, groups, columns)
+        if "references" in columns:
+            read.update(found["file_path"].to_pylist())
+        return found
+
+    monkeypatch.setattr(table_by_parts, "read_groups", recorded)
+
+    build_graph(ws, _replaced("shop/prices.py", "    basket.", "    new = 1\n    basket."))
+    assert {path.rpartition("/")[0] for path in read} == {"shop"}
+    assert len(read) < sum(path.startswith("shop/") for path in PROJECT)
+
+
+@pytest.mark.parametrize("others", [{"a.py": "a = 1\n"}, {}], ids=["with a file more", "with all files but one"])
+def test_facts_of_a_table_that_another_build_replaced_are_refused(tmp_path: Path, others: Files) -> None:
+    ws, other = graph_workspace(tmp_path / "home"), graph_workspace(tmp_path / "other")
+    build_graph(ws, PROJECT)
+    build_graph(other, {**PROJECT, **others} if others else dict([*sorted(PROJECT.items())][:-1]))
+    short = ws.tables.read
+
+    class Replaced(TableStore):
+        """A table whose first columns were read before another build replaced it."""
+
+        def read(self, table: str, repo: str, *, columns: list[str] | None = None) -> pa.Table:
+            return short(table, repo, columns=columns)
+
+    row = read_facts(replace(other, tables=Replaced(other.tables.root)))[-1]
+
+    with pytest.raises(BrokenStore, match="was replaced by another build"):
+        row["references"]
 
 
 def _replaced(path: str, old: str, new: str) -> Files:

@@ -16,6 +16,7 @@ from codesum_pipeline.foundation.data_model.symbol import FileFacts
 from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
 from codesum_pipeline.foundation.store.rows import to_table
 from codesum_pipeline.graph.resolution import Resolution, resolve_files
+from codesum_pipeline.graph.resolvers import families
 from codesum_pipeline.graph.resolvers.cells import places_of
 from codesum_pipeline.graph.resolvers.families import (
     LoadedFiles,
@@ -62,8 +63,8 @@ def _load(sources: Sources) -> tuple[LoadedFiles, list[SourceFile]]:
 def _resolve(sources: Sources, last: Resolution | None) -> tuple[Resolution, Resolved]:
     """Resolve what must be; the resolution is that which the next build reads."""
     loaded, places = _load(sources)
-    families = families_of(loaded, places, indexed_paths(places), root=".")
-    resolution, tables = resolve_files(families, last, loaded.guard, settings="", compiled=sources.keys())
+    found = families_of(loaded, places, indexed_paths(places), root=".")
+    resolution, tables = resolve_files(found, last, loaded.guard, settings="", compiled=sources.keys())
     assert loaded.guard.failures == ()
     return decode(json.encode(resolution), Resolution), {path: _shown(table) for path, table in tables.items()}
 
@@ -264,6 +265,27 @@ def test_what_a_new_function_costs_does_not_grow_with_the_repository(packages: i
         ["package_1/__init__.py", "package_1/maker.py"],
         ["package_1/fresh.py"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "is_read"),
+    [
+        ("main.go", "package main\n", False),
+        ("Main.java", "class Main {}\n", False),
+        ("main.zig", "fn f() void {}\n", True),
+    ],
+)
+def test_another_file_has_the_names_of_a_family_read_where_its_imports_name_files(
+    path: str, text: str, is_read: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last, _ = _resolve({path: text}, None)
+    made: list[str] = []
+    resolver = families.DeclaredResolver
+    monkeypatch.setattr(families, "DeclaredResolver", lambda *about: (made.append(path), resolver(*about))[1])
+
+    found = _resolve({path: text, "NOTES.md": "Notes.\n"}, last)[1]
+
+    assert (found, bool(made)) == ({}, is_read)
 
 
 WEB = {

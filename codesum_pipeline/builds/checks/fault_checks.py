@@ -4,45 +4,31 @@ What was looked at in the last build without a fault, and is the same, is passed
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec.structs import replace
 
-from codesum_pipeline.builds.checks.fault_finding import FaultFinder, FaultQuery, Faults, PartsOf, rows_of_query
+from codesum_pipeline.builds.checks.fault_finding import FaultFinder, FaultQuery, Faults, PartsOf
 from codesum_pipeline.builds.checks.name_leaks import LEAK_FAULT, find_leaks
 from codesum_pipeline.builds.reports.build_values import (
     CheckFinding,
     Numbers,
 )
 from codesum_pipeline.builds.reports.report_values import rows_of
+from codesum_pipeline.foundation.data_model.document import WrittenBy
+from codesum_pipeline.foundation.data_model.file import FileStatus
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.file_formats.version_folder import dense_lanes
 from codesum_pipeline.indexes.lanes.dense import vector_length
-
-if TYPE_CHECKING:
-    import duckdb
 
 # Examples shown of each kind of fault.
 EXAMPLES = 5
 # The rounding error of a sum of float32 squares.
 NORM_TOLERANCE = 1e-3
 
-# The number of checked items, to compare with the number of faults; the UI plots both over time.
-DOCUMENT_COUNTS = {
-    "documents": "SELECT count(*) FROM documents",
-    "symbols": "SELECT count(*) FROM symbols",
-    "indexed_files": "SELECT count(*) FROM files WHERE status = 'indexed'",
-    "placeholders": "SELECT count(*) FROM documents WHERE is_placeholder",
-    "placeholder_share": "SELECT coalesce(avg(is_placeholder::INTEGER), 0.0) FROM documents",
-}
-VECTOR_COUNTS = {
-    "vectors": "SELECT count(*) FROM vectors",
-    "documents": "SELECT count(*) FROM documents WHERE NOT is_placeholder",
-}
 LOOKED_AT = ("documents", "symbols", "vectors")
 
 
@@ -171,12 +157,10 @@ def find_document_faults(ws: Workspace) -> list[CheckFinding]:
     """The documents of a repository against its symbols and files."""
     queries = {fault: query for each in DOCUMENT_FAULTS.values() for fault, query in each.items()}
     finder = FaultFinder(ws, "documents_are_whole", DOCUMENT_PARTS, queries)
-    with ws.connect("documents", "symbols", "files", "edges") as connection:
-        counts = _numbers(connection, DOCUMENT_COUNTS)
-        found = finder.find(connection)
-        leaks = find_leaks(ws, connection, finder)
-        finder.keep()
-        by_model = {id_ for (id_,) in rows_of_query(connection, "SELECT id FROM documents WHERE written_by = 'llm'")}
+    counts, found = _count_documents(ws), finder.find()
+    leaks = find_leaks(ws, finder)
+    finder.keep()
+    by_model = _written_by_model(ws) if leaks else set()
     findings = [
         _finding(name, {fault: found[fault] for fault in each if fault in found}, looked_for=each, counts=counts)
         for name, each in DOCUMENT_FAULTS.items()
@@ -200,11 +184,14 @@ def find_vector_faults(ws: Workspace) -> list[CheckFinding]:
         dimensions=vector_length(ws, embedder),
         tolerance=NORM_TOLERANCE,
     )
-    with ws.connect("vectors", "documents") as connection:
-        counts = _numbers(connection, VECTOR_COUNTS)
-        faults = finder.find(connection)
-        finder.keep()
-    counts = {**counts, "vectors_of_zeros": sum(map(len, finder.notes.values()))}
+    faults = finder.find()
+    finder.keep()
+    documents = _count_documents(ws)
+    counts = {
+        "vectors": len(ws.tables.read_or_empty("vectors", ws.key, columns=["lane"])),
+        "documents": documents["documents"] - documents["placeholders"],
+        "vectors_of_zeros": sum(map(len, finder.notes.values())),
+    }
     return [_finding("vectors_are_whole", faults, looked_for=VECTOR_FAULTS, counts=counts)]
 
 
@@ -233,8 +220,23 @@ CHECK_FUNCTIONS: Mapping[str, Callable[[Workspace], list[CheckFinding]]] = {
 }
 
 
-def _numbers(connection: "duckdb.DuckDBPyConnection", queries: Mapping[str, str]) -> Numbers:
-    return {name: rows_of_query(connection, query)[0][0] for name, query in queries.items()}
+def _count_documents(ws: Workspace) -> Numbers:
+    """How many items are checked, to compare with the number of faults; the UI plots both over time."""
+    columns = {"documents": "is_placeholder", "symbols": "type", "files": "status"}
+    read = {table: ws.tables.read_or_empty(table, ws.key, columns=[name])[name] for table, name in columns.items()}
+    documents, placeholders = len(read["documents"]), pc.sum(read["documents"], min_count=0).as_py()
+    return {
+        "documents": documents,
+        "symbols": len(read["symbols"]),
+        "indexed_files": pc.sum(pc.equal(read["files"], str(FileStatus.INDEXED)), min_count=0).as_py(),
+        "placeholders": placeholders,
+        "placeholder_share": placeholders / documents if documents else 0.0,
+    }
+
+
+def _written_by_model(ws: Workspace) -> set[str]:
+    rows = ws.tables.read_or_empty("documents", ws.key, columns=["id", "written_by"])
+    return {*rows["id"].filter(pc.equal(rows["written_by"], str(WrittenBy.LLM))).to_pylist()}
 
 
 def _finding(name: str, faults: Faults, *, looked_for: Iterable[str], counts: Numbers) -> CheckFinding:

@@ -47,9 +47,10 @@ class FaultFinder:
         # By part: an id and a word for each thing that is remembered of its rows.
         self.notes: dict[str, list[tuple[str, str]]] = {}
 
-    def find(self, connection: "duckdb.DuckDBPyConnection") -> Faults:
+    def find(self) -> Faults:
         """The ids that each query selects, by the fault it looks for; faults that nothing has are left out."""
-        found, queries = dict[str, list[str]](), dict[str, str]()
+        queries = dict[str, str]()
+        others = dict[str, FaultQuery]()
         for fault, query in self._queries.items():
             if query.reads:
                 read = {
@@ -58,9 +59,9 @@ class FaultFinder:
                 }
                 queries[fault] = hash_of(read) if all(read.values()) else ""
                 if not queries[fault] or self.last.queries.get(fault) != queries[fault]:
-                    found[fault] = self._select(connection, query)
+                    others[fault] = query
         in_parts, parts = self._look_at_parts()
-        found |= in_parts
+        found = self._look_at_tables(others) | in_parts
         found = {fault: sorted(found[fault]) for fault in self._queries if found.get(fault)}
         clean = {fault: read for fault, read in queries.items() if read and fault not in found}
         self.now = replace(self.last, queries=clean, parts=parts)
@@ -70,6 +71,18 @@ class FaultFinder:
         """Keep for the next build what need not be looked at again."""
         if self.now != self.last:
             self.now.keep(self._ws, self._check)
+
+    def _look_at_tables(self, queries: Mapping[str, FaultQuery]) -> dict[str, list[str]]:
+        """The ids with a fault in whole tables, of which the columns that several queries read are read once."""
+        columns: dict[str, set[str]] = {}
+        for query in queries.values():
+            for table, names in query.reads.items():
+                columns.setdefault(table, set()).update(names.split())
+        with self._ws.new_connection() as connection:
+            for table, wanted in columns.items():
+                rows = self._ws.tables.read_or_empty(table, self._ws.key, columns=sorted(wanted))
+                connection.register(table, rows)
+            return {fault: self._select(connection, query) for fault, query in queries.items()}
 
     def _look_at_parts(self) -> tuple[dict[str, list[str]], dict[str, list[tuple[str, str]]]]:
         """The ids with a fault among the rows of parts that were not looked at before, and the parts without any."""

@@ -46,16 +46,17 @@ TEXTS = """SELECT id, type, concat_ws(chr(10), summary, business_intent) FROM do
     WHERE NOT is_placeholder AND id IN (SELECT unnest($ids))"""
 
 
-def find_leaks(ws: Workspace, connection: "duckdb.DuckDBPyConnection", finder: FaultFinder) -> Faults:
+def find_leaks(ws: Workspace, finder: FaultFinder) -> Faults:
     """The documents whose text has a neighbour's name, each with the names. The notes of `finder` are the words of each
     text that may belong to a name."""
     words = sorted(pair for notes in finder.notes.values() for pair in notes)
     edges = ws.tables.content_hash("edges", ws.key, columns=["src_id", "dst", "is_external", "kind"])
     made_from = hash_of([edges, NAMES_IN_TEXTS, LIES_IN, SUFFIX_PATTERN, words]) if edges else ""
     last_made_from, names = finder.last.names
-    if not made_from or made_from != last_made_from:
-        names = _names_in_texts(connection, words)
-    texts = {id_: (type_, text) for id_, type_, text in rows_of_query(connection, TEXTS, {"ids": [*names]})}
+    with ws.connect("documents", "edges") as connection:
+        if not made_from or made_from != last_made_from:
+            names = _names_in_texts(connection, words)
+        texts = {id_: (type_, text) for id_, type_, text in rows_of_query(connection, TEXTS, {"ids": [*names]})}
     repeating = {id_: type_ for id_, (type_, text) in texts.items() if leaked_names([text], names[id_])}
     own = _own_names(ws, repeating, finder.last.own)
     finder.now = replace(finder.now, own=own, names=(made_from, names))

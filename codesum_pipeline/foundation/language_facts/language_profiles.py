@@ -4,10 +4,11 @@ Each language, or family of languages, has a table in this folder, and those tha
 here needs a grammar, so that a search can ask.
 """
 
+import re
 import tomllib
 from collections.abc import Mapping
 from enum import StrEnum
-from fnmatch import fnmatchcase
+from fnmatch import translate
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -146,11 +147,11 @@ def library_names(language: str, kind: str) -> frozenset[str]:
 
 
 @cache
-def _project_files() -> tuple[str, ...]:
-    return tuple(pattern for profile in profiles().values() for pattern in profile.project_files)
+def _project_files() -> re.Pattern[str]:
+    """The patterns of their names as one."""
+    return re.compile("|".join(translate(pattern) for one in profiles().values() for pattern in one.project_files))
 
 
 def is_project_file(path: str) -> bool:
     """Whether a file says how imports are found."""
-    name = path.rpartition("/")[2]
-    return any(fnmatchcase(name, pattern) for pattern in _project_files())
+    return bool(_project_files().match(path.rpartition("/")[2]))

@@ -1,7 +1,7 @@
 """Languages whose files may look at each other: Python by itself, and each family of declared languages."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,7 @@ from codesum_pipeline.foundation.language_facts.language_profiles import is_proj
 from codesum_pipeline.foundation.store.memory import no_collection
 from codesum_pipeline.graph.resolvers.cells import NO_ANSWERS, Answers, answers_of_file, owner_of
 from codesum_pipeline.graph.resolvers.file_edges import EdgeTable, edges_of_file
+from codesum_pipeline.graph.resolvers.late_facts import hash_of_references, says_nothing
 from codesum_pipeline.graph.resolvers.lookup_table import LookupTable
 from codesum_pipeline.graph.resolvers.python.python_lookups import Telling, answers_of_methods, answers_of_modules
 from codesum_pipeline.graph.resolvers.python.python_resolver import PythonResolver, telling_names
@@ -22,7 +23,7 @@ from codesum_pipeline.symbols.languages.language_registry import rules_of_famili
 from codesum_pipeline.symbols.languages.projects import Projects
 from codesum_pipeline.symbols.languages.python.module_paths import ModulePaths
 from codesum_pipeline.symbols.languages.rules import Rules
-from codesum_pipeline.symbols.parsing.text import NO_REFERENCES, project_text
+from codesum_pipeline.symbols.parsing.text import project_text
 
 
 class LoadedFiles(Struct, frozen=True):
@@ -33,7 +34,7 @@ class LoadedFiles(Struct, frozen=True):
 
     python: LazyFiles
     declared: LazyFiles
-    projects: Mapping[str, str]
+    projects: Mapping[str, Row]
     guard: FailureGuard
 
 
@@ -42,14 +43,13 @@ def load_files(facts: Sequence[Row]) -> LoadedFiles:
     python, declared, projects = {}, {}, {}
     guard = FailureGuard()
     for row in facts:
-        path, references = row["file_path"], row["references"]
-        if references == NO_REFERENCES:
+        path = row["file_path"]
+        if says_nothing(row):
             continue
         if row["language"] == "python":
             python[path] = row
         elif is_project_file(path):
-            with guard.item(path):
-                projects[path] = project_text(references)
+            projects[path] = row
         else:
             declared[path] = row
     return LoadedFiles(LazyFiles(python, guard), LazyFiles(declared, guard), projects, guard)
@@ -144,10 +144,13 @@ class _DeclaredFamily(LanguageFamily):
     A file that the family cannot take in is a failure of that file, and none of the family's.
     """
 
-    def __init__(self, rules: type[Rules], files: LazyFiles, projects: Projects, guard: FailureGuard) -> None:
+    def __init__(
+        self, rules: type[Rules], files: LazyFiles, projects: Projects, hashes: Mapping[str, str], guard: FailureGuard
+    ) -> None:
         super().__init__(_name(rules), files)
         self._rules = rules
         self._projects = projects
+        self._hashes = hashes
         self._guard = guard
 
     def find_outdated(self, changes: FamilyChanges) -> set[str]:
@@ -159,7 +162,7 @@ class _DeclaredFamily(LanguageFamily):
         return self.unrecorded(changes) | changes.lookups.find_outdated(gone | now)
 
     def surroundings(self) -> Any:
-        return [sorted(self._projects.paths), dict(self._projects.texts), [*self.rows]]
+        return [sorted(self._projects.paths), self._hashes, [*self.rows]]
 
     def resolver(self, telling: Mapping[str, Telling]) -> Callable[[str], EdgeTable]:
         resolver, files = self._resolver, self._resolver.files
@@ -182,6 +185,40 @@ class _DeclaredFamily(LanguageFamily):
             files = {path: files[path] for path in files if path not in guard.failed}
 
 
+class _ProjectTexts(Mapping[str, str]):
+    """The project files that can be read; they are read when they are asked for."""
+
+    def __init__(self, rows: Mapping[str, Row], guard: FailureGuard) -> None:
+        self._rows, self._guard = rows, guard
+        self._texts: dict[str, str | None] = {}
+
+    def hashes(self) -> dict[str, str]:
+        """The hash of each of them, also of one that cannot be read."""
+        return {path: hash_of_references(row) for path, row in self._rows.items()}
+
+    def _read(self, path: str) -> str | None:
+        if path not in self._texts:
+            self._texts[path] = None
+            with self._guard.item(path):
+                self._texts[path] = project_text(self._rows[path]["references"])
+        return self._texts[path]
+
+    def __contains__(self, path: object) -> bool:
+        return path in self._rows and self._read(str(path)) is not None
+
+    def __getitem__(self, path: str) -> str:
+        text = self._read(path) if path in self._rows else None
+        if text is None:
+            raise KeyError(path)
+        return text
+
+    def __iter__(self) -> Iterator[str]:
+        return (path for path in self._rows if path in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
 def families_of(
     loaded: LoadedFiles, places: Sequence[SourceFile | FilePlace], indexed: Collection[str], *, root: str
 ) -> list[LanguageFamily]:
@@ -190,13 +227,16 @@ def families_of(
     python, declared = loaded.python.only(indexed), loaded.declared.only(indexed)
     # No other language names a Python file by its path: one more of them changes nothing there.
     others = {*indexed} - python.rows.keys()
-    projects = Projects(others, {path: text for path, text in loaded.projects.items() if path in indexed})
+    texts = _ProjectTexts({path: row for path, row in loaded.projects.items() if path in indexed}, loaded.guard)
+    projects, hashes = Projects(others, texts), texts.hashes()
+    project_files = Projects(hashes, texts)
     if python:
         found.append(_PythonFamily(python, places, root=root))
     for rules in rules_of_families():
-        own = declared.only([path for path, row in declared.rows.items() if row["language"] in rules.languages])
+        own = declared.only({path for path, row in declared.rows.items() if row["language"] in rules.languages})
         if own:
-            found.append(_DeclaredFamily(rules, own, projects, loaded.guard))
+            seen = projects if rules.names_files else project_files
+            found.append(_DeclaredFamily(rules, own, seen, hashes, loaded.guard))
     return found
 
 

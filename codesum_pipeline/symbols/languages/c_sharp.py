@@ -298,6 +298,7 @@ class CSharpRules(Rules):
     """Files share namespaces. A partial class has the members of all its parts."""
 
     languages = frozenset({"c-sharp"})
+    names_files = False
     sees_members = True
     has_overloads = True
     is_merged = True

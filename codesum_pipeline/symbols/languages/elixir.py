@@ -262,6 +262,7 @@ class ElixirRules(Rules):
     """Modules by name, in one tree for all files."""
 
     languages = frozenset({"elixir"})
+    names_files = False
     is_one_space = True
     sees_members = True
     is_merged = True

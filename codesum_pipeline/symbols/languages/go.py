@@ -168,6 +168,7 @@ class GoRules(Rules):
     """The files of a folder share their names; `x_test` beside `x` is a package of its own."""
 
     languages = frozenset({"go"})
+    names_files = False
     has_embedded = True
 
     def __init__(self, projects: Projects) -> None:

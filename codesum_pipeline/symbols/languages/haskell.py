@@ -407,6 +407,7 @@ class HaskellRules(Rules):
     """Each file is a module with the name in its head."""
 
     languages = frozenset({"haskell"})
+    names_files = False
 
     def unit_of(self, file: ScopedFile) -> Key:
         return (file.package or file.path,)

@@ -14,6 +14,7 @@ class JvmRules(Rules):
     """A name is looked up among members, then in the file, its imports, its package, and packages imported whole."""
 
     languages = frozenset({"java", "kotlin", "scala"})
+    names_files = False
     library = "java"
     sees_members = True
     has_overloads = True

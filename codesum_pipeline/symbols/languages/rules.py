@@ -89,6 +89,8 @@ class Rules:
     files_are_types = False
     # All files share one space of names.
     is_one_space = False
+    # Whether imports name files by their paths: one more file of any language may then be meant.
+    names_files = True
     separator = "."
     constructors: tuple[str, ...] = ()
     # The language whose table has the words below, where a family has several languages.

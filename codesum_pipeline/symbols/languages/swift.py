@@ -243,6 +243,7 @@ class SwiftRules(Rules):
     """The files of a target see each other: those of a folder below `Sources`, or of the repository."""
 
     languages = frozenset({"swift"})
+    names_files = False
     sees_members = True
     is_merged = True
     has_overloads = True

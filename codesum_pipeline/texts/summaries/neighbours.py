@@ -18,6 +18,7 @@ from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, SEPARATOR, w
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait
 from codesum_pipeline.foundation.store.rows import lists_of_field
+from codesum_pipeline.foundation.store.table_parts import paths_of
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.llm.leaks import code_names, is_foreign_name, leaked_names, names_in
 from codesum_pipeline.texts.summaries.extractive.composing import RECEIVERS, file_names, function_names
@@ -94,6 +95,10 @@ class _Holders:
         self._paths_of_symbols = {id_.partition(SEPARATOR)[0] for id_ in ids if SEPARATOR in id_}
         self._by_path: dict[str, frozenset[str]] = {}
 
+    def can_hold(self, path: str) -> bool:
+        """Whether one of them is a file, a folder around it, or something in it."""
+        return path in self._paths_of_symbols or bool(self.of(path))
+
     def of(self, id_: str) -> frozenset[str]:
         path, *below = id_.split(SEPARATOR)
         found = self._by_path.get(path)
@@ -141,10 +146,12 @@ def _holders_of_each(ids: pa.ChunkedArray, holders: _Holders) -> npt.NDArray[np.
 
 def _add_parts(workspace: Workspace, names_by_id: Mapping[str, NeighbourNames]) -> None:
     """Add to each document its own name, and the names of all that it holds."""
-    symbols = workspace.tables.read("symbols", workspace.key, columns=["id"]).column("id").to_pylist()
-    paths = workspace.tables.read("file_facts", workspace.key, columns=["file_path"]).column("file_path").to_pylist()
-    holders = _Holders(names_by_id)
-    for id_ in (*symbols, *paths):
+    symbols = workspace.tables.read("symbols", workspace.key, columns=["id"]).column("id")
+    files = workspace.tables.read("file_facts", workspace.key, columns=["file_path"]).column("file_path")
+    holders, around = _Holders(names_by_id), paths_of(symbols)
+    wanted = [path for path in pc.unique(around).to_pylist() if holders.can_hold(path)]
+    inner = symbols.filter(pc.is_in(around, value_set=pa.array(wanted, pa.string())))
+    for id_ in (*inner.to_pylist(), *files.to_pylist()):
         if inside := holders.of(id_):
             own_names = names_in(id_)
             for holder in inside:
@@ -191,8 +198,7 @@ def _add_symbols(workspace: Workspace, names_by_id: Mapping[str, NeighbourNames]
 
 def _add_files(workspace: Workspace, names_by_id: Mapping[str, NeighbourNames]) -> None:
     columns = [*OWN_NAMES_READ["file_facts"]]
-    facts = workspace.tables.read("file_facts", workspace.key, columns=columns)
-    wanted = facts.filter(pc.is_in(facts.column("file_path"), value_set=pa.array(list(names_by_id), pa.string())))
+    wanted = workspace.tables.read_files("file_facts", workspace.key, names_by_id.keys(), columns=columns)
     rows = zip(*(wanted.column(name).to_pylist() for name in columns), strict=True)
     for path, imports, constants, exports, reexports in rows:
         handed_on = [one["name"] for one in reexports or ()]
