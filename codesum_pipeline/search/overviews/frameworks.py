@@ -12,13 +12,14 @@ from pathlib import PurePosixPath
 
 from msgspec import Struct
 
+from codesum_pipeline.search.overviews.found_in_parts import MAIN_GUARD
 from codesum_pipeline.search.overviews.framework_catalogue import (
     FrameworkCatalogue,
     KnownFramework,
     package_name,
     read_catalogue,
 )
-from codesum_pipeline.search.overviews.overview_inputs import MAIN_GUARD, OverviewSources
+from codesum_pipeline.search.overviews.overview_inputs import OverviewSources
 from codesum_pipeline.search.overviews.package_manifests.manifest import DependencyScope, EntryKind, EntryPoint
 
 _EVIDENCE_KEPT = 3

@@ -23,9 +23,9 @@ from codesum_pipeline.foundation.store.workspace import Workspace, write_serving
 from codesum_pipeline.indexes.publishing.publish import published_version
 from codesum_pipeline.search.overviews.frameworks import Framework, KnownBy
 from codesum_pipeline.search.overviews.overview import MOST_COMMITS, Overview, facts_of, make_overview, most_changed
-from codesum_pipeline.search.overviews.overview_inputs import RankedDocument
 from codesum_pipeline.search.overviews.parts import Division, Start, common_folder
 from codesum_pipeline.search.overviews.published_starts import PublishedStarts
+from codesum_pipeline.search.overviews.ranked_documents import RankedDocument
 from codesum_pipeline.search.overviews.started_code import start_names_of
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import split_sentences
 from codesum_pipeline.texts.summaries.extractive.words import split_identifier
@@ -56,9 +56,6 @@ def label_of_box(name: str) -> str:
     shown = name if len(name) <= _LONGEST_LABEL else f"{name[: _LONGEST_LABEL - 1]}…"
     return _HARMLESS.sub(lambda found: f"#{ord(found[0])};", shown)
 
-
-# Raised with anything that changes what a page says of the same repository.
-OVERVIEW_VERSION = "overview/5"
 
 # Kinds that are obviously not part of the product.
 _DEVELOPING = frozenset({"test runner", "build system", "CI", "code quality", "documentation"})

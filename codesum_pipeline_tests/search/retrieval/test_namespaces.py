@@ -271,10 +271,10 @@ def test_a_line_in_a_namespace_means_its_file(ask: Ask, roads: PublishedIndex, e
 
 
 def test_an_overview_lists_no_namespace(home: Path, ask: Ask) -> None:
-    view = RepositoryView.of(open_home(home).workspace("roads", run_id="view"))
+    view = RepositoryView.of(open_home(home).workspace("roads", run_id="view"), frozenset())
 
-    assert not {*view.places} & {*nested_ids()}
-    assert "ruby/tollway/booth/barrier.rb::Tollway::Booth::Barrier" in view.places
+    assert not {*view.documents} & {*nested_ids()}
+    assert "ruby/tollway/booth/barrier.rb::Tollway::Booth::Barrier" in view.documents
     assert "Tollway::Booth" not in ask("overview").text().replace("Tollway::Booth::", "")
 
 
