@@ -8,6 +8,7 @@ ends with the hash of its content: Arrow does not check what it reads, and damag
 import hashlib
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -22,8 +23,6 @@ from codesum_pipeline.foundation.store.workspace import Workspace
 OF_CONTENT = b"content"
 _STATE = b"codesum.state"
 _PART = pa.field("part", pa.string())
-# In place of the hash of a part, where that is not known.
-_UNKNOWN = ""
 _CHECK_BYTES = hashlib.sha256().digest_size
 
 
@@ -35,28 +34,50 @@ def rows_of_parts(
     *,
     state: bytes = OF_CONTENT,
 ) -> pa.Table:
-    """What `make` makes of the rows of each part of a table, in the order of the parts, whose hashes are the column
-    `part`; of parts that are known it is not made again. No value of the first column that it makes is null."""
-    empty = by_parts.spec.schema.empty_table().select(by_parts.columns)
-    schema = pa.schema([_PART, *(field.with_nullable(True) for field in make(empty).schema)])
+    """What is made of each part of a table, in the order of the parts; of parts that are known it is not made again.
+
+    `make` is given some parts at a time, whose hashes are the column `part`, the last one, and keeps it as its last. No
+    value of the first column that it makes is null."""
+    nothing = make(pa.schema([*map(by_parts.spec.schema.field, by_parts.columns), _PART]).empty_table())
+    schema = pa.schema([field.with_nullable(True) for field in nothing.schema])
     place = (ws.base or ws).layout.memos(ws.key) / f"{kept_as}.arrow"
     last = schema.empty_table() if ws.force else read_kept(place, schema, state)
     known = {*pc.unique(last["part"]).to_pylist()}
-    parts = [part or _UNKNOWN for part in by_parts.hashes()]
-    new = [_named(part, make(by_parts.read(n)), schema) for n, part in enumerate(parts) if part not in known]
+    parts = by_parts.hashes()
+    new = [make(rows).cast(schema) for rows in by_parts.read_others(known)]
     ordered = pa.array(parts, pa.string())
-    found = pa.concat_tables([last.filter(pc.is_in(last["part"], value_set=ordered)), *new])
-    if new:
+    bare = pa.array({*parts}.difference(known, *(pc.unique(rows["part"]).to_pylist() for rows in new)), pa.string())
+    # A row without values stands for a part of which nothing is made.
+    without = [pa.nulls(len(bare), field.type) for field in schema][:-1]
+    found = pa.concat_tables(
+        [
+            last.filter(pc.is_in(last["part"], value_set=ordered)),
+            *new,
+            pa.Table.from_arrays([*without, bare], schema=schema),
+        ]
+    )
+    if len(known) < len(parts):
         found = found.take(np.argsort(pc.index_in(found["part"], value_set=ordered).to_numpy(), kind="stable"))
-    if (new or len(found) < len(last)) and _UNKNOWN not in parts and not ws.tables.is_scratch:
+    if (len(known) < len(parts) or len(found) < len(last)) and None not in parts and not ws.tables.is_scratch:
         write_kept(place, found, state)
-    return found.filter(found.column(1).is_valid())
+    return found.filter(found.column(0).is_valid())
 
 
-def _named(part: str, made: pa.Table, schema: pa.Schema) -> pa.Table:
-    """A row without values stands for a part of which nothing is made."""
-    columns = made.columns if len(made) else [pa.nulls(1, field.type) for field in schema][1:]
-    return pa.Table.from_arrays([pa.repeat(pa.scalar(part, pa.string()), len(made) or 1), *columns], schema=schema)
+def part_by_part(make: Callable[[pa.Table], pa.Table]) -> Callable[[pa.Table], pa.Table]:
+    """For `rows_of_parts`: what is made of the rows of one part, without its hash."""
+
+    def make_all(rows: pa.Table) -> pa.Table:
+        parts = rows["part"].combine_chunks()
+        starts = np.flatnonzero(np.diff(parts.dictionary_encode().indices.fill_null(-1).to_numpy())) + 1
+        made = []
+        for start, end in pairwise([0, *starts.tolist(), len(rows)]):
+            one = make(rows.slice(start, end - start).drop_columns("part"))
+            made.append(
+                one.append_column(_PART, pa.array([*parts.slice(start, 1).to_pylist()] * len(one), pa.string()))
+            )
+        return pa.concat_tables(made)
+
+    return make_all
 
 
 def read_kept(path: Path, schema: pa.Schema, state: bytes) -> pa.Table:

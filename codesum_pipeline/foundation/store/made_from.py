@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.hashing import hash_of
-from codesum_pipeline.foundation.store.kept_rows import read_kept, rows_of_parts, write_kept
+from codesum_pipeline.foundation.store.kept_rows import part_by_part, read_kept, rows_of_parts, write_kept
 from codesum_pipeline.foundation.store.rows import join_by_row
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.table_parts import paths_of_rows
@@ -82,7 +82,7 @@ def hash_files(ws: Workspace, table: str, columns: Sequence[str]) -> MadeFrom:
     """For each path the hash of what a table says of it in these columns, which identify a row and are of strings,
     truth values, or lists of strings."""
     by_parts = ws.tables.unrecorded().by_parts(table, ws.key, columns=columns)
-    found = rows_of_parts(ws, by_parts, f"{table}.files", partial(_hash_part, table=table))
+    found = rows_of_parts(ws, by_parts, f"{table}.files", part_by_part(partial(_hash_part, table=table)))
     # A path may have rows in two parts.
     found = found.sort_by([("path", "ascending"), ("part", "ascending")])
     paths = pc.unique(found["path"])

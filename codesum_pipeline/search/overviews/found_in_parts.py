@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.edge import EdgeKind
 from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait, languages_with
-from codesum_pipeline.foundation.store.kept_rows import rows_of_parts
+from codesum_pipeline.foundation.store.kept_rows import part_by_part, rows_of_parts
 from codesum_pipeline.foundation.store.table_parts import paths_of
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.search.overviews.framework_catalogue import read_catalogue
@@ -48,7 +48,7 @@ def _found(
     ws: Workspace, table: str, columns: Sequence[str], name: str, find: Callable[[pa.Table], pa.Table]
 ) -> pa.Table:
     by_parts = ws.tables.by_parts(table, ws.key, columns=columns)
-    found = rows_of_parts(ws, by_parts, f"{table}.{name}", find, state=OVERVIEW_VERSION.encode())
+    found = rows_of_parts(ws, by_parts, f"{table}.{name}", part_by_part(find), state=OVERVIEW_VERSION.encode())
     return found.drop_columns("part")
 
 
