@@ -127,7 +127,7 @@ def snapshot_of(
     rules = replace(rules, ignored=ignored)
     known = {} if ws.force else {row.path: row for row in ws.tables.read_rows_or_empty("files", ws.key, SourceFile)}
     guard = FailureGuard()
-    made_by = "" if declared else hash_of([ws.memo_settings(), is_filtered, *_said_in_tree(listed)])
+    made_by = "" if declared else hash_of([RULES_VERSION, ws.memo_settings(), is_filtered, *_said_in_tree(listed)])
     if declared is None:
         declared = declared_in(mirror.git_dir, {entry.path: entry.blob for entry in listed}, rules)
     scan = _Scan(rules, declared, mirror, guard, bool(made_by) and ws.tables.note("files", ws.key) == made_by)
