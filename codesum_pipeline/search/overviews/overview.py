@@ -7,7 +7,7 @@ only where its inputs changed. Sentences that name code which the repository doe
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -267,11 +267,11 @@ class Overview(Struct, frozen=True):
     entry_texts: Mapping[tuple[str, int], str] = {}
 
 
-def make_overview(ws: Workspace) -> Overview:
-    """The overview of the snapshot that the tables were made from."""
+def make_overview(ws: Workspace, namespaces: Collection[str]) -> Overview:
+    """The overview of the snapshot that the tables were made from; `namespaces` are left out."""
     (snapshot,) = ws.tables.read_rows("snapshot", ws.key, Snapshot)
     tests = read_test_files(ws.tables, ws.key)
-    view, sources = RepositoryView.of(ws, tests), read_sources(ws, snapshot.commit, tests)
+    view, sources = RepositoryView.of(ws, tests, namespaces), read_sources(ws, snapshot.commit, tests)
     readme = readme_path(view.root, list(sources.paths))
     text = read_text(ws, readme, snapshot.commit) if readme else None
     words = model_words(ws, view.root, readme=text or "")

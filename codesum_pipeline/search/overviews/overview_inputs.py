@@ -23,7 +23,6 @@ from codesum_pipeline.foundation.language_facts.file_languages import FileRole, 
 from codesum_pipeline.foundation.store.rows import column_names
 from codesum_pipeline.foundation.store.table_parts import paths_of
 from codesum_pipeline.foundation.store.workspace import Workspace
-from codesum_pipeline.indexes.publishing.namespaces import find_namespaces
 from codesum_pipeline.search.overviews.found_in_parts import (
     MAIN_GUARD,
     ImportedModule,
@@ -55,8 +54,8 @@ class RepositoryView(Struct, dict=True, eq=False):
         return self.documents.sources
 
     @classmethod
-    def of(cls, ws: Workspace, tests: Collection[str]) -> Self:
-        """`tests` are the files that test others."""
+    def of(cls, ws: Workspace, tests: Collection[str], namespaces: Collection[str]) -> Self:
+        """`tests` are the files that test others, `namespaces` classes that are no documents of their own."""
         rows = ws.tables.read("files", ws.key, columns=["path", "language", "status", "is_vendored"])
         is_own = pc.and_(pc.equal(rows["status"], str(FileStatus.INDEXED)), pc.invert(rows["is_vendored"]))
         own = rows.filter(is_own)
@@ -69,7 +68,7 @@ class RepositoryView(Struct, dict=True, eq=False):
         return cls(
             name=ws.slug.rpartition("/")[2] if ws.slug else ws.key,
             root=ws.entry.subdir or ROOT_MODULE,
-            documents=RankedDocuments(_ranked(ws), sources),
+            documents=RankedDocuments(_ranked(ws, namespaces), sources),
             languages=Counter(programs.values()),
             links=count_links(ws, sources),
         )
@@ -86,15 +85,17 @@ _COLUMNS = {
 _LEFT_OUT = ("is_vendored", "is_test")
 
 
-def _ranked(ws: Workspace) -> pa.Table:
+def _ranked(ws: Workspace, namespaces: Collection[str]) -> pa.Table:
     """The documents without those of tests and of others' code, and without namespaces."""
     documents = ws.tables.read_or_empty("documents", ws.key, columns=[*_COLUMNS.values(), *_LEFT_OUT])
     stats = ws.tables.read("graph_stats", ws.key, columns=["id", "pagerank", "community"])
     symbols = ws.tables.read("symbols", ws.key, columns=["id", "is_public"])
-    namespaces = pa.array(sorted(find_namespaces(ws.tables, ws.key)), pa.string())
     # A folder is not left out, whatever is in it.
     is_test = pc.and_(documents["is_test"], pc.not_equal(documents["type"], str(Level.MODULE)))
-    is_left_out = pc.or_(pc.or_(documents["is_vendored"], is_test), pc.is_in(documents["id"], value_set=namespaces))
+    is_left_out = pc.or_(
+        pc.or_(documents["is_vendored"], is_test),
+        pc.is_in(documents["id"], value_set=pa.array([*namespaces], pa.string())),
+    )
     shown = documents.filter(pc.invert(is_left_out))
     in_graph, in_symbols = (
         pc.index_in(shown["id"], value_set=table["id"].combine_chunks()) for table in (stats, symbols)
@@ -111,7 +112,7 @@ def _ranked(ws: Workspace) -> pa.Table:
 
 def _is_source(path: str) -> bool:
     """Whether a file is neither an example nor in a hidden folder, where tools are set up."""
-    return role_of(path) is FileRole.SOURCE and not any(part.startswith(".") for part in path.split("/")[:-1])
+    return role_of(path) is FileRole.SOURCE and "/." not in f"/{path.rpartition('/')[0]}"
 
 
 class OverviewSources(Struct, dict=True, eq=False):

@@ -35,10 +35,10 @@ def test_neighbourhoods_are_found_again_only_where_code_or_links_changed(
     repo.commit({"till.py": "# A till.\n" + TILL.replace("+ 1", "+ 7")})
     build(ws)
     assert len(calls) == 1
-    kept = facts_of(make_overview(ws))
+    kept = facts_of(make_overview(ws, ()))
     for path in ws.layout.memos("shop").glob("repo_overview.*.arrow"):
         path.unlink()
-    assert facts_of(make_overview(ws)) == kept
+    assert facts_of(make_overview(ws, ())) == kept
     assert kept["neighbourhoods"][0]["members"][0]["place"] == "till.py:2"
 
     repo.commit({"till.py": f"{TILL}\n\ndef empty_till(row):\n    return take(row)\n"})
@@ -52,7 +52,7 @@ def test_what_was_found_in_parts_is_found_anew_where_it_is_damaged(tmp_path: Pat
     repo = GitRepo.create(tmp_path / "repo", files)
     ws = workspace_of(open_home(tmp_path / "home"), RepositoryEntry("shop", str(repo.path)))
     build(ws)
-    found = facts_of(make_overview(ws))
+    found = facts_of(make_overview(ws, ()))
     kept = [path for name in ("edges.links", "file_facts.imports", "file_facts.guards", "symbols.mains")
             for path in ws.layout.memos("shop").glob(f"{name}.arrow")]  # fmt: skip
 
@@ -60,5 +60,5 @@ def test_what_was_found_in_parts_is_found_anew_where_it_is_damaged(tmp_path: Pat
     for path in kept:
         content = path.read_bytes()
         path.write_bytes(content[:40] + bytes([content[40] ^ 1]) + content[41:])
-    assert facts_of(make_overview(ws)) == found
+    assert facts_of(make_overview(ws, ())) == found
     assert found["frameworks"][0]["name"] == "Flask"
