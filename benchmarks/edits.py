@@ -61,10 +61,11 @@ LINES = {
 }
 _NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
 _PACKAGE = re.compile(r"^package \w+$", re.MULTILINE)
-# With both processes: all that is imported before the first step.
+# Of the process that builds and of the one that records, to which the first tells what the stages are.
 IMPORTS = (
-    "import codesum_pipeline.cli, codesum_pipeline.builds.steps.one_build",
-    "import dagster, dagster_duckdb, codesum_pipeline.builds.dagster.runs",
+    "import codesum_pipeline.cli, codesum_pipeline.ways_in.cli.commands.index, codesum_pipeline.builds.steps.one_build",
+    "from codesum_pipeline.builds.dagster.recorder import _import_dagster; _import_dagster(); "
+    "import codesum_pipeline.builds.dagster.asset_steps, codesum_pipeline.builds.dagster.dagster_records",
 )
 
 

@@ -128,6 +128,13 @@ CHANGES: list[tuple[str, dict[str, str | bytes], dict[str, Any]]] = [
     ("pattern", {}, {"skip_patterns": ("src/",)}),
     ("size", {"new.py": ""}, {"max_file_size_mb": 0.000001}),
     ("everything allowed again", {}, {}),
+    ("ignored", {"src/.codesumignore": "b.py\n"}, {}),
+    ("ignored no more", {"src/.codesumignore": ""}, {}),
+    ("encoding", {".gitattributes": "src/b.py encoding=latin-1\n"}, {}),
+    ("own licence", {"LICENSE": "Copyright (c) 2020 Ada Lovelace\n"}, {}),
+    ("licence of others", {"ext/LICENSE": "Copyright (c) 2011 Charles Babbage\n", "ext/a.py": "x = 1\n"}, {}),
+    ("licence of others' own", {"ext/LICENSE": "Copyright (c) 2020 Ada Lovelace\n"}, {}),
+    ("one more file", {"ext/b.py": ""}, {}),
 ]
 
 
@@ -145,6 +152,27 @@ def test_carried_over_rows_equal_those_of_a_clean_build(
 
         assert replace(after_others, files_read=0) == replace(alone, files_read=0), name
         assert rows_of(built) == rows_of(clean), name
+
+
+def test_rows_of_files_that_stay_are_taken_over_whole_while_their_rules_stay(
+    git_repo: MakeRepo, make_source_workspace: MakeWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = git_repo(FILES)
+    take_snapshot(make_source_workspace(repo.path))
+    looked_at: list[str] = []
+    why_skipped = PathRules.why_skipped
+
+    def recorded(self: PathRules, path: str, **more: Any) -> SkipReason | None:
+        looked_at.append(path)
+        return why_skipped(self, path, **more)
+
+    monkeypatch.setattr(PathRules, "why_skipped", recorded)
+    repo.commit({"src/a.py": "x = 2\n"})
+    take_snapshot(make_source_workspace(repo.path))
+    assert looked_at == ["src/a.py"]
+
+    take_snapshot(make_source_workspace(repo.path, exclude=("bin/",)))
+    assert len(looked_at) > len(FILES)
 
 
 def test_one_changed_file_is_the_only_one_read(git_repo: MakeRepo, make_source_workspace: MakeWorkspace) -> None:

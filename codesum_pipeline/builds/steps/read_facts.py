@@ -15,7 +15,7 @@ from codesum_pipeline.indexes.file_formats.version_folder import INDEX_FILES_VER
 from codesum_pipeline.indexes.lanes.lane_texts import AUTHOR_WORDS_VERSION, LANES_VERSION
 from codesum_pipeline.notifications.digests.sql_tables import SQL_TABLES
 from codesum_pipeline.search.evaluation.evaluation_step import EVALUATION_VERSION
-from codesum_pipeline.search.overviews.page import OVERVIEW_VERSION
+from codesum_pipeline.search.overviews.found_in_parts import OVERVIEW_VERSION
 from codesum_pipeline.source.files.path_rules import RULES_VERSION
 from codesum_pipeline.symbols.parsing.symbols_step import PARSER_VERSION
 from codesum_pipeline.texts.summaries.wanted_texts import EXTRACTIVE, PLACEHOLDER

@@ -6,17 +6,28 @@ The view of a table is a function of its content alone, so that of an unchanged 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from codesum_pipeline.builds.checks.health_checks import known_share
 from codesum_pipeline.builds.reports.build_values import PLOT, PREVIEW, Markdown, Value, Values
-from codesum_pipeline.builds.reports.report_values import draw_bars, draw_histogram, draw_lines, index_values
+from codesum_pipeline.builds.reports.report_values import draw_bars, draw_lines, index_values
+from codesum_pipeline.builds.steps.part_previews import (
+    FirstRows,
+    LaneCounts,
+    most_complex,
+    show_documents,
+    some_texts,
+)
 from codesum_pipeline.foundation.data_model.document import LEVELS, HistoryEvent
 from codesum_pipeline.foundation.data_model.edge import IndexFile
 from codesum_pipeline.foundation.data_model.file import Snapshot
+from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.data_model.markdown import code_span, escape_text, markdown_table
 from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome, AvoidanceReason
 from codesum_pipeline.foundation.store.atomic import read_json, write_json_atomically
+from codesum_pipeline.foundation.store.kept_rows import read_kept, write_kept
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.file_formats.version_folder import read_version
@@ -30,12 +41,14 @@ if TYPE_CHECKING:
 
 
 _ROWS = 8
-_LENGTH_STEP = 50
 _EVALUATIONS_SHOWN = 30
 _COMMIT_DIGITS = 10
 _MOST_CAUSES = 12
 # In the folder of the memos: the last change of files that a build found.
 _LAST_CHANGE = "last_change.json"
+
+
+_SHOWN = pa.schema([("name", pa.string()), ("text", pa.string())])
 
 
 class TablePreview(Struct, frozen=True):
@@ -44,16 +57,31 @@ class TablePreview(Struct, frozen=True):
     tables: Sequence[str]
     heads: Sequence[str]
     query: str
-    limit: int = _ROWS
     counted: str = ""
     bars: str = ""
 
     def __call__(self, ws: Workspace) -> Values:
+        """It is kept behind the hashes of the tables, and of what is asked of them."""
+        hashes = [ws.tables.content_hash(table, ws.key) for table in self.tables]
+        state, place = (
+            hash_of([*astuple(self), hashes]).encode(),
+            ws.layout.memos(ws.key) / f"{self.tables[0]}.shown.arrow",
+        )
+        kept = read_kept(place, _SHOWN, state)
+        if not len(kept) or None in hashes or ws.force:
+            kept = pa.table([*zip(*self._texts(ws), strict=True)], schema=_SHOWN)
+            write_kept(place, kept, state)
+        return {
+            name: Markdown(text) for name, text in zip(*(column.to_pylist() for column in kept.columns), strict=True)
+        }
+
+    def _texts(self, ws: Workspace) -> Iterator[tuple[str, str]]:
         with ws.connect(*self.tables) as connection:
-            rows = connection.execute(f"{self.query} LIMIT {self.limit}").fetchall()
+            rows = connection.execute(f"{self.query} LIMIT {_ROWS}").fetchall()
             counts = dict(connection.execute(self.bars).fetchall()) if self.bars else {}
-        preview = Markdown(markdown_table(self.heads, rows))
-        return {PREVIEW: preview} | ({PLOT: Markdown(draw_bars(self.counted, counts))} if counts else {})
+        yield PREVIEW, markdown_table(self.heads, rows)
+        if counts:
+            yield PLOT, draw_bars(self.counted, counts)
 
 
 _FILES = TablePreview(
@@ -65,54 +93,11 @@ _FILES = TablePreview(
     counted="skipped because",
     bars="SELECT reason, count(*) FROM files WHERE status = 'skipped' GROUP BY reason ORDER BY reason",
 )
-_DOCUMENTS = TablePreview(
-    ["documents"],
-    ["document", "level", "summary", "intent", "keywords"],
-    # Rows are put together for those alone that are shown.
-    """SELECT id, type, summary, business_intent, array_to_string(keywords, ', ') FROM documents WHERE id IN (
-           SELECT unnest(min_by(id, (-length(summary), id), 2)) FROM documents WHERE NOT is_placeholder GROUP BY type)
-       ORDER BY type, id""",
-)
 
 
 def _show_files(ws: Workspace) -> Values:
     """Languages, how many files were skipped for which reason, and which indexes of compilers were found."""
     return {**_FILES(ws), **index_values(ws.tables.read_rows_or_empty("scip_indexes", ws.key, IndexFile))}
-
-
-def _show_documents(ws: Workspace) -> Values:
-    """The longest summaries of each level, and how long summaries are."""
-    with ws.connect("documents") as connection:
-        lengths = connection.execute(
-            "SELECT length(summary) // ? AS step, count(*) FROM documents WHERE NOT is_placeholder GROUP BY step",
-            [_LENGTH_STEP],
-        ).fetchall()
-    if not lengths:
-        return _DOCUMENTS(ws)
-    counts = dict(lengths)
-    steps = range(max(counts) + 1)
-    edges = [float(step * _LENGTH_STEP) for step in range(len(steps) + 1)]
-    plot = draw_histogram("characters of a summary", edges, [counts.get(step, 0) for step in steps])
-    return {**_DOCUMENTS(ws), PLOT: Markdown(plot)}
-
-
-def _texts_of(name: str) -> TablePreview:
-    return TablePreview(
-        [name],
-        ["document", "summary", "purpose from", "last written because"],
-        f"""SELECT id, text.summary, purpose_source, cause FROM {name}
-            WHERE written_by <> 'placeholder' ORDER BY md5(id), id""",
-    )
-
-
-def _lanes_of(name: str) -> TablePreview:
-    return TablePreview(
-        [name, "documents"],
-        ["lane", "level", "documents", "different texts"],
-        f"""SELECT lane, type, count(*), count(DISTINCT {name}.text_hash) FROM {name} JOIN documents USING (id)
-            GROUP BY lane, type ORDER BY lane, type""",
-        limit=40,
-    )
 
 
 def _show_candidate(ws: Workspace) -> Values:
@@ -158,11 +143,11 @@ def _show_evaluation(ws: Workspace) -> Values:
 # By step.
 SHOWS: Mapping[str, Callable[[Workspace], Values]] = {
     "repo_snapshot": _show_files,
-    "symbols": TablePreview(
-        ["symbols"],
+    "symbols": FirstRows(
+        "symbols",
+        ("id", "type", "complexity", "line_count", "docstring"),
         ["most complex", "type", "complexity", "lines", "docstring"],
-        """SELECT id, type, complexity, line_count, coalesce(split_part(docstring, chr(10), 1), '')
-           FROM symbols ORDER BY complexity DESC, id""",
+        most_complex,
     ),
     "call_graph": TablePreview(
         ["edges"],
@@ -181,10 +166,18 @@ SHOWS: Mapping[str, Callable[[Workspace], Values]] = {
         bars="""SELECT level || ' · ' || action || coalesce(' · ' || cause, ''), count(*) FROM plan
                 GROUP BY ALL ORDER BY 1""",
     ),
-    **{f"{level}_summaries": _texts_of(texts_table(level)) for level in LEVELS},
-    "summary_documents": _show_documents,
-    "dense_index": _lanes_of("vectors"),
-    "sparse_index": _lanes_of("terms"),
+    **{
+        f"{level}_summaries": FirstRows(
+            texts_table(level),
+            ("id", "text", "written_by", "purpose_source", "cause"),
+            ["document", "summary", "purpose from", "last written because"],
+            some_texts,
+        )
+        for level in LEVELS
+    },
+    "summary_documents": show_documents,
+    "dense_index": LaneCounts("vectors"),
+    "sparse_index": LaneCounts("terms"),
     "index_candidate": _show_candidate,
     "retrieval_evaluation": _show_evaluation,
     "repo_overview": _show_overview,

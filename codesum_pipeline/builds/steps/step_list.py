@@ -18,7 +18,8 @@ from codesum_pipeline.indexes.lanes.sparse import SparseReport, index_terms
 from codesum_pipeline.indexes.publishing.candidate import CandidateReport, write_candidate
 from codesum_pipeline.indexes.publishing.publish import PublishReport
 from codesum_pipeline.search.evaluation.evaluation_step import EvaluationReport, judge_candidate, publish_unless_held
-from codesum_pipeline.search.overviews.page import OVERVIEW_VERSION, OverviewReport, write_overview
+from codesum_pipeline.search.overviews.found_in_parts import OVERVIEW_VERSION
+from codesum_pipeline.search.overviews.page import OverviewReport, write_overview
 from codesum_pipeline.source.files.snapshot import SnapshotReport
 from codesum_pipeline.symbols.parsing.symbols_step import ParseReport, parse_symbols
 from codesum_pipeline.symbols.scip.taking import snapshot_with_indexes

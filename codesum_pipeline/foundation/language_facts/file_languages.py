@@ -3,6 +3,7 @@
 import codecs
 import re
 from enum import StrEnum
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from codesum_pipeline.foundation.language_facts.language_profiles import LanguageKind, profiles
@@ -123,6 +124,7 @@ _EXAMPLE_FOLDER = re.compile(
 _LOUD_NAME = re.compile(r"(?:^|/)[A-Z][A-Z_-]+$")
 
 
+@lru_cache(maxsize=1 << 16)
 def role_of(path: str) -> FileRole:
     """What the file with this path is written for."""
     language = language_of_path(path)

@@ -3,14 +3,13 @@ made from the same again is carried over, and nothing of it is computed.
 
 What is made from is told by hashes: of what other tables say of each file, part by part, so that of a part which
 stayed the same nothing is read. Such hashes follow from the part alone. What a table was made from is used only while
-it is what it was when both were written, under the same settings and versions. Both files end with the hash of their
-content: Arrow does not check what it reads, and damage would end the process.
+it is what it was when both were written, under the same settings and versions.
 """
 
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Self
 
@@ -19,7 +18,7 @@ import pyarrow.compute as pc
 from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.hashing import hash_of
-from codesum_pipeline.foundation.store.atomic import replace_durably
+from codesum_pipeline.foundation.store.kept_rows import part_by_part, read_kept, rows_of_parts, write_kept
 from codesum_pipeline.foundation.store.last_reading import LastReading
 from codesum_pipeline.foundation.store.rows import join_by_row
 from codesum_pipeline.foundation.store.schemas import TABLES
@@ -28,15 +27,9 @@ from codesum_pipeline.foundation.store.workspace import Workspace
 
 _TEXT = pa.string()
 _SCHEMA = pa.schema([("id", _TEXT), ("hash", _TEXT)])
-_OF_PARTS = pa.schema([("part", _TEXT), ("path", _TEXT), ("hash", _TEXT)])
-# In place of the hash of a part, where that is not known.
-_UNKNOWN = ""
-_STATE = b"codesum.state"
-# Of what follows from its content alone.
-_OF_CONTENT = b"content"
+_OF_PATHS = pa.schema([("path", _TEXT), ("hash", _TEXT)])
 # Strings that are Python objects at one time: bounds the memory.
 _AT_ONCE = 1 << 12
-_CHECK_BYTES = hashlib.sha256().digest_size
 
 
 class MadeFrom(Struct, frozen=True):
@@ -59,7 +52,7 @@ class MadeFrom(Struct, frozen=True):
     def of_last_build(cls, ws: Workspace, table: str) -> Self:
         """Of the rows that a table has; none where nothing is known of them."""
         last = ws.last_build
-        return cls(_read(_path(last, table), _SCHEMA, _state(last, table)) if last else _SCHEMA.empty_table())
+        return cls(read_kept(_path(last, table), _SCHEMA, _state(last, table)) if last else _SCHEMA.empty_table())
 
     def at(self, paths: pa.ChunkedArray) -> pa.ChunkedArray:
         """The hash of each of some paths; empty of one that has none."""
@@ -83,7 +76,7 @@ class MadeFrom(Struct, frozen=True):
     def keep(self, ws: Workspace, table: str) -> None:
         """Keep it, once the table is in place."""
         if not ws.tables.is_scratch:
-            _write(_path(ws, table), self.rows, _state(ws, table))
+            write_kept(_path(ws, table), self.rows, _state(ws, table))
 
 
 def changed_paths(ws: Workspace, table: str, now: Callable[[], MadeFrom]) -> set[str] | None:
@@ -99,19 +92,12 @@ _LAST_HASHES = defaultdict[str, LastReading[MadeFrom]](LastReading)
 def hash_files(ws: Workspace, table: str, columns: Sequence[str]) -> MadeFrom:
     """For each path the hash of what a table says of it in these columns, which identify a row and are of strings,
     truth values, or lists of strings."""
-    home, tables = ws.base or ws, ws.tables.unrecorded()
-    place = home.layout.memos(ws.key) / f"{table}.files.arrow"
+    tables, home = ws.tables.unrecorded(), ws.base or ws
     by_parts = tables.by_parts(table, ws.key, columns=columns)
-    made_from = (str(place), str(tables.is_scratch), by_parts.content_hash)
+    made_from = (str(home.layout.memos(ws.key)), str(tables.is_scratch), by_parts.content_hash)
     if hashed := _LAST_HASHES[table].find(made_from):
         return hashed
-    last = _read(place, _OF_PARTS, _OF_CONTENT)
-    known = {*pc.unique(last["part"]).to_pylist()}
-    parts = [part or _UNKNOWN for part in by_parts.hashes()]
-    new = [_hash_part(part, by_parts.read(n), table) for n, part in enumerate(parts) if part not in known]
-    found = pa.concat_tables([last.filter(pc.is_in(last["part"], value_set=pa.array(parts, _TEXT))), *new])
-    if (new or len(found) < len(last)) and _UNKNOWN not in parts and not tables.is_scratch:
-        _write(place, found, _OF_CONTENT)
+    found = rows_of_parts(ws, by_parts, f"{table}.files", part_by_part(partial(_hash_part, table=table)))
     # A path may have rows in two parts.
     found = found.sort_by([("path", "ascending"), ("part", "ascending")])
     paths = pc.unique(found["path"])
@@ -121,11 +107,11 @@ def hash_files(ws: Workspace, table: str, columns: Sequence[str]) -> MadeFrom:
     return hashed
 
 
-def _hash_part(part: str, rows: pa.Table, table: str) -> pa.Table:
+def _hash_part(rows: pa.Table, table: str) -> pa.Table:
     of_rows = paths_of_rows(rows, TABLES[table])
     paths = pc.unique(of_rows)
     texts = join_by_row(pc.index_in(of_rows, value_set=paths), _one_text(rows.columns), len(paths), "\n")
-    return pa.table([pa.repeat(part, len(paths)), paths, _sha1_of(texts)], schema=_OF_PARTS)
+    return pa.table([paths, _sha1_of(texts)], schema=_OF_PATHS)
 
 
 def _one_text(columns: Sequence[pa.Array | pa.ChunkedArray]) -> pa.Array | pa.ChunkedArray:
@@ -145,27 +131,6 @@ def _sha1_of(texts: pa.Array | pa.ChunkedArray) -> pa.Array:
     parts = (texts.slice(start, _AT_ONCE).to_pylist() for start in range(0, len(texts), _AT_ONCE))
     hashes = [hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest() for part in parts for text in part]
     return pa.array(hashes, _TEXT)
-
-
-def _read(path: Path, schema: pa.Schema, state: bytes) -> pa.Table:
-    """The rows that were written with these columns in this state; none where they are of another, damaged or
-    missing."""
-    with suppress(OSError):
-        content = memoryview(path.read_bytes())
-        rows, check = content[:-_CHECK_BYTES], content[-_CHECK_BYTES:]
-        if hashlib.sha256(rows).digest() == check:
-            with pa.ipc.open_file(pa.py_buffer(rows)) as file:
-                if file.schema.equals(schema.with_metadata({_STATE: state}), check_metadata=True):
-                    return file.read_all().replace_schema_metadata(None)
-    return schema.empty_table()
-
-
-def _write(path: Path, rows: pa.Table, state: bytes) -> None:
-    content = pa.BufferOutputStream()
-    with pa.ipc.new_file(content, rows.schema.with_metadata({_STATE: state})) as written:
-        written.write_table(rows.replace_schema_metadata({_STATE: state}))
-    with replace_durably(path) as file:
-        file.writelines([content.getvalue(), hashlib.sha256(content.getvalue()).digest()])
 
 
 def _state(ws: Workspace, table: str) -> bytes:

@@ -57,10 +57,13 @@ class TableByParts(Struct, frozen=True):
 
     def read(self, number: int) -> pa.Table:
         """The rows of a part."""
+        return self._read([number])
+
+    def _read(self, numbers: Sequence[int]) -> pa.Table:
         if isinstance(self.source, pa.Table):
             return self.source.select(self.columns)
         parts = self._parts()
-        groups = parts.row_groups_of([number]) if parts.parts else None
+        groups = parts.row_groups_of(numbers) if parts.parts else None
         return read_groups(self.spec, self.repo, self.source, groups, self.columns)
 
     def read_others(self, known: Collection[str]) -> Iterator[pa.Table]:
@@ -68,11 +71,8 @@ class TableByParts(Struct, frozen=True):
         hashes, sizes = self.hashes(), self.sizes()
         wanted = [number for number, found in enumerate(hashes) if found is None or found not in known]
         for some in bounded_batches(wanted, sizes.__getitem__, most=group_rows(self.spec)):
-            read = [(number, self.read(number)) for number in some]
-            hash_columns = (pa.repeat(pa.scalar(hashes[number], pa.string()), len(rows)) for number, rows in read)
-            yield pa.concat_tables(
-                [rows.append_column("part", each) for (_, rows), each in zip(read, hash_columns, strict=True)]
-            )
+            of_rows = [pa.repeat(pa.scalar(hashes[number], pa.string()), sizes[number]) for number in some]
+            yield self._read(some).append_column("part", pa.chunked_array(of_rows, pa.string()))
 
 
 def read_groups(

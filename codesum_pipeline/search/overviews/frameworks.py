@@ -8,17 +8,19 @@ a library, begins: commands, main functions, scripts, containers.
 from collections import defaultdict
 from collections.abc import Iterator
 from enum import IntEnum
+from functools import cache
 from pathlib import PurePosixPath
 
 from msgspec import Struct
 
+from codesum_pipeline.search.overviews.found_in_parts import MAIN_GUARD
 from codesum_pipeline.search.overviews.framework_catalogue import (
     FrameworkCatalogue,
     KnownFramework,
     package_name,
     read_catalogue,
 )
-from codesum_pipeline.search.overviews.overview_inputs import MAIN_GUARD, OverviewSources
+from codesum_pipeline.search.overviews.overview_inputs import OverviewSources
 from codesum_pipeline.search.overviews.package_manifests.manifest import DependencyScope, EntryKind, EntryPoint
 
 _EVIDENCE_KEPT = 3
@@ -125,11 +127,16 @@ def _imported(sources: OverviewSources, catalogue: FrameworkCatalogue) -> Iterat
         for name in manifest.names
         if (known := catalogue.of_package(each, name))
     }
+
+    @cache
+    def used(language: str, module: str) -> KnownFramework | None:
+        known = catalogue.of_import(language, module)
+        is_own = known is None or known in published or not own.isdisjoint(map(_plain, (known.name, module)))
+        return None if is_own else known
+
     for each in sources.imports:
-        known = catalogue.of_import(each.language, each.module)
-        if known is None or known in published or not own.isdisjoint(map(_plain, (known.name, each.module))):
-            continue
-        if each.path not in sources.beside or known.kind in _OF_TESTS:
+        known = used(each.language, each.module)
+        if known and (each.path not in sources.beside or known.kind in _OF_TESTS):
             yield known, FrameworkEvidence(KnownBy.IMPORT, each.path, each.line, each.module)
 
 
@@ -189,17 +196,20 @@ def _mains(sources: OverviewSources) -> Iterator[EntryPoint]:
 
 
 def _conventional(sources: OverviewSources) -> Iterator[EntryPoint]:
+    names = {ending.rpartition("/")[2] for ending in _CONVENTIONS}
     for path in sources.paths:
+        if path.rpartition("/")[2] not in names or path in sources.beside:
+            continue
         for ending, kind in _CONVENTIONS.items():
-            if path not in sources.beside and (path == ending or path.endswith(f"/{ending}")):
+            if path == ending or path.endswith(f"/{ending}"):
                 name = path.removesuffix(ending).rstrip("/").rpartition("/")[2] or ending
                 yield EntryPoint(name, kind, path, 1)
 
 
 def _scripts(sources: OverviewSources) -> Iterator[EntryPoint]:
     """Executable files in the root or in a folder for them."""
-    for path in sources.paths:
+    for path in filter(sources.executable.__contains__, sources.paths):
         folder, _, name = path.rpartition("/")
         is_place = not name.startswith(".") and (not folder or folder.rpartition("/")[2] in _SCRIPT_FOLDERS)
-        if path in sources.executable and path not in sources.beside and is_place:
+        if path not in sources.beside and is_place:
             yield EntryPoint(name, EntryKind.SCRIPT, path, 1)

@@ -7,7 +7,7 @@ only where its inputs changed. Sentences that name code which the repository doe
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -21,22 +21,24 @@ from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE
 from codesum_pipeline.foundation.language_facts.writing_systems import join_parts
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.search.overviews.frameworks import Framework, find_entry_points, find_frameworks
-from codesum_pipeline.search.overviews.overview_inputs import RankedDocument, RepositoryView, read_sources, read_text
+from codesum_pipeline.search.overviews.kept_neighbourhoods import MOST_MEMBERS, neighbourhoods_of
+from codesum_pipeline.search.overviews.overview_inputs import RepositoryView, read_sources, read_text
 from codesum_pipeline.search.overviews.package_manifests.manifest import EntryPoint
 from codesum_pipeline.search.overviews.parts import (
     Community,
     Division,
     Start,
     divide_into_parts,
-    find_neighbourhoods,
     theme_of,
     where_to_start,
 )
+from codesum_pipeline.search.overviews.ranked_documents import RankedDocument
 from codesum_pipeline.search.overviews.started_code import MOST_STARTED, StartedCode, document_of, find_started_code
 from codesum_pipeline.source.git.commit_history import history_of
 from codesum_pipeline.source.git.git import run_git
 from codesum_pipeline.source.git.mirror import FOLDER_LABEL
 from codesum_pipeline.source.masking.secrets import mask_secrets
+from codesum_pipeline.symbols.parsing.testing import read_test_files
 from codesum_pipeline.texts.llm.leaks import code_names, looks_like_code, names_in
 from codesum_pipeline.texts.summaries.author_texts.prose import Prose, read_prose
 
@@ -142,7 +144,7 @@ def opening_of(view: RepositoryView, readme: tuple[str, str] | None, words: Mode
         opening = _opening(prose.title, [_LINK.sub(r"\1", one) for one in kept])
         if opening:
             return OpeningText(prose.title, opening, path, _line_of(text, kept[0] if kept else prose.title))
-    root = view.places.get(view.root)
+    root = view.documents.get(view.root)
     return OpeningText("", words.summary if words.is_by_model else root.summary if root else "")
 
 
@@ -265,10 +267,11 @@ class Overview(Struct, frozen=True):
     entry_texts: Mapping[tuple[str, int], str] = {}
 
 
-def make_overview(ws: Workspace) -> Overview:
-    """The overview of the snapshot that the tables were made from."""
+def make_overview(ws: Workspace, namespaces: Collection[str]) -> Overview:
+    """The overview of the snapshot that the tables were made from; `namespaces` are left out."""
     (snapshot,) = ws.tables.read_rows("snapshot", ws.key, Snapshot)
-    view, sources = RepositoryView.of(ws), read_sources(ws, snapshot.commit)
+    tests = read_test_files(ws.tables, ws.key)
+    view, sources = RepositoryView.of(ws, tests, namespaces), read_sources(ws, snapshot.commit, tests)
     readme = readme_path(view.root, list(sources.paths))
     text = read_text(ws, readme, snapshot.commit) if readme else None
     words = model_words(ws, view.root, readme=text or "")
@@ -283,7 +286,7 @@ def make_overview(ws: Workspace) -> Overview:
         words=words,
         languages=view.languages,
         files=len(view.sources),
-        definitions=sum(map(len, view.definitions.values())),
+        definitions=sum(view.documents.counts.values()),
         frameworks=find_frameworks(sources),
         entry_points=entries,
         started=find_started_code(ws, view, entries),
@@ -291,7 +294,7 @@ def make_overview(ws: Workspace) -> Overview:
         entry_texts={
             (entry.path, entry.line): place.purpose.text
             for entry in entries
-            if (place := view.places.get(document_of(view, entry) or ""))
+            if (place := view.documents.get(document_of(view, entry) or ""))
             and place.purpose
             and not place.purpose.is_of_name
         },
@@ -299,12 +302,12 @@ def make_overview(ws: Workspace) -> Overview:
         part_texts={
             part.name: place.summary
             for part in division.parts
-            if (place := view.places.get(part.folder or part.name))
+            if (place := view.documents.get(part.folder or part.name))
             and place.summary
             # What was put together from the definitions is longer than the best of them.
             and (not themes[part.name] or (place.purpose and place.purpose.is_authors))
         },
-        neighbourhoods=find_neighbourhoods(place for place in view.places.values() if place.path in view.definitions),
+        neighbourhoods=neighbourhoods_of(ws, view.documents),
         starts=where_to_start(view),
         commits=recent_commits(ws, snapshot.commit, snapshot.ref),
         malformed=sources.malformed,
@@ -312,7 +315,6 @@ def make_overview(ws: Workspace) -> Overview:
 
 
 # Every answer from the facts reads all of them, so long lists are cut.
-_MOST_MEMBERS = 10
 _MOST_NEIGHBOURHOODS = 300
 _MOST_ENTRY_POINTS = 500
 
@@ -367,7 +369,7 @@ def facts_of(overview: Overview) -> dict[str, Any]:
                 "folder": each.folder,
                 "folder_share": each.folder_share,
                 "words": list(each.words),
-                "members": [_place_json(member) for member in each.members[:_MOST_MEMBERS]],
+                "members": [_place_json(member) for member in each.members[:MOST_MEMBERS]],
             }
             for each in groups[:_MOST_NEIGHBOURHOODS]
         ],

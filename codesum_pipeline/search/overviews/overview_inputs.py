@@ -5,194 +5,114 @@ out; tests and examples are marked, since their needs are not the project's.
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Self
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct, field
 
-from codesum_pipeline.foundation.data_model.document import PurposeSource
-from codesum_pipeline.foundation.data_model.edge import EdgeKind
+from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import RepositoryUnavailable
 from codesum_pipeline.foundation.data_model.file import FileStatus, SkipReason
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
-from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, SEPARATOR, own_name
+from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE
 from codesum_pipeline.foundation.language_facts.file_languages import FileRole, is_program, role_of
-from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait, languages_with
+from codesum_pipeline.foundation.store.rows import column_names
 from codesum_pipeline.foundation.store.table_parts import paths_of
 from codesum_pipeline.foundation.store.workspace import Workspace
-from codesum_pipeline.indexes.publishing.namespaces import find_namespaces
-from codesum_pipeline.search.overviews.framework_catalogue import read_catalogue
+from codesum_pipeline.search.overviews.found_in_parts import (
+    MAIN_GUARD,
+    ImportedModule,
+    MainFunction,
+    count_links,
+    find_guarded,
+    find_imports,
+    find_mains,
+)
 from codesum_pipeline.search.overviews.package_manifests.manifest import Manifest
 from codesum_pipeline.search.overviews.package_manifests.manifest_readers import manifest_paths, read_manifest
+from codesum_pipeline.search.overviews.ranked_documents import RankedDocument, RankedDocuments
 from codesum_pipeline.source.files.content import read_files
 from codesum_pipeline.source.masking.secrets import mask_secrets
-from codesum_pipeline.symbols.parsing.expressions import MAX_LITERALS
-from codesum_pipeline.symbols.parsing.testing import read_tests
-from codesum_pipeline.texts.summaries.purposes import Purpose, purpose_of
-
-
-class RankedDocument(Struct, frozen=True, gc=False):
-    """One document: its place, its text, its share of the graph's PageRank, and where its text's purpose is from."""
-
-    id: str
-    level: str
-    path: str
-    line: int
-    text: str
-    rank: float
-    community: int | None
-    is_public: bool
-    purpose_source: str | None = None
-    is_placeholder: bool = False
-
-    @property
-    def name(self) -> str:
-        """Its own name, without the folder or the definition around it."""
-        return own_name(self.id) if SEPARATOR in self.id else self.id.rpartition("/")[2]
-
-    @property
-    def summary(self) -> str:
-        """Its text, unless that is a template."""
-        return "" if self.is_placeholder else self.text
-
-    @property
-    def purpose(self) -> Purpose | None:
-        """What its text opens with; to find where a sentence ends takes longer than all else that is asked of one."""
-        document = {"type": self.level, "summary": self.text, "is_placeholder": self.is_placeholder}
-        return purpose_of(document | {"purpose_source": self.purpose_source})
-
-    @property
-    def is_by_name(self) -> bool:
-        """Whether its purpose, if it has one, is its name in other words."""
-        return self.purpose_source == PurposeSource.NAME and not self.is_placeholder
 
 
 class RepositoryView(Struct, dict=True, eq=False):
-    """A repository below `root`. `sources` are the files of its own programs, `links` count the uses between files.
-    It remembers the definitions of each file."""
+    """A repository below `root`. The `sources` of its documents are the files of its own programs, `links` count the
+    uses between these."""
 
     name: str
     root: str
-    places: Mapping[str, RankedDocument]
-    sources: Sequence[str]
+    documents: RankedDocuments
     languages: Mapping[str, int]
     links: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
+    @property
+    def sources(self) -> Sequence[str]:
+        return self.documents.sources
+
     @classmethod
-    def of(cls, ws: Workspace) -> Self:
-        tests = read_tests(ws.tables, ws.key)
-        rows = ws.tables.read("files", ws.key, columns=["path", "language", "status", "is_vendored"]).to_pylist()
-        own = {
-            row["path"]: row["language"]
-            for row in rows
-            if row["status"] == FileStatus.INDEXED and not row["is_vendored"] and row["path"] not in tests
+    def of(cls, ws: Workspace, tests: Collection[str], namespaces: Collection[str]) -> Self:
+        """`tests` are the files that test others, `namespaces` classes that are no documents of their own."""
+        rows = ws.tables.read("files", ws.key, columns=["path", "language", "status", "is_vendored"])
+        is_own = pc.and_(pc.equal(rows["status"], str(FileStatus.INDEXED)), pc.invert(rows["is_vendored"]))
+        own = rows.filter(is_own)
+        programs = {
+            path: language
+            for path, language in zip(own["path"].to_pylist(), own["language"].to_pylist(), strict=True)
+            if path not in tests and is_program(language) and _is_source(path)
         }
-        programs = {path: each for path, each in own.items() if is_program(each) and _is_source(path)}
-        links = _links(ws, pa.array(sorted(programs), pa.string()))
+        sources = sorted(programs)
         return cls(
             name=ws.slug.rpartition("/")[2] if ws.slug else ws.key,
             root=ws.entry.subdir or ROOT_MODULE,
-            places=_places(ws, tests),
-            sources=sorted(programs),
+            documents=RankedDocuments(_ranked(ws, namespaces), sources),
             languages=Counter(programs.values()),
-            links=links,
+            links=count_links(ws, sources),
         )
 
-    @cached_property
-    def definitions(self) -> Mapping[str, Sequence[RankedDocument]]:
-        """The functions and classes of each file of `sources`."""
-        found: dict[str, list[RankedDocument]] = defaultdict(list)
-        for place in self.places.values():
-            if SEPARATOR in place.id:
-                found[place.path].append(place)
-        return {path: found.get(path, []) for path in self.sources}
 
-    def rank(self, path: str) -> float:
-        """The PageRank of a file and of all definitions in it together."""
-        own = self.places.get(path)
-        return (own.rank if own else 0.0) + sum(place.rank for place in self.definitions.get(path, ()))
+_COLUMNS = {
+    "id": "id",
+    "level": "type",
+    "line": "start_line",
+    "text": "summary",
+    "purpose_source": "purpose_source",
+    "is_placeholder": "is_placeholder",
+}
+_LEFT_OUT = ("is_vendored", "is_test")
 
 
-def _links(ws: Workspace, programs: pa.StringArray) -> Counter[tuple[str, str]]:
-    """How often one of some files uses another, by their paths."""
-    found: Counter[tuple[str, str]] = Counter()
-    for part in ws.tables.read_parts("edges", ws.key, columns=["src_id", "dst", "is_external", "kind"]):
-        is_reference = pc.equal(part.column("kind"), str(EdgeKind.REFERENCE))
-        uses = part.filter(pc.invert(pc.or_(part.column("is_external"), is_reference)))
-        ends = [_numbers_of_files(uses.column(end), programs) for end in ("src_id", "dst")]
-        is_one = (ends[0] >= 0) & (ends[1] >= 0) & (ends[0] != ends[1])
-        # A pair as one number: numbers are sorted much faster.
-        pairs, counts = np.unique((ends[0] * len(programs) + ends[1])[is_one], return_counts=True)
-        names = (programs.take(pa.array(each)).to_pylist() for each in np.divmod(pairs, max(len(programs), 1)))
-        for source, target, count in zip(*names, counts.tolist(), strict=True):
-            found[source, target] += count
-    return found
-
-
-def _numbers_of_files(ids: pa.ChunkedArray, programs: pa.StringArray) -> npt.NDArray[np.int64]:
-    """The places of the files of ids among some files, -1 for others."""
-    encoded = ids.combine_chunks().dictionary_encode()
-    places = pc.fill_null(pc.index_in(paths_of(encoded.dictionary), value_set=programs), -1)
-    found: npt.NDArray[np.int64] = places.to_numpy().astype(np.int64)[encoded.indices.to_numpy()]
-    return found
-
-
-_SHOWN = ("id", "type", "file_path", "start_line", "summary", "purpose_source", "is_placeholder")
-
-
-def _places(ws: Workspace, tests: frozenset[str]) -> dict[str, RankedDocument]:
+def _ranked(ws: Workspace, namespaces: Collection[str]) -> pa.Table:
     """The documents without those of tests and of others' code, and without namespaces."""
-    documents = ws.tables.read_or_empty("documents", ws.key, columns=[*_SHOWN, "is_vendored"])
+    documents = ws.tables.read_or_empty("documents", ws.key, columns=[*_COLUMNS.values(), *_LEFT_OUT])
     stats = ws.tables.read("graph_stats", ws.key, columns=["id", "pagerank", "community"])
     symbols = ws.tables.read("symbols", ws.key, columns=["id", "is_public"])
-    left_out = pa.array(sorted(tests | find_namespaces(ws.tables, ws.key)), pa.string())
-    is_of_them, is_below = (pc.is_in(documents.column(name), value_set=left_out) for name in ("id", "file_path"))
-    shown = documents.filter(pc.invert(pc.or_(documents.column("is_vendored"), pc.or_(is_of_them, is_below))))
-    in_graph, in_symbols = (
-        pc.index_in(shown.column("id"), value_set=table.column("id").combine_chunks()) for table in (stats, symbols)
+    # A folder is not left out, whatever is in it.
+    is_test = pc.and_(documents["is_test"], pc.not_equal(documents["type"], str(Level.MODULE)))
+    is_left_out = pc.or_(
+        pc.or_(documents["is_vendored"], is_test),
+        pc.is_in(documents["id"], value_set=pa.array([*namespaces], pa.string())),
     )
-    ids, levels, paths, lines, texts, sources, are_placeholders = (shown.column(name).to_pylist() for name in _SHOWN)
-    rows = zip(
-        ids, levels, paths, [line or 1 for line in lines], texts,
-        pc.fill_null(stats.column("pagerank").take(in_graph), 0.0).to_pylist(),
-        stats.column("community").take(in_graph).to_pylist(),
-        pc.fill_null(symbols.column("is_public").take(in_symbols), True).to_pylist(),
-        sources, are_placeholders, strict=True,
-    )  # fmt: skip
-    return {row[0]: RankedDocument(*row) for row in rows}
+    shown = documents.filter(pc.invert(is_left_out))
+    in_graph, in_symbols = (
+        pc.index_in(shown["id"], value_set=table["id"].combine_chunks()) for table in (stats, symbols)
+    )
+    found = {name: shown[column] for name, column in _COLUMNS.items()} | {
+        "path": paths_of(shown["id"]),
+        "line": pc.fill_null(shown["start_line"], 1),
+        "rank": pc.fill_null(stats["pagerank"].take(in_graph), 0.0),
+        "community": stats["community"].take(in_graph),
+        "is_public": pc.fill_null(symbols["is_public"].take(in_symbols), True),
+    }
+    return pa.table({name: found[name] for name in column_names(RankedDocument)}).combine_chunks()
 
 
 def _is_source(path: str) -> bool:
     """Whether a file is neither an example nor in a hidden folder, where tools are set up."""
-    return role_of(path) is FileRole.SOURCE and not any(part.startswith(".") for part in path.split("/")[:-1])
-
-
-_OF_LITERALS = ("literals", "syntax_errors", "failure")
-# The name of a Python module that is run.
-MAIN_GUARD = "__main__"
-
-
-class ImportedModule(Struct, frozen=True):
-    """One import of an external module, as a file writes it."""
-
-    path: str
-    line: int
-    language: str
-    module: str
-
-
-class MainFunction(Struct, frozen=True):
-    """A definition or a line at which a program starts."""
-
-    path: str
-    line: int
-    name: str
+    return role_of(path) is FileRole.SOURCE and "/." not in f"/{path.rpartition('/')[0]}"
 
 
 class OverviewSources(Struct, dict=True, eq=False):
@@ -212,9 +132,9 @@ class OverviewSources(Struct, dict=True, eq=False):
     def all_manifests(self) -> list[Manifest]:
         """All manifests, those nearest the root first."""
         found: list[Manifest] = []
-        for path in manifest_paths(self.paths):
+        for path in manifest_paths([path for path in self.paths if path in self.texts]):
             with self.guard.item(path):
-                if path in self.texts and (manifest := read_manifest(path, self.texts[path])):
+                if manifest := read_manifest(path, self.texts[path]):
                     found.append(manifest)
         return found
 
@@ -239,17 +159,15 @@ _READ_AS_TEXT = frozenset({SkipReason.LANGUAGE})
 _MAIN_GUARD = re.compile(r"^if\s+__name__\s*==\s*['\"]__main__['\"]", re.MULTILINE)
 
 
-def read_sources(ws: Workspace, commit: str) -> OverviewSources:
-    """The inputs of a workspace, without copies of others' code and files that its entry excludes."""
+def read_sources(ws: Workspace, commit: str, tests: Collection[str]) -> OverviewSources:
+    """The inputs of a workspace, without copies of others' code and files that its entry excludes; `tests` are the
+    files that test others."""
     names = ["path", "mode", "status", "reason", "is_vendored"]
-    rows = ws.tables.read("files", ws.key, columns=names).to_pylist()
-    own = [
-        row
-        for row in rows
-        if not row["is_vendored"] and (row["status"] == FileStatus.INDEXED or row["reason"] in _STILL_TELLING)
-    ]
+    rows = ws.tables.read("files", ws.key, columns=names)
+    is_telling = pc.is_in(rows["reason"], value_set=pa.array(sorted(_STILL_TELLING), pa.string()))
+    is_there = pc.or_(pc.equal(rows["status"], str(FileStatus.INDEXED)), is_telling)
+    own = rows.filter(pc.and_(pc.invert(rows["is_vendored"]), is_there)).to_pylist()
     paths = [row["path"] for row in own]
-    tests = read_tests(ws.tables, ws.key)
     # Where code in a folder is an example, data there is, too.
     folders = {path: path.rpartition("/")[0] for path in paths}
     examples = {folder for folder in {*folders.values()} if role_of(f"{folder}/x.py") is FileRole.EXAMPLE}
@@ -264,8 +182,8 @@ def read_sources(ws: Workspace, commit: str) -> OverviewSources:
     return OverviewSources(
         paths=paths,
         texts=_texts(ws, manifests, commit),
-        imports=list(_imports(ws, set(paths))),
-        mains=[*_mains(ws, set(paths) - beside), *_main_guards(ws, set(paths) - beside, commit)],
+        imports=find_imports(ws, set(paths)),
+        mains=[*find_mains(ws, set(paths) - beside), *_main_guards(ws, set(paths) - beside, commit)],
         beside=beside,
         executable=executable,
         names=frozenset({ws.key, *([ws.slug.rpartition("/")[2]] if ws.slug else [])}),
@@ -285,90 +203,15 @@ def _texts(ws: Workspace, paths: Sequence[str], commit: str) -> dict[str, str]:
     return {path: mask_secrets(text).text for path, text in texts.items()}
 
 
-def _imports(ws: Workspace, paths: Collection[str]) -> Iterator[ImportedModule]:
-    """The imports of modules that the catalogue knows."""
-    catalogue, own = read_catalogue(), pa.array(sorted(paths), pa.string())
-    known: dict[str, bool] = {}
-    for part in ws.tables.read_parts("file_facts", ws.key, columns=["file_path", "language", "imports"]):
-        flat = part.column("imports").combine_chunks()
-        owners, values = pc.list_parent_indices(flat), pc.list_flatten(flat)
-        path, language = (part.column(name).take(owners) for name in ("file_path", "language"))
-        module, level, line = map(values.field, ("module", "level", "line"))
-        is_relative = pc.or_(pc.not_equal(level, 0), pc.starts_with(module, "."))
-        names = pc.binary_join_element_wise(language, module, "\0").combine_chunks()
-        for name in set(pc.unique(names).to_pylist()).difference(known):
-            known[name] = catalogue.of_import(*name.split("\0", 1)) is not None
-        is_known = pc.is_in(names, value_set=pa.array([name for name, is_one in known.items() if is_one], pa.string()))
-        is_wanted = pc.and_(pc.and_(is_known, pc.invert(is_relative)), pc.is_in(path, value_set=own))
-        columns = (column.filter(is_wanted).to_pylist() for column in (path, line, language, module))
-        yield from map(ImportedModule, *columns)
-
-
-def _mains(ws: Workspace, paths: Collection[str]) -> Iterator[MainFunction]:
-    names = ["name", "file_path", "start_line", "language", "parent_id", "modifiers", "bases"]
-    for part in ws.tables.read_parts("symbols", ws.key, columns=names):
-        is_named = pc.is_in(part.column("name"), value_set=pa.array(["main", "Main"]))
-        is_object = pc.is_in(part.column("language"), value_set=_with(Trait.OBJECT_MAIN))
-        is_swift = pc.is_in(part.column("language"), value_set=_with(Trait.MARKED_MAIN))
-        for row in part.filter(pc.or_(is_named, pc.or_(is_object, is_swift))).to_pylist():
-            if row["file_path"] in paths and _starts_program(row):
-                yield MainFunction(row["file_path"], row["start_line"], row["name"])
-
-
-def _starts_program(row: dict[str, object]) -> bool:
-    """Whether a program of its language starts at a definition."""
-    language, is_free = str(row["language"]), row["parent_id"] is None
-    path = str(row["file_path"])
-    if has_trait(language, Trait.MARKED_MAIN):
-        return "main" in _words(row["modifiers"])
-    if row["name"] not in ("main", "Main"):
-        return (
-            has_trait(language, Trait.OBJECT_MAIN)
-            and is_free
-            and bool({"App", "IOApp", "ZIOAppDefault"} & set(_words(row["bases"])))
-        )
-    if has_trait(language, Trait.FREE_MAIN):
-        return is_free and not path.startswith("build/") and not path.endswith("build.rs") and row["name"] == "main"
-    return has_trait(language, Trait.METHOD_MAIN) and (not is_free or has_trait(language, Trait.OBJECT_MAIN))
-
-
-def _with(trait: Trait) -> pa.Array:
-    return pa.array(languages_with(trait), pa.string())
-
-
-def _words(texts: object) -> list[str]:
-    return [str(text).lstrip("@").rpartition(".")[2] for text in texts] if isinstance(texts, list | tuple) else []
-
-
 def _main_guards(ws: Workspace, paths: Collection[str], commit: str) -> Iterator[MainFunction]:
     """Python's `if __name__ == "__main__":`, and modules `__main__`."""
-    found = _guarded(ws, paths)
+    found = find_guarded(ws, paths)
     for path, text in _texts(ws, found[:MOST_SCRIPTS], commit).items():
         if match := _MAIN_GUARD.search(text):
             yield MainFunction(path, text.count("\n", 0, match.start()) + 1, MAIN_GUARD)
     for path in sorted(paths):
         if path.rpartition("/")[2] == "__main__.py" and path not in found:
             yield MainFunction(path, 1, MAIN_GUARD)
-
-
-def _guarded(ws: Workspace, paths: Collection[str]) -> list[str]:
-    """The files whose code outside of definitions says `__main__`. Sources are read only where it is not known which
-    texts are there."""
-    facts = ws.tables.read("file_facts", ws.key, columns=["file_path", "language", *_OF_LITERALS])
-    is_one = pc.and_(
-        pc.is_in(facts.column("language"), value_set=_with(Trait.MAIN_GUARD)),
-        pc.is_in(facts.column("file_path"), value_set=pa.array(sorted(paths), pa.string())),
-    )
-    literals = facts.column("literals").combine_chunks()
-    says = np.zeros(len(facts), dtype=np.bool_)
-    says[pc.list_parent_indices(literals).filter(pc.equal(pc.list_flatten(literals), MAIN_GUARD)).to_numpy()] = True
-    is_cut = pc.greater_equal(pc.list_value_length(literals), MAX_LITERALS)
-    is_unsure = pc.or_(is_cut, pc.or_(pc.greater(facts.column("syntax_errors"), 0), facts.column("failure").is_valid()))
-    unsure = np.flatnonzero(pc.and_(is_one, is_unsure).to_numpy() & ~says)
-    sources = ws.tables.read_at("file_facts", ws.key, unsure, columns=["source"]).column("source")
-    says[unsure] = pc.match_substring(sources, MAIN_GUARD).to_numpy()
-    found: list[str] = facts.column("file_path").filter(pc.and_(is_one, pa.array(says))).to_pylist()
-    return found
 
 
 def read_text(ws: Workspace, path: str, commit: str) -> str | None:

@@ -6,9 +6,10 @@ the parts is Mermaid, whose labels no name can break out of.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 
+import numpy as np
 import pyarrow as pa
 from msgspec import Struct
 
@@ -20,12 +21,16 @@ from codesum_pipeline.foundation.data_model.progress import Progress, no_progres
 from codesum_pipeline.foundation.language_facts.language_profiles import profile_of
 from codesum_pipeline.foundation.store.schemas import OVERVIEWS
 from codesum_pipeline.foundation.store.workspace import Workspace, write_serving_file
+from codesum_pipeline.indexes.file_formats.index_files import StringTable
+from codesum_pipeline.indexes.file_formats.stored_zip import map_npz
+from codesum_pipeline.indexes.file_formats.version_folder import DOCUMENT_ARRAYS, Version
+from codesum_pipeline.indexes.publishing.namespaces import find_namespaces
 from codesum_pipeline.indexes.publishing.publish import published_version
 from codesum_pipeline.search.overviews.frameworks import Framework, KnownBy
 from codesum_pipeline.search.overviews.overview import MOST_COMMITS, Overview, facts_of, make_overview, most_changed
-from codesum_pipeline.search.overviews.overview_inputs import RankedDocument
 from codesum_pipeline.search.overviews.parts import Division, Start, common_folder
 from codesum_pipeline.search.overviews.published_starts import PublishedStarts
+from codesum_pipeline.search.overviews.ranked_documents import RankedDocument
 from codesum_pipeline.search.overviews.started_code import start_names_of
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import split_sentences
 from codesum_pipeline.texts.summaries.extractive.words import split_identifier
@@ -56,9 +61,6 @@ def label_of_box(name: str) -> str:
     shown = name if len(name) <= _LONGEST_LABEL else f"{name[: _LONGEST_LABEL - 1]}…"
     return _HARMLESS.sub(lambda found: f"#{ord(found[0])};", shown)
 
-
-# Raised with anything that changes what a page says of the same repository.
-OVERVIEW_VERSION = "overview/5"
 
 # Kinds that are obviously not part of the product.
 _DEVELOPING = frozenset({"test runner", "build system", "CI", "code quality", "documentation"})
@@ -287,6 +289,15 @@ class OverviewReport(Struct, frozen=True):
     table_hash: str
 
 
+def _namespaces_of(ws: Workspace, published: Version) -> Collection[str]:
+    """The namespaces, which the published version knows."""
+    if not published.is_whole(DOCUMENT_ARRAYS, read_content=True):
+        return find_namespaces(ws.tables, ws.key)
+    arrays = map_npz(published.folder / DOCUMENT_ARRAYS)
+    ids = StringTable(arrays["ids"], arrays["id_offsets"])
+    return [ids[row] for row in np.flatnonzero(arrays["is_namespace"]).tolist()]
+
+
 def write_overview(ws: Workspace, *, progress: Progress = no_progress) -> OverviewReport:
     """Write the page of the published version into the table `overviews`."""
     progress("writing the overview", 0, 1)
@@ -294,7 +305,7 @@ def write_overview(ws: Workspace, *, progress: Progress = no_progress) -> Overvi
     published = published_version(ws.layout, ws.key)
     if published is None or any(published.manifest[name] != candidate[name] for name in ("content_digest", "commit")):
         raise BrokenStore(f"repository {ws.key!r}: what was built is not published: run `codesum index {ws.key}` again")
-    overview = make_overview(ws)
+    overview = make_overview(ws, _namespaces_of(ws, published))
     facts = facts_of(overview)
     row = {
         "commit": published.manifest["commit"],

@@ -23,7 +23,8 @@ from msgspec.structs import replace
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, SEPARATOR, module_path_of
 from codesum_pipeline.indexes.lanes.tokens import tokenize
-from codesum_pipeline.search.overviews.overview_inputs import RankedDocument, RepositoryView
+from codesum_pipeline.search.overviews.overview_inputs import RepositoryView
+from codesum_pipeline.search.overviews.ranked_documents import RankedDocument
 from codesum_pipeline.texts.summaries.extractive.words import split_identifier
 
 MOST_PARTS = 12
@@ -77,7 +78,7 @@ class Division(Struct, frozen=True):
 
 
 def divide_into_parts(view: RepositoryView) -> Division:
-    sizes = {path: 1 + len(view.definitions[path]) for path in view.sources}
+    sizes = {path: 1 + count for path, count in view.documents.counts.items()}
     parts = {"": list(view.sources)}
     while (divided := _to_divide(parts, sizes)) is not None:
         for name, paths in _divided(divided, parts.pop(divided)).items():
@@ -143,13 +144,10 @@ _MOST_IN_THEME = 2
 
 
 def theme_of(view: RepositoryView, part: RepositoryPart) -> list[RankedDocument]:
-    """The definitions that say best what a part is about: public ones, those that somebody described before others,
-    classes and free functions before methods, most used first."""
-    inside = [each for path in part.paths for each in view.definitions.get(path, ())]
-    used, told = _used_with_members(inside), dict[str, RankedDocument]()
-    for each in sorted(
-        inside, key=lambda each: (not each.is_public, each.is_by_name, _is_member(each), -used[each.id], each.id)
-    ):
+    """The definitions that say best what a part is about."""
+    documents, told = view.documents, dict[str, RankedDocument]()
+    for row in documents.telling_first(documents.rows_in(part.paths)):
+        (each,) = documents.at([row])
         # Versions of one function say the same.
         if purpose := each.purpose:
             told.setdefault(purpose.text, each)
@@ -302,14 +300,16 @@ class Start(Struct, frozen=True):
 def where_to_start(view: RepositoryView, *, most: int = MOST_STARTS) -> list[Start]:
     """The files to start with, best first; files without definitions are left out."""
     users, used = Counter(target for _, target in view.links), Counter(source for source, _ in view.links)
-    neighbours = {path: math.sqrt((1 + users[path]) * (1 + used[path])) for path in view.sources}
+    documents = view.documents
     ranks = {
-        path: view.rank(path) * neighbours[path]
-        for path, definitions in view.definitions.items()
-        if definitions and path in view.places
+        path: rank * math.sqrt((1 + users[path]) * (1 + used[path]))
+        for path, rank in zip(view.sources, documents.ranks.tolist(), strict=True)
+        if documents.counts[path] and path in documents
     }
-    best = sorted(ranks, key=lambda path: (-ranks[path], view.places[path].id))[:most]
-    return [Start(view.places[path], _best(view.definitions[path]), ranks[path]) for path in best]
+    best = sorted(ranks, key=lambda path: (-ranks[path], path))[:most]
+    return [
+        Start(file, _best(documents.defined_in(path)), ranks[path]) for path in best if (file := documents.get(path))
+    ]
 
 
 def _best(definitions: Sequence[RankedDocument]) -> tuple[RankedDocument, ...]:

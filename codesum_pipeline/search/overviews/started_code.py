@@ -64,13 +64,14 @@ def document_of(view: RepositoryView, entry: EntryPoint) -> str | None:
         folder = PurePosixPath(entry.path).parent
         files = [str(folder / module.removeprefix("./"))]
         ids = [f"{file}{SEPARATOR}main" for file in files] + files
-    return next((id_ for id_ in ids if id_ in view.places), None)
+    return next((id_ for id_ in ids if id_ in view.documents), None)
 
 
 def _at(view: RepositoryView, path: str, line: int) -> str | None:
     """The definition that begins on a line, else the file."""
-    at = (each.id for each in view.definitions.get(path, ()) if each.line == line and line > 1)
-    return next(at, path if path in view.places else None)
+    inside = view.documents.defined_in(path) if line > 1 else ()
+    at = (each.id for each in inside if each.line == line)
+    return next(at, path if path in view.documents else None)
 
 
 def _of_aliases(ws: Workspace, view: RepositoryView) -> Iterator[StartedCode]:
@@ -79,7 +80,7 @@ def _of_aliases(ws: Workspace, view: RepositoryView) -> Iterator[StartedCode]:
     aliases = ws.tables.read_or_empty("aliases", ws.key)
     wanted = pa.array([str(kind) for kind in (AliasKind.COMMAND, AliasKind.ROUTE)])
     for alias in from_table(aliases.filter(pc.is_in(aliases["kind"], value_set=wanted)), Alias):
-        if alias.file_path in sources and alias.target in view.places:
+        if alias.file_path in sources and alias.target in view.documents:
             yield StartedCode(alias.target, str(alias.kind), _shown(alias.name))
 
 

@@ -27,6 +27,7 @@ from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.data_model.moments import moment_of
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.foundation.language_facts.file_languages import TEXT, language_of_path
+from codesum_pipeline.foundation.store.rows import to_table
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.source.files.commit_fetching import bring_commit
 from codesum_pipeline.source.files.content import CONTENT_REASONS, ContentDecision, judge_content
@@ -126,9 +127,10 @@ def snapshot_of(
     rules = replace(rules, ignored=ignored)
     known = {} if ws.force else {row.path: row for row in ws.tables.read_rows_or_empty("files", ws.key, SourceFile)}
     guard = FailureGuard()
+    made_by = "" if declared else hash_of([RULES_VERSION, ws.memo_settings(), is_filtered, *_said_in_tree(listed)])
     if declared is None:
         declared = declared_in(mirror.git_dir, {entry.path: entry.blob for entry in listed}, rules)
-    scan = _Scan(rules, declared, mirror, guard)
+    scan = _Scan(rules, declared, mirror, guard, bool(made_by) and ws.tables.note("files", ws.key) == made_by)
     rows, read = _classify(scan, listed, known, to_mend=way_out(ws.entry), progress=progress)
     rows = _with_foreign_folders(rows, rules, mirror)
     guard.add([*ignored.problems, *head.problems])
@@ -140,7 +142,7 @@ def snapshot_of(
             rows.append(_row(entry, rules, language_of_path(path) or TEXT, reason))
     # First, so that a build that is killed here is seen to have begun.
     written = ws.tables.write_rows("snapshot", ws.key, [snapshot], Snapshot)
-    files = ws.tables.write_rows("files", ws.key, rows, SourceFile)
+    files = ws.tables.write("files", ws.key, to_table(rows, SourceFile), note=made_by)
     submodules = ws.tables.write_rows("submodules", ws.key, _submodules(rows, head, rules), Submodule)
     table_hash = hash_of([written.table_hash, files.table_hash, submodules.table_hash])
     return _report(snapshot, rows, guard, files_read=read, table_hash=table_hash)
@@ -179,12 +181,13 @@ def declared_in(git_dir: Path, blobs: Mapping[str, str], rules: PathRules) -> De
 
 
 class _Scan(Struct, frozen=True):
-    """What the rows of one snapshot are made with."""
+    """What the rows of one snapshot are made with; `is_as_last` says that the last one's were made with the same."""
 
     rules: PathRules
     declared: DeclaredEncodings
     mirror: Mirror
     guard: FailureGuard
+    is_as_last: bool
 
     def version(self, path: str) -> str:
         """Everything besides its bytes that decides how a file's content is judged."""
@@ -225,6 +228,15 @@ def _ignore_rules(listed: Iterable[_TreeEntry], mirror: Mirror) -> IgnoreRules:
     return rules_of_blobs(mirror.git_dir, blobs, paths=len(entries))
 
 
+def _said_in_tree(listed: Sequence[_TreeEntry]) -> Iterator[object]:
+    """What a tree says of others of its files, and how large it is where that counts."""
+    for entry in listed:
+        if is_ignore_file(entry.path):
+            yield [entry.path, entry.mode, entry.blob, len(listed)]
+        elif entry.path.rpartition("/")[2] in DECLARING_FILES:
+            yield [entry.path, entry.blob]
+
+
 def _folders_of(paths: Iterable[str]) -> set[str]:
     """All folders that contain paths. A file with a folder's name makes a tree that cannot be checked out."""
     folders: set[str] = set()
@@ -249,13 +261,18 @@ def _classify(
     unread = []
     rules, guard = scan.rules, scan.guard
     for entry in listed:
+        row = known.get(entry.path)
+        if row and scan.is_as_last and _is_same(row, entry):
+            # The folder may have been another's by its licence.
+            rows.append(replace(row, is_vendored=rules.is_vendored(row.path)) if row.is_vendored else row)
+            continue
         with guard.item(entry.path):
             reason = rules.why_skipped(entry.path, mode=entry.mode, size=entry.size)
             if not entry.is_valid:
                 reason = SkipReason.INVALID_PATH
             if reason is not None:
                 rows.append(_row(entry, rules, language_of_path(entry.path) or TEXT, reason))
-            elif verdict := _carried(known.get(entry.path), entry, scan):
+            elif verdict := _carried(row, entry, scan):
                 rows.append(_judged_row(entry, scan, verdict))
             else:
                 unread.append(entry)
@@ -285,6 +302,13 @@ def _with_foreign_folders(rows: list[SourceFile], rules: PathRules, mirror: Mirr
     around = f"{rules.subdir}/"
     folders = {folder for folder in foreign_folders(sizes, read) if not around.startswith(f"{folder}/")}
     return [replace(row, is_vendored=True) if is_below(row.path, folders) else row for row in rows]
+
+
+def _is_same(row: SourceFile, entry: _TreeEntry) -> bool:
+    """Whether a row that was made with the same rules would be made again; one of a path that cannot be follows from
+    other paths, too."""
+    is_judged = entry.is_valid and row.reason not in (SkipReason.FAILED, SkipReason.INVALID_PATH)
+    return is_judged and (row.blob, row.mode, row.size) == (entry.blob, entry.mode, entry.size)
 
 
 def _carried(row: SourceFile | None, entry: _TreeEntry, scan: _Scan) -> ContentDecision | None:

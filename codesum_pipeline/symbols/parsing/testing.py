@@ -125,6 +125,11 @@ def read_tests(tables: TableStore, key: str) -> frozenset[str]:
     return frozenset((*_flagged(tables, key, "files", "path"), *read_tests_in_code(tables, key)))
 
 
+def read_test_files(tables: TableStore, key: str) -> frozenset[str]:
+    """The paths of files that test others, as path or code says."""
+    return frozenset((*_flagged(tables, key, "files", "path"), *_flagged(tables, key, "file_facts", "file_path")))
+
+
 def read_tests_in_code(tables: TableStore, key: str) -> list[str]:
     """The files and definitions that are tests by what their code says."""
     return [*_flagged(tables, key, "file_facts", "file_path"), *_flagged(tables, key, "symbols", "id")]

@@ -1,7 +1,8 @@
 """Where execution begins: what manifests declare, main functions, scripts."""
 
+from codesum_pipeline.search.overviews.found_in_parts import MAIN_GUARD, MainFunction
 from codesum_pipeline.search.overviews.frameworks import find_entry_points
-from codesum_pipeline.search.overviews.overview_inputs import MAIN_GUARD, MainFunction, OverviewSources
+from codesum_pipeline.search.overviews.overview_inputs import OverviewSources
 from codesum_pipeline_tests.search.overviews import manifest_texts as texts
 
 

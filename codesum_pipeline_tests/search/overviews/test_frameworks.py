@@ -6,9 +6,10 @@ from importlib import resources
 
 import pytest
 
+from codesum_pipeline.search.overviews.found_in_parts import ImportedModule
 from codesum_pipeline.search.overviews.framework_catalogue import read_catalogue
 from codesum_pipeline.search.overviews.frameworks import find_frameworks
-from codesum_pipeline.search.overviews.overview_inputs import ImportedModule, OverviewSources
+from codesum_pipeline.search.overviews.overview_inputs import OverviewSources
 from codesum_pipeline_tests.search.overviews import manifest_texts as texts
 
 

@@ -22,12 +22,12 @@ def test_references_are_no_links(tmp_path: Path) -> None:
     ws = workspace_of(open_home(tmp_path / "home"), RepositoryEntry("shop", str(repo.path)))
     build(ws, until="call_graph")
     edges = ws.tables.read("edges", ws.key)
-    links = RepositoryView.of(ws).links
+    links = RepositoryView.of(ws, (), ()).links
 
     others = edges.filter(pc.field("kind") != str(EdgeKind.REFERENCE))
     ws.tables.write("edges", ws.key, others)
     assert others.num_rows == edges.num_rows - 2
-    assert RepositoryView.of(ws).links == links
+    assert RepositoryView.of(ws, (), ()).links == links
     assert links["b.py", "a.py"] > 0
 
 
@@ -36,4 +36,4 @@ def test_a_repository_without_programs_has_no_links(tmp_path: Path) -> None:
     ws = workspace_of(open_home(tmp_path / "home"), RepositoryEntry("shop", str(repo.path)))
     build(ws, until="call_graph")
 
-    assert RepositoryView.of(ws).links == {}
+    assert RepositoryView.of(ws, (), ()).links == {}

@@ -16,7 +16,7 @@ from codesum_pipeline.search.overviews.overview import (
     most_changed,
     opening_of,
 )
-from codesum_pipeline.search.overviews.overview_inputs import RankedDocument, RepositoryView
+from codesum_pipeline.search.overviews.overview_inputs import RepositoryView
 from codesum_pipeline.search.overviews.package_manifests.manifest import EntryKind, EntryPoint
 from codesum_pipeline.search.overviews.page import draw_mermaid, label_of_box, render_page
 from codesum_pipeline.search.overviews.parts import (
@@ -31,6 +31,7 @@ from codesum_pipeline.search.overviews.parts import (
     theme_of,
     where_to_start,
 )
+from codesum_pipeline.search.overviews.ranked_documents import RankedDocument, RankedDocuments
 
 HOSTILE = [
     '"] --> x["',
@@ -59,9 +60,9 @@ def place(
 def view_of(
     *ids: str, links: dict[tuple[str, str], int] | None = None, name: str = "shop", **summaries: str
 ) -> RepositoryView:
-    places = {id_: place(id_, summary=summaries.get(id_, "")) for id_ in ids}
-    sources = sorted({each.path for each in places.values()})
-    return RepositoryView(name, ".", places, sources, {"python": len(sources)}, links or {})
+    places = [place(id_, summary=summaries.get(id_, "")) for id_ in ids]
+    sources = sorted({each.path for each in places})
+    return RepositoryView(name, ".", RankedDocuments.of(places, sources), {"python": len(sources)}, links or {})
 
 
 def overview_of(view: RepositoryView, **more) -> Overview:
@@ -188,19 +189,17 @@ def test_the_files_to_start_with_are_used_and_use_others():
         ("web.py", "orders.py"): 2,
         ("app.py", "util.py"): 2,
     }
-    view = view_of("app.py::run", "orders.py::Book", "util.py::trim", "web.py::serve", links=links)
-    view = RepositoryView(
-        view.name, ".", view.places | {path: place(path) for path in view.sources}, view.sources, {}, links
-    )
+    files = ("app.py", "orders.py", "util.py", "web.py")
+    view = view_of(*files, "app.py::run", "orders.py::Book", "util.py::trim", "web.py::serve", links=links)
 
     assert where_to_start(view)[0].file.id == "orders.py"
 
 
 def test_a_class_is_used_with_its_members_and_a_namespace_is_none():
     ids = ["a.rb::Desk", "a.rb::Desk::Book", "a.rb::Desk::Book::open", "a.rb::Desk::Book::close", "a.rb::trim"]
-    places = {id_: place(id_, rank=0.15 if id_.endswith("trim") else 0.1) for id_ in ids} | {"a.rb": place("a.rb")}
+    places = [place("a.rb"), *(place(id_, rank=0.15 if id_.endswith("trim") else 0.1) for id_ in ids)]
 
-    (start,) = where_to_start(RepositoryView("desk", ".", places, ["a.rb"], {}))
+    (start,) = where_to_start(RepositoryView("desk", ".", RankedDocuments.of(places, ["a.rb"]), {}))
 
     assert [each.name for each in start.definitions] == ["Book", "trim", "close"]
 
@@ -236,8 +235,7 @@ def test_a_title_that_is_more_than_a_name_opens_the_page():
 
 
 def test_without_a_readme_the_root_folder_speaks():
-    view = view_of("a.py")
-    view = RepositoryView("shop", ".", {".": place(".", summary="Folders: a.")}, ["a.py"], {})
+    view = RepositoryView("shop", ".", RankedDocuments.of([place(".", summary="Folders: a.")], ["a.py"]), {})
 
     assert opening_of(view, None, ModelWords()) == OpeningText("", "Folders: a.")
 
@@ -326,9 +324,9 @@ def test_a_part_without_words_of_its_own_says_what_its_most_used_definitions_are
         told("a/y.py::read", "Reads a row", "message", rank=0.2),
         place("a/y.py::unsaid", rank=0.9),
     ]
-    view = view_of("b/z.py", links={("a/x.py", "b/z.py"): 3})
-    files = {path: place(path) for path in ("a/x.py", "a/y.py", "b/z.py")}
-    view = RepositoryView("shop", ".", files | {each.id: each for each in every}, [*files], {"python": 3}, view.links)
+    files = ["a/x.py", "a/y.py", "b/z.py"]
+    documents = RankedDocuments.of([*map(place, files), *every], files)
+    view = RepositoryView("shop", ".", documents, {"python": 3}, {("a/x.py", "b/z.py"): 3})
     division = Division(
         (RepositoryPart("a/", ("a/x.py", "a/y.py"), 7), RepositoryPart("b/", ("b/z.py",), 1)),
         0,
