@@ -56,9 +56,9 @@ def rows_of_parts(
             pa.Table.from_arrays([*without, bare], schema=schema),
         ]
     )
-    if len(known) < len(parts):
+    if new:
         found = found.take(np.argsort(pc.index_in(found["part"], value_set=ordered).to_numpy(), kind="stable"))
-    if (len(known) < len(parts) or len(found) < len(last)) and None not in parts and not ws.tables.is_scratch:
+    if (new or len(found) < len(last)) and None not in parts and not ws.tables.is_scratch:
         write_kept(place, found, state)
     return found.filter(found.column(0).is_valid())
 

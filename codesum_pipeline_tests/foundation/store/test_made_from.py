@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.edge import Context
+from codesum_pipeline.foundation.store import made_from as made_from_rows
 from codesum_pipeline.foundation.store import table_by_parts, table_parts
 from codesum_pipeline.foundation.store.made_from import MadeFrom, hash_files
 from codesum_pipeline.foundation.store.workspace import Workspace
@@ -105,6 +106,8 @@ def with_contexts(home: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
 
 
 def hashes(workspace: Workspace) -> dict[str, str]:
+    # As in a new process.
+    made_from_rows._LAST_HASHES.clear()
     rows = hash_files(workspace, "contexts", OF_CONTEXTS).rows
     return dict(zip(*(column.to_pylist() for column in rows.columns), strict=True))
 
