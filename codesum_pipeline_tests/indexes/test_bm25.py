@@ -8,7 +8,7 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.indexes.file_formats import bm25
+from codesum_pipeline.indexes.file_formats import bm25, bm25_updates
 from codesum_pipeline.indexes.file_formats.bm25 import K1, B, Bm25Index, TokenCounts, build_bm25
 from codesum_pipeline.indexes.file_formats.bm25_updates import MovedTexts, update_bm25
 from codesum_pipeline.indexes.lanes.sparse import count_tokens
@@ -74,15 +74,16 @@ def counted(texts: list[str]) -> TokenCounts:
 
 @given(
     st.lists(TEXT, max_size=8), st.lists(st.tuples(st.booleans(), TEXT), max_size=8), st.sampled_from([0, 1, 10]),
-    st.sampled_from([1, 3, 1 << 16]),
+    st.sampled_from([1, 3, 1 << 16]), st.sampled_from([0, 1 << 16]),
 )  # fmt: skip
 def test_an_index_with_some_texts_anew_is_that_of_all_texts(
-    before: list[str], after: list[tuple[bool, str]], digits: int, at_once: int
+    before: list[str], after: list[tuple[bool, str]], digits: int, at_once: int, few: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patched:
         # With few digits, sizes of levels stay the same though texts change.
         patched.setattr(bm25, "_DIGITS", digits)
         patched.setattr(bm25, "_AT_ONCE", at_once)
+        patched.setattr(bm25_updates, "_FEW", few)
         half = len(after) // 2
         levels_before = np.array([number >= half for number in range(len(before))], dtype=np.int8)
         levels = np.array([number >= half for number in range(len(after))], dtype=np.int8)

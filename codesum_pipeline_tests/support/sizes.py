@@ -22,6 +22,7 @@ LOW: Mapping[str, int] = {
     "graph.resolution:PROGRESS_EVERY": 1,
     "graph.resolvers.python.python_lookups:MOST_CELLS": 0,
     "indexes.file_formats.bm25:_AT_ONCE": 1,
+    "indexes.file_formats.bm25_updates:_FEW": 0,
     "indexes.file_formats.nearest_vectors:_AT_ONCE": 1,
     "indexes.publishing.candidate:_AT_ONCE": 1,
     "indexes.publishing.candidate_tables:_AT_ONCE": 1,

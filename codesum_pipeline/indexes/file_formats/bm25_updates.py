@@ -4,6 +4,7 @@ Of the others all is taken over; scores, too, as long as they would be computed 
 has a word, how long it is, how many texts of its level have the word, and the rounded size of the level.
 """
 
+from itertools import pairwise
 from typing import Self
 
 import numpy as np
@@ -27,6 +28,8 @@ from codesum_pipeline.indexes.file_formats.index_files import StringTable, range
 from codesum_pipeline.indexes.file_formats.stored_zip import Array
 
 Numbers = npt.NDArray[np.int64]
+# Runs between so many places are put one behind the other; of more of them masks are faster.
+_FEW = 1 << 16
 
 
 class MovedTexts(Struct, frozen=True):
@@ -54,7 +57,7 @@ def update_bm25(last: Bm25Index, moved: MovedTexts, fresh: TokenCounts, levels: 
         documents=len(levels),
         vocabulary=words.vocabulary,
         data=pairs.apply(last.data, np.zeros(len(rows), dtype=np.float32)),
-        indices=pairs.apply(moved.rows.astype(np.int32)[last.indices], rows),
+        indices=pairs.apply(_rows_now(last.indices, moved.rows), rows),
         indptr=np.concatenate(([0], np.cumsum(having))).astype(np.int64),
         times=in_narrowest(pairs.apply(last.times, counts)),
         lengths=lengths,
@@ -70,11 +73,18 @@ def update_bm25(last: Bm25Index, moved: MovedTexts, fresh: TokenCounts, levels: 
     return found
 
 
+def _rows_now(rows: Array, moved: Numbers) -> Array:
+    """Where each of some rows is now, if it is left; mostly, all are where they were."""
+    stay = np.flatnonzero(moved >= 0)
+    return rows if np.array_equal(moved[stay], stay) else moved.astype(np.int32)[rows]
+
+
 class _Splice(Struct, frozen=True):
-    """What of an array is kept, and which of the result is put in."""
+    """What of an array is kept, and which of the result is put in; where these are few, as runs."""
 
     kept: npt.NDArray[np.bool_]
     is_new: npt.NDArray[np.bool_]
+    runs: list[tuple[slice, slice]] | None
 
     @classmethod
     def of(cls, count: int, gone: Numbers, before: Numbers) -> Self:
@@ -84,10 +94,20 @@ class _Splice(Struct, frozen=True):
         kept[gone] = False
         is_new = np.zeros(count - len(gone) + len(before), dtype=np.bool_)
         is_new[before - np.searchsorted(gone, before) + np.arange(len(before))] = True
-        return cls(kept, is_new)
+        if len(gone) + len(before) > _FEW:
+            return cls(kept, is_new, None)
+        starts = np.unique(np.concatenate(([0, count], gone + 1, before)))
+        stops = np.append(gone, count)[np.searchsorted(gone, starts)]
+        stops = np.minimum(stops, np.append(starts[1:], count))
+        firsts = np.searchsorted(before, starts).tolist()
+        new = (slice(*span) for span in pairwise([*firsts, len(before)]))
+        old = (slice(*span) for span in zip(starts.tolist(), stops.tolist(), strict=True))
+        return cls(kept, is_new, [*zip(new, old, strict=True)])
 
     def apply(self, old: Array, new: Array) -> Array:
         """The result, of the type that holds both."""
+        if self.runs is not None:
+            return np.concatenate([part for own, kept in self.runs for part in (new[own], old[kept])])
         found = np.empty(len(self.is_new), dtype=np.promote_types(old.dtype, new.dtype))
         found[~self.is_new] = old[self.kept]
         found[self.is_new] = new

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.language_facts.file_languages import ROLES, role_of
+from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.indexes.file_formats import version_folder as paths
 from codesum_pipeline.indexes.file_formats.arrow_texts import (
     build_shown_fields,
@@ -50,9 +51,8 @@ _Write = Callable[[CandidateTables, Path], None]
 def candidate_parts(tables: CandidateTables) -> list[FilePart]:
     """Every file but the manifest."""
     namespaces = sorted(find_namespaces(tables.tables, tables.key))
-    aliases = read_aliases(tables.tables, tables.key)
-    aliases_hash = hash_of(["\n".join(alias) for alias in aliases])
     of_arrays = {"documents": HEAD, "graph_stats": _RANKS, "file_facts": _OF_FACTS}
+    of_names = {"documents": HEAD, "aliases": TABLES["aliases"].schema.names}
 
     def part(
         doing: str, name: str, columns: Mapping[str, Sequence[str]], files: Sequence[str], write: _Write, *hashes: str
@@ -60,7 +60,7 @@ def candidate_parts(tables: CandidateTables) -> list[FilePart]:
         made_from = [*(tables.content_hash(*each) for each in columns.items()), *hashes]
         return FilePart(doing, name, made_from, files, partial(write, tables))
 
-    write_arrays, write_names = partial(_write_arrays, namespaces), partial(_write_names, aliases)
+    write_arrays = partial(_write_arrays, namespaces)
     return [
         line_part(tables),
         part("document arrays", "arrays", of_arrays, [paths.DOCUMENT_ARRAYS], write_arrays, hash_of(namespaces)),
@@ -69,7 +69,7 @@ def candidate_parts(tables: CandidateTables) -> list[FilePart]:
         *vector_parts(tables),
         *word_parts(tables),
         owner_part(tables),
-        part("names", "names", {"documents": HEAD}, [paths.SYMBOL_NAMES], write_names, aliases_hash),
+        part("names", "names", of_names, [paths.SYMBOL_NAMES], _write_names),
     ]
 
 
@@ -145,7 +145,8 @@ def _write_uses(tables: CandidateTables, folder: Path) -> None:
     build_constant_uses(edges).write(folder / paths.CONSTANTS)
 
 
-def _write_names(aliases: Sequence[tuple[str, str]], tables: CandidateTables, folder: Path) -> None:
+def _write_names(tables: CandidateTables, folder: Path) -> None:
+    aliases = read_aliases(tables.tables, tables.key)
     columns = (tables.heads.column(name).to_pylist() for name in ("qualified_name", "file_path"))
     rows = pc.index_in(pa.array([target for _, target in aliases], pa.string()), value_set=tables.ids).to_pylist()
     named = [(name, row) for (name, _), row in zip(aliases, rows, strict=True) if row is not None]
