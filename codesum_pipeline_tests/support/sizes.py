@@ -41,6 +41,7 @@ LOW: Mapping[str, int] = {
     "indexes.lanes.embedding:_AT_ONCE": 1,
     "indexes.lanes.lane_texts:_AT_ONCE": 1,
     "indexes.lanes.lane_texts:_BODIES_AT_ONCE": 1,
+    "indexes.lanes.lane_texts:_FEW_DOCUMENTS": 0,
     "indexes.lanes.sparse:_AT_ONCE": 1,
     "indexes.lanes.sparse:FEW_FILES": 0,
     "indexes.file_formats.stored_zip:_MOST_MAPS": 0,
