@@ -4,6 +4,7 @@ Of the others all is taken over; scores, too, as long as they would be computed 
 has a word, how long it is, how many texts of its level have the word, and the rounded size of the level.
 """
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Self
 
@@ -47,7 +48,7 @@ def update_bm25(last: Bm25Index, moved: MovedTexts, fresh: TokenCounts, levels: 
     of_gone = np.searchsorted(last.indptr, gone, side="right") - 1
     words = _WordSplice.of(last, np.diff(last.indptr) - np.bincount(of_gone, minlength=len(last.vocabulary)), fresh)
     columns, rows = words.columns[fresh.columns], moved.rows_of_fresh[fresh.rows].astype(np.int32)
-    pairs = _Splice.of(len(last.indices), gone, _places_of(last, moved, words.places[fresh.columns], rows))
+    pairs = _Splice(len(last.indices), gone, _places_of(last, moved, words.places[fresh.columns], rows))
     lengths = np.zeros(len(levels), dtype=np.int32)
     lengths[moved.rows[moved.rows >= 0]] = last.lengths[moved.rows >= 0]
     lengths[moved.rows_of_fresh] = fresh.lengths
@@ -69,7 +70,7 @@ def update_bm25(last: Bm25Index, moved: MovedTexts, fresh: TokenCounts, levels: 
         return replace(found, data=score_all(every, found.indices, found.times, lengths, levels))
     groups_of_gone = words.column_now[of_gone] * count + moved.levels[last.indices[gone]]
     changed = _other_counts(groups_of_gone[words.column_now[of_gone] >= 0], columns * count + levels[rows])
-    _score_some(found, sizes, levels, changed, np.flatnonzero(pairs.is_new))
+    _score_some(found, sizes, levels, changed, pairs.new_places())
     return found
 
 
@@ -80,38 +81,44 @@ def _rows_now(rows: Array, moved: Numbers) -> Array:
 
 
 class _Splice(Struct, frozen=True):
-    """What of an array is kept, and which of the result is put in; where these are few, as runs."""
+    """An array of `count` numbers without what is at `gone` places, and with something put in before what was at each
+    of other places; both ascend."""
 
-    kept: npt.NDArray[np.bool_]
-    is_new: npt.NDArray[np.bool_]
-    runs: list[tuple[slice, slice]] | None
+    count: int
+    gone: Numbers
+    before: Numbers
 
-    @classmethod
-    def of(cls, count: int, gone: Numbers, before: Numbers) -> Self:
-        """What is at `gone` places of so many is left out, and something is put in before each of other places; both
-        ascend."""
-        kept = np.ones(count, dtype=np.bool_)
-        kept[gone] = False
-        is_new = np.zeros(count - len(gone) + len(before), dtype=np.bool_)
-        is_new[before - np.searchsorted(gone, before) + np.arange(len(before))] = True
-        if len(gone) + len(before) > _FEW:
-            return cls(kept, is_new, None)
-        starts = np.unique(np.concatenate(([0, count], gone + 1, before)))
-        stops = np.append(gone, count)[np.searchsorted(gone, starts)]
-        stops = np.minimum(stops, np.append(starts[1:], count))
-        firsts = np.searchsorted(before, starts).tolist()
-        new = (slice(*span) for span in pairwise([*firsts, len(before)]))
-        old = (slice(*span) for span in zip(starts.tolist(), stops.tolist(), strict=True))
-        return cls(kept, is_new, [*zip(new, old, strict=True)])
+    def new_places(self) -> Numbers:
+        """Where what is put in is in the result."""
+        return self.before - np.searchsorted(self.gone, self.before) + np.arange(len(self.before))
 
     def apply(self, old: Array, new: Array) -> Array:
         """The result, of the type that holds both."""
-        if self.runs is not None:
-            return np.concatenate([part for own, kept in self.runs for part in (new[own], old[kept])])
-        found = np.empty(len(self.is_new), dtype=np.promote_types(old.dtype, new.dtype))
-        found[~self.is_new] = old[self.kept]
-        found[self.is_new] = new
+        if len(self.gone) + len(self.before) <= _FEW:
+            return np.concatenate([part for own, kept in self._runs() for part in (new[own], old[kept])])
+        kept, is_new = self.masks()
+        found = np.empty(len(is_new), dtype=np.promote_types(old.dtype, new.dtype))
+        found[~is_new] = old[kept]
+        found[is_new] = new
         return found
+
+    def masks(self) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        """What of the array is kept, and what of the result is put in."""
+        kept = np.ones(self.count, dtype=np.bool_)
+        kept[self.gone] = False
+        is_new = np.zeros(self.count - len(self.gone) + len(self.before), dtype=np.bool_)
+        is_new[self.new_places()] = True
+        return kept, is_new
+
+    def _runs(self) -> Iterator[tuple[slice, slice]]:
+        """What is put in, and what is kept after that."""
+        starts = np.unique(np.concatenate(([0, self.count], self.gone + 1, self.before)))
+        next_gone = np.append(self.gone, self.count)[np.searchsorted(self.gone, starts)]
+        stops = np.minimum(next_gone, np.append(starts[1:], self.count))
+        firsts = np.searchsorted(self.before, starts).tolist()
+        new = (slice(*span) for span in pairwise([*firsts, len(self.before)]))
+        old = (slice(*span) for span in zip(starts.tolist(), stops.tolist(), strict=True))
+        return zip(new, old, strict=True)
 
 
 class _WordSplice(Struct, frozen=True):
@@ -137,13 +144,13 @@ class _WordSplice(Struct, frozen=True):
         at = np.array([table.place_of(word) for word in counted.filter(pa.array(is_added)).to_pylist()], dtype=np.int64)
         is_used = left > 0
         is_used[known[~is_added]] = True
-        splice = _Splice.of(len(table), np.flatnonzero(~is_used), at)
+        splice = _Splice(len(table), np.flatnonzero(~is_used), at)
         order = splice.apply(np.arange(len(table)), len(table) + np.flatnonzero(is_added))
         words = StringTable(*utf8_and_offsets(pa.concat_arrays([before, counted]).take(pa.array(order))))
-        column_now = np.full(len(table), -1, dtype=np.int64)
-        column_now[splice.kept] = np.flatnonzero(~splice.is_new)
+        column_now, (kept, is_new) = np.full(len(table), -1, dtype=np.int64), splice.masks()
+        column_now[kept] = np.flatnonzero(~is_new)
         columns = np.append(column_now, -1)[known]
-        columns[is_added] = np.flatnonzero(splice.is_new)
+        columns[is_added] = splice.new_places()
         places = np.stack([last.indptr[known], last.indptr[known + 1]], axis=1)
         places[is_added] = last.indptr[at][:, np.newaxis]
         return cls(words, splice.apply(left, np.zeros(len(at), dtype=np.int64)), column_now, columns, places)
