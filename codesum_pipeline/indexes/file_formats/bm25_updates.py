@@ -25,7 +25,7 @@ from codesum_pipeline.indexes.file_formats.bm25 import (
     rarity_of,
     score_all,
 )
-from codesum_pipeline.indexes.file_formats.index_files import StringTable, ranges_of
+from codesum_pipeline.indexes.file_formats.index_files import StringTable, places_between
 from codesum_pipeline.indexes.file_formats.stored_zip import Array
 
 Numbers = npt.NDArray[np.int64]
@@ -187,7 +187,7 @@ def _score_some(index: Bm25Index, sizes: LevelSizes, levels: Array, groups: Numb
     """Score the pairs at some places, and those of some groups: of each a word and a level."""
     firsts = np.searchsorted(levels, np.arange(len(sizes.members) + 1))
     bounds = _bounds_of(index, firsts, groups)
-    which = np.union1d(ranges_of(np.arange(len(index.data)), *bounds.T), places)
+    which = np.union1d(places_between(*bounds.T), places)
     for some in (which[part] for part in parts_of(which)):
         rows = index.indices[some]
         of_pairs = (np.searchsorted(index.indptr, some, side="right") - 1) * len(sizes.members) + levels[rows]

@@ -200,10 +200,15 @@ class SymbolNames(Struct, frozen=True):
 
 def ranges_of(values: Array, starts: Array, ends: Array) -> Array:
     """Several ranges of an array, one behind the other."""
+    return values[places_between(starts, ends)]
+
+
+def places_between(starts: Array, ends: Array) -> Array:
+    """The places in several ranges, one behind the other."""
     lengths = ends - starts
     before = np.cumsum(lengths) - lengths
     places: Array = np.arange(int(lengths.sum())) + np.repeat(starts - before, lengths)
-    return values[places]
+    return places
 
 
 def build_symbol_names(
