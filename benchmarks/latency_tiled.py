@@ -133,10 +133,10 @@ def _write_words(tiling: Tiling, folder: Path) -> None:
         # Passages stand behind all documents.
         passages = (copies - 1) * len(index) + numbers * len(index.passage_files) + old
         rows = np.where(old < len(index), tiling.rows(np.minimum(old, len(index) - 1), numbers), passages)
-        content, times = words.data[places], words.times[places]
-        Bm25Index(copies * words.documents, words.vocabulary, content, rows.astype(np.int32), indptr, times).write(
-            folder / name
-        )
+        content, times, count = words.data[places], words.times[places], copies * words.documents
+        lengths = np.bincount(rows, weights=times, minlength=count).astype(np.int32)
+        tiled = Bm25Index(count, words.vocabulary, content, rows.astype(np.int32), indptr, times, lengths)
+        tiled.write(folder / name)
     files = np.tile(index.passage_files.astype(np.int64), copies)
     of_copies = np.repeat(np.arange(copies), len(index.passage_files))
     np.save(folder / PASSAGES, tiling.rows(files, of_copies).astype(np.int32))

@@ -8,10 +8,13 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codesum_pipeline.indexes.file_formats import bm25, bm25_updates
 from codesum_pipeline.indexes.file_formats.bm25 import K1, B, Bm25Index, TokenCounts, build_bm25
+from codesum_pipeline.indexes.file_formats.bm25_updates import MovedTexts, update_bm25
 from codesum_pipeline.indexes.lanes.sparse import count_tokens
 
-TEXTS = ["cart price tax", "cart cart article", "session user password", "price", "", "tax rate of an article price"]
+# Six texts of two words on average, as are the first three of six: nothing is to be rounded.
+TEXTS = ["cart price tax", "cart cart", "password", "price", "", "tax rate of an article"]
 
 
 def build(texts: list[str], levels: list[int]) -> Bm25Index:
@@ -69,25 +72,72 @@ def counted(texts: list[str]) -> TokenCounts:
     return count_tokens(pa.chunked_array([texts], pa.string()))
 
 
-@given(st.lists(TEXT, max_size=8), st.lists(st.tuples(st.booleans(), TEXT), max_size=8))
-def test_counts_with_some_texts_anew_are_those_of_all_texts(before: list[str], after: list[tuple[bool, str]]) -> None:
-    kept = [*range(sum(is_kept for is_kept, _ in after))][: len(before)]
-    left = iter(kept)
-    places = [next(left, -1) if is_kept else -1 for is_kept, _ in after]
-    texts = [before[place] if place >= 0 else text for place, (_, text) in zip(places, after, strict=True)]
-    anew = [row for row, place in enumerate(places) if place < 0]
-    rows = np.full(len(before), -1)
-    rows[[place for place in places if place >= 0]] = [row for row, place in enumerate(places) if place >= 0]
-    index = build_bm25(counted(before), np.zeros(len(before), dtype=np.int8))
+@given(
+    st.lists(TEXT, max_size=8), st.lists(st.tuples(st.booleans(), TEXT), max_size=8), st.sampled_from([0, 1, 10]),
+    st.sampled_from([1, 3, 1 << 16]), st.sampled_from([0, 1 << 16]),
+)  # fmt: skip
+def test_an_index_with_some_texts_anew_is_that_of_all_texts(
+    before: list[str], after: list[tuple[bool, str]], digits: int, at_once: int, few: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        # With few digits, sizes of levels stay the same though texts change.
+        patched.setattr(bm25, "_DIGITS", digits)
+        patched.setattr(bm25, "_AT_ONCE", at_once)
+        patched.setattr(bm25_updates, "_FEW", few)
+        half = len(after) // 2
+        levels_before = np.array([number >= half for number in range(len(before))], dtype=np.int8)
+        levels = np.array([number >= half for number in range(len(after))], dtype=np.int8)
+        places = np.array([k if kept and k < len(before) else -1 for k, (kept, _) in enumerate(after)], dtype=np.int64)
+        texts = [before[place] if place >= 0 else text for place, (_, text) in zip(places, after, strict=True)]
+        anew = np.flatnonzero(places < 0)
+        rows = np.full(len(before), -1)
+        rows[places[places >= 0]] = np.flatnonzero(places >= 0)
 
-    found = TokenCounts.of_index(index).with_texts(
-        rows, counted([texts[row] for row in anew]), np.array(anew, dtype=np.int64), len(texts)
+        found = update_bm25(
+            build_bm25(counted(before), levels_before),
+            MovedTexts(rows, levels_before, anew),
+            counted([texts[row] for row in anew]),
+            levels,
+        )
+
+        every = build_bm25(counted(texts), levels)
+        assert found.vocabulary.to_list() == every.vocabulary.to_list()
+        for name in ("data", "indices", "indptr", "times", "lengths"):
+            assert getattr(found, name).dtype == getattr(every, name).dtype, name
+            assert getattr(found, name).tolist() == getattr(every, name).tolist(), name
+
+
+def test_texts_that_come_and_go_between_others_leave_the_index_of_all_texts() -> None:
+    before = ["a b", "b c", "c d d", "d", "x y", "y z z"]
+    texts = ["aa b", "b c", "d", "c", "y b", "x y", "c", "d d"]
+    levels_before, levels = np.array([0, 0, 0, 0, 1, 1], dtype=np.int8), np.array([0] * 4 + [1] * 4, dtype=np.int8)
+    moved = MovedTexts(np.array([-1, 1, -1, 2, 5, -1]), levels_before, np.array([0, 3, 4, 6, 7]))
+
+    found = update_bm25(
+        build_bm25(counted(before), levels_before), moved, counted(["aa b", "c", "y b", "c", "d d"]), levels
     )
 
-    every = counted(texts)
-    assert found.vocabulary == every.vocabulary
-    for name in ("columns", "rows", "counts", "lengths"):
+    every = build_bm25(counted(texts), levels)
+    assert found.vocabulary.to_list() == every.vocabulary.to_list() == ["aa", "b", "c", "d", "x", "y"]
+    for name in ("data", "indices", "indptr", "times", "lengths"):
         assert getattr(found, name).tolist() == getattr(every, name).tolist(), name
+
+
+def test_scores_of_untouched_texts_stay_while_a_level_grows_by_little() -> None:
+    texts = [f"word{number % 7} other{number % 5}" for number in range(1000)]
+    before = build([*texts, "cart"], [0] * 1001)
+    after = build([*texts, "cart", "tax"], [0] * 1002)
+
+    assert after.score(["word3", "other1"])[:1000].tolist() == before.score(["word3", "other1"])[:1000].tolist()
+    assert bm25.rarity_of(np.array([1]), np.array([1001])) == bm25.rarity_of(np.array([1]), np.array([1008]))
+
+
+@pytest.mark.parametrize("number", [0, 1, 63, 127, 128, 1000, 12345, 0.3, 2.667])
+def test_a_size_is_rounded_up_by_less_than_a_64th(number: float) -> None:
+    (rounded,) = bm25._rounded_up(np.array([number]))
+
+    assert number <= rounded <= number * (1 + 1 / 64)
+    assert rounded == number or number > 128 or number % 1
 
 
 def test_a_count_has_as_many_bytes_as_the_largest_needs() -> None:

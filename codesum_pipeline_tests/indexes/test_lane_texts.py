@@ -7,20 +7,21 @@ import pytest
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy, sha1_hex
-from codesum_pipeline.foundation.store.made_from import changed_paths
+from codesum_pipeline.foundation.data_model.ids import module_path_of
+from codesum_pipeline.foundation.store.made_from import MadeFrom, changed_paths
 from codesum_pipeline.indexes.file_formats.version_folder import DENSE_LANES, Lane
 from codesum_pipeline.indexes.lanes.dense import embed_documents
 from codesum_pipeline.indexes.lanes.lane_texts import (
     BODY_CHARACTERS,
     DENSE_VERSION,
     dense_texts,
-    lane_origins,
     lane_sources,
     read_heads,
     term_texts,
     with_name,
 )
 from codesum_pipeline.indexes.lanes.sparse import index_terms
+from codesum_pipeline.indexes.lanes.text_origins import lane_origins, with_children
 from codesum_pipeline.indexes.lanes.tokens import tokenize
 from codesum_pipeline_tests.support.synthetic_indexes import (
     SHOP,
@@ -190,3 +191,12 @@ def test_a_models_text_and_another_policy_of_hashes_are_not_told_by_hashes(tmp_p
     workspace.tables.write("documents", workspace.key, documents.set_column(place, "written_by", writers))
     found = lane_origins(workspace).rows
     assert found["id"].filter(found["hash"].is_null()).to_pylist() == ["shop/cart.py"]
+
+
+def test_a_folder_is_looked_at_with_what_is_directly_in_it() -> None:
+    paths = [".", "a", "a/b", "a/b/c.py", "a/b.py", "c.py", "a/b/d e\n.py"]
+    known = MadeFrom(pa.table([pa.array(paths), pa.array(paths)], names=["id", "hash"]))
+
+    for folder in (".", "a", "a/b"):
+        within = {path for path in paths if path != "." and module_path_of(path) == folder}
+        assert with_children({folder}, lambda: known) == {folder, *within}

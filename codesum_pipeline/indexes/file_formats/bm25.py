@@ -2,15 +2,15 @@
 
 The formula is Lucene's: idf = ln(1 + (N - df + 0.5) / (df + 0.5)) and tf / (tf + k1 (1 - b + b |d| / avg)). N, df and
 avg are those of the document's own level: a class is not long because functions are short, and a word that every module
-has can still distinguish functions.
+has can still distinguish functions. N and avg are rounded up: so an edit changes the scores of texts and words that it
+touches, and nearly never all others.
 
 The scores are a sparse matrix by column (one column per token), which `scipy.sparse.load_npz` reads too.
 """
 
-from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import compress
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -26,8 +26,23 @@ NO_TOKENS: Mapping[str, float] = {}
 NOWHERE = slice(0, 0)
 # Pairs looked at at one time: what is computed of them stays in the processor's cache.
 _AT_ONCE = 1 << 16
-# Of a number that stands for a column and a row.
-_ROW_BITS = 32
+# A number is rounded up to its first so many binary digits: by less than 1/64.
+_DIGITS = 7
+
+
+def rarity_of(having: Array, members: Array) -> npt.NDArray[np.float64]:
+    """The idf of words, of which each is in so many of a level's texts; `having` may be more than its `members`."""
+    members = np.maximum(_rounded_up(members), having)
+    found: npt.NDArray[np.float64] = np.log1p((members - having + 0.5) / (having + 0.5))
+    return found
+
+
+def _rounded_up(numbers: Array) -> npt.NDArray[np.float64]:
+    """Numbers with few binary digits, so that small changes of large ones are seldom seen; those below 128 that are
+    whole stay as they are."""
+    mantissas, exponents = np.frexp(numbers)
+    found: npt.NDArray[np.float64] = np.ldexp(np.ceil(np.ldexp(mantissas, _DIGITS)), exponents - _DIGITS)
+    return found
 
 
 class TokenCounts(Struct, frozen=True):
@@ -40,51 +55,11 @@ class TokenCounts(Struct, frozen=True):
     lengths: Array
     vocabulary: list[str]
 
-    @classmethod
-    def of_index(cls, index: "Bm25Index") -> "TokenCounts":
-        """What an index was made from."""
-        columns = np.repeat(np.arange(len(index.vocabulary), dtype=np.int32), np.diff(index.indptr))
-        lengths = np.zeros(index.documents, dtype=np.int64)
-        for some in _parts_of(index.times):
-            of_some = np.bincount(index.indices[some], weights=index.times[some], minlength=index.documents)
-            lengths += of_some.astype(np.int64)
-        return cls(columns, index.indices, index.times, lengths, index.vocabulary.to_list())
-
-    def with_texts(self, rows: Array, fresh: "TokenCounts", rows_of_fresh: Array, count: int) -> "TokenCounts":
-        """The counts of `count` texts: text k becomes `rows[k]`, or is left out where that is -1, and text k of `fresh`
-        becomes `rows_of_fresh[k]`. No text changes its place with another."""
-        moved = rows.astype(np.int32)[self.rows]
-        kept = moved >= 0
-        columns, moved = self.columns[kept], moved[kept]
-        is_used = np.bincount(columns, minlength=len(self.vocabulary)) > 0
-        known = [*compress(self.vocabulary, is_used.tolist())]
-        added = sorted({*fresh.vocabulary}.difference(known))
-        vocabulary = sorted([*known, *added])
-        places = np.fromiter((bisect_left(vocabulary, token) for token in added), dtype=np.int32, count=len(added))
-        rank = np.zeros(len(self.vocabulary), dtype=np.int32)
-        rank[is_used] = np.delete(np.arange(len(vocabulary), dtype=np.int32), places)
-        rank_of_fresh = np.array([bisect_left(vocabulary, token) for token in fresh.vocabulary], dtype=np.int32)
-        # Each has the narrowest numbers that hold its own counts.
-        counts = self.counts[kept].astype(np.promote_types(self.counts.dtype, _narrowest(fresh.counts)), copy=False)
-        ours = rank[columns], moved, counts
-        theirs = rank_of_fresh[fresh.columns], rows_of_fresh[fresh.rows].astype(np.int32), fresh.counts
-        at = np.searchsorted(_pair_numbers(*ours[:2]), _pair_numbers(*theirs[:2]))
-        lengths = np.zeros(count, dtype=np.int64)
-        lengths[rows[rows >= 0]] = self.lengths[rows >= 0]
-        lengths[rows_of_fresh] = fresh.lengths
-        columns, new_rows, counts = (np.insert(own, at, other) for own, other in zip(ours, theirs, strict=True))
-        return TokenCounts(columns, new_rows, counts, lengths, vocabulary)
-
-
-def _pair_numbers(columns: Array, rows: Array) -> Array:
-    """A column and a row as one number, in the order of pairs."""
-    numbers: Array = columns.astype(np.int64) << _ROW_BITS | rows
-    return numbers
-
 
 class Bm25Index(Struct, frozen=True):
     """`data[p]` is the score that token t gives document `indices[p]`, for p in `indptr[t]:indptr[t + 1]`; `times[p]`
-    says how often the document has it. Versions without `times` are read, and nothing is made from them."""
+    says how often the document has it, and `lengths` how many tokens each document has. Versions without these two are
+    read, and nothing is made from them."""
 
     documents: int
     vocabulary: StringTable
@@ -92,6 +67,7 @@ class Bm25Index(Struct, frozen=True):
     indices: Array
     indptr: Array
     times: Array
+    lengths: Array
 
     def score(self, tokens: Sequence[str], weighted: Mapping[str, float] = NO_TOKENS) -> npt.NDArray[np.float32]:
         """The score of every document; a repeated token counts twice, an unknown one nothing. The tokens of `weighted`
@@ -133,6 +109,7 @@ class Bm25Index(Struct, frozen=True):
             "indices": self.indices,
             "indptr": self.indptr,
             "times": self.times,
+            "lengths": self.lengths,
             "vocabulary": self.vocabulary.content,
             "vocabulary_offsets": self.vocabulary.offsets,
         }
@@ -149,6 +126,7 @@ class Bm25Index(Struct, frozen=True):
             indices=arrays["indices"],
             indptr=arrays["indptr"],
             times=arrays.get("times", arrays["indices"][:0]),
+            lengths=arrays.get("lengths", arrays["indices"][:0]),
         )
 
 
@@ -157,47 +135,70 @@ def build_bm25(found: TokenCounts, levels: Array) -> Bm25Index:
     return Bm25Index(
         documents=len(found.lengths),
         vocabulary=StringTable.of(found.vocabulary),
-        data=_scores(found, levels),
+        data=score_all(found.columns, found.rows, found.counts, found.lengths, levels),
         indices=found.rows,
         indptr=np.searchsorted(found.columns, np.arange(len(found.vocabulary) + 1)).astype(np.int64),
-        times=found.counts.astype(_narrowest(found.counts)),
+        times=in_narrowest(found.counts),
+        lengths=found.lengths.astype(np.int32),
     )
 
 
-def _narrowest(counts: Array) -> "np.dtype[np.unsignedinteger]":
-    """The type of the narrowest numbers that hold some counts."""
-    found: np.dtype[np.unsignedinteger] = np.min_scalar_type(int(counts.max(initial=0)))
+def in_narrowest(counts: Array) -> Array:
+    """Counts as the narrowest numbers that hold them."""
+    found: Array = counts.astype(np.min_scalar_type(int(counts.max(initial=0))), copy=False)
     return found
 
 
-def _parts_of(pairs: Array) -> Iterator[slice]:
+def parts_of(pairs: Array) -> Iterator[slice]:
+    """Some pairs at a time."""
     return (slice(start, start + _AT_ONCE) for start in range(0, len(pairs), _AT_ONCE))
 
 
-def _scores(found: TokenCounts, levels: Array) -> npt.NDArray[np.float32]:
+class LevelSizes(Struct, frozen=True):
+    """How many documents each level has, and how long they are on average; both count rounded."""
+
+    members: Array
+    usual_length: Array
+
+    @classmethod
+    def of(cls, lengths: Array, levels: Array, count: int) -> Self:
+        members = np.bincount(levels, minlength=count)
+        usual_length = np.bincount(levels, weights=lengths, minlength=count) / np.maximum(members, 1)
+        # No document of a level without tokens is in any pair.
+        return cls(_rounded_up(members), np.where(usual_length > 0, _rounded_up(usual_length), 1))
+
+    def equals(self, other: Self) -> bool:
+        return np.array_equal(self.members, other.members) and np.array_equal(self.usual_length, other.usual_length)
+
+    def scores(self, rarity: Array, counts: Array, lengths: Array, levels: Array) -> npt.NDArray[np.float64]:
+        """The score of each pair: how rare its token is on its level, how often the document has it, how long the
+        document is, and its level."""
+        length_norm = K1 * (1 - B + B * (lengths / self.usual_length[levels]))
+        found: npt.NDArray[np.float64] = rarity * counts / (counts + length_norm)
+        return found
+
+
+def score_all(columns: Array, rows: Array, counts: Array, lengths: Array, levels: Array) -> npt.NDArray[np.float32]:
+    """The scores of all pairs, as `TokenCounts` has them; `levels` says the number of each document's level."""
     level_count = int(levels.max(initial=0)) + 1
-    members = np.bincount(levels, minlength=level_count)
-    usual_length = np.bincount(levels, weights=found.lengths, minlength=level_count) / np.maximum(members, 1)
-    # No document of a level without tokens is in any pair.
-    usual_length[usual_length == 0] = 1
-    length_norm = K1 * (1 - B + B * (found.lengths / usual_length[levels]))
-    frequency = np.zeros(len(found.vocabulary) * level_count, dtype=np.int64)
-    for some in _parts_of(found.counts):
-        groups = _groups(found, levels, level_count, some)
+    words = int(columns.max(initial=-1)) + 1
+    sizes = LevelSizes.of(lengths, levels, level_count)
+
+    def groups_of(some: slice) -> Array:
+        """For some pairs a number of the token and the document's level."""
+        found: Array = columns[some].astype(np.int64) * level_count + levels[rows[some]]
+        return found
+
+    frequency = np.zeros(words * level_count, dtype=np.int64)
+    for some in parts_of(counts):
+        groups = groups_of(some)
         # The columns of some pairs are few that follow one another.
         first = int(groups[0]) // level_count * level_count
         numbers = np.bincount(groups - first)
         frequency[first : first + len(numbers)] += numbers
-    level_members = np.tile(members, len(found.vocabulary))
-    idf = np.log1p((level_members - frequency + 0.5) / (frequency + 0.5))
-    scores = np.empty(len(found.counts), dtype=np.float32)
-    for some in _parts_of(scores):
-        counts, groups = found.counts[some], _groups(found, levels, level_count, some)
-        scores[some] = idf[groups] * counts / (counts + length_norm[found.rows[some]])
+    rarity = rarity_of(frequency, np.tile(sizes.members, words))
+    scores = np.empty(len(counts), dtype=np.float32)
+    for some in parts_of(scores):
+        of_some = rows[some]
+        scores[some] = sizes.scores(rarity[groups_of(some)], counts[some], lengths[of_some], levels[of_some])
     return scores
-
-
-def _groups(found: TokenCounts, levels: Array, level_count: int, some: slice) -> Array:
-    """For some pairs a number of the token and the document's level."""
-    groups: Array = found.columns[some].astype(np.int64) * level_count + levels[found.rows[some]]
-    return groups

@@ -97,6 +97,10 @@ class StringTable:
         first = self._first_not_below(wanted, low, high)
         return range(first, self._first_not_below(last, first, high))
 
+    def place_of(self, string: str) -> int:
+        """The position of the first string that does not sort before this one."""
+        return self._first_not_below(string.encode(), 0, len(self))
+
     def _find(self, wanted: bytes, start: int, end: int) -> int | None:
         position = start if end - start == 1 else self._first_not_below(wanted, start, end)
         return position if position < end and self._bytes_at(position) == wanted else None
@@ -196,10 +200,15 @@ class SymbolNames(Struct, frozen=True):
 
 def ranges_of(values: Array, starts: Array, ends: Array) -> Array:
     """Several ranges of an array, one behind the other."""
+    return values[places_between(starts, ends)]
+
+
+def places_between(starts: Array, ends: Array) -> Array:
+    """The places in several ranges, one behind the other."""
     lengths = ends - starts
     before = np.cumsum(lengths) - lengths
     places: Array = np.arange(int(lengths.sum())) + np.repeat(starts - before, lengths)
-    return values[places]
+    return places
 
 
 def build_symbol_names(

@@ -33,14 +33,12 @@ from codesum_pipeline.indexes.lanes.lane_texts import (
     BODY_CHARACTERS,
     LaneText,
     dense_texts,
-    differing_paths,
     hashes_unless,
     in_parts,
-    lane_origins,
     lane_sources,
     read_heads,
-    with_children,
 )
+from codesum_pipeline.indexes.lanes.text_origins import differing_paths, lane_origins, with_children
 from codesum_pipeline.texts.summaries.text_changes import is_in_files
 
 Rows = npt.NDArray[np.int64]
@@ -197,8 +195,9 @@ def _wanted(hashes: pa.Array, known: pa.Array, lanes: int) -> Rows:
     is_known: npt.NDArray[np.bool_] = pc.is_in(hashes, value_set=known).to_numpy(zero_copy_only=False)
     rows = by_document[~is_known[by_document]]
     names = hashes.take(pa.array(rows)).dictionary_encode().indices.to_numpy()
-    _, firsts = np.unique(names, return_index=True)
-    return rows[np.sort(firsts)]
+    # Names are numbered as they come.
+    firsts = np.flatnonzero(np.diff(np.maximum.accumulate(names), prepend=-1))
+    return rows[firsts]
 
 
 def _texts(
@@ -207,7 +206,7 @@ def _texts(
     if not len(wanted):
         return
     numbers, documents = np.divmod(wanted, len(hashes) // len(lanes))
-    some = np.unique(documents)
+    some = documents[np.diff(documents, prepend=-1) > 0]
     places = np.searchsorted(some, documents)
     names = hashes.take(pa.array(wanted))
     first = 0

@@ -9,7 +9,7 @@ its passages in one string, and so have its tokens.
 """
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from importlib import metadata
 from itertools import chain
 
@@ -21,10 +21,8 @@ from msgspec import Struct
 from codesum_pipeline.foundation.data_model.document import Level, WrittenBy
 from codesum_pipeline.foundation.data_model.edge import Alias, AliasKind
 from codesum_pipeline.foundation.data_model.guard import FailureGuard, guard_item
-from codesum_pipeline.foundation.data_model.hashing import HashPolicy
-from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, SEPARATOR, module_path_of
-from codesum_pipeline.foundation.store.made_from import MadeFrom, hash_files
-from codesum_pipeline.foundation.store.rows import from_table, join_by_row, rows_to_read
+from codesum_pipeline.foundation.data_model.ids import SEPARATOR
+from codesum_pipeline.foundation.store.rows import RowReader, TableReader, from_table, join_by_row, rows_to_read
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.table_parts import paths_of
 from codesum_pipeline.foundation.store.workspace import Workspace
@@ -37,7 +35,7 @@ from codesum_pipeline.texts.summaries.extractive.words import identifier_in_word
 from codesum_pipeline.texts.summaries.function_texts import docstrings_of
 from codesum_pipeline.texts.summaries.inputs import UpperInput
 from codesum_pipeline.texts.summaries.outline import head_layers, read_classes, read_files, read_outline
-from codesum_pipeline.texts.summaries.text_changes import hash_documents, is_in_files
+from codesum_pipeline.texts.summaries.text_changes import is_in_files
 
 # Between the passages of a text, and between those of its tokens, which are one line otherwise.
 TEXT_BREAK = "\x1d"
@@ -102,6 +100,7 @@ BODY_CHARACTERS = 1200
 _AT_ONCE = 1 << 12
 # Documents whose bodies are read at one time: with fewer, parts of the tables would be read more often.
 _BODIES_AT_ONCE = 1 << 15
+_FEW_DOCUMENTS = 1 << 12
 
 _COLUMNS = [
     "id", "type", "file_path", "qualified_name", "summary", "business_intent", "keywords", "signature",
@@ -109,7 +108,6 @@ _COLUMNS = [
 ]  # fmt: skip
 # The tables of bodies: name, column of ids, column of texts.
 _BODIES = (("symbols", "id", "canonical_source"), ("file_facts", "file_path", "source"))
-_KEY = ("id", "lane", "text_hash")
 # What has more names is called by none of them.
 _MOST_NAMES = 20
 _NULL = pa.scalar(None, pa.large_string())
@@ -199,53 +197,22 @@ def read_heads(
     return (found if paths is None else found.filter(is_in_files(ids, paths))).combine_chunks()
 
 
-def lane_origins(ws: Workspace) -> MadeFrom:
-    """What the texts of the documents of each file, and of each folder, are made from in all lanes; unknown where that
-    is not all in hashes. With another policy than the canonical one, the same hash may be of another canonical source;
-    and beside a model's text there are the author's words. Hashes are of code with its secrets, and what is masked in a
-    document follows from all of its file: so all that is of a file counts together. A folder's text has the names in
-    it."""
-    documents = hash_documents(ws)
-    paths, hashes = documents.rows.columns
-    parents = [None if path == ROOT_MODULE else module_path_of(path) for path in paths.to_pylist()]
-    rows = pc.index_in(pa.array(parents, pa.string()), value_set=paths.combine_chunks())
-    within = join_by_row(rows, pc.binary_join_element_wise(paths, hashes, " "), len(paths), "\n")
-    aliases = hash_files(ws, "aliases", TABLES["aliases"].schema.names).at(paths)
-    found = MadeFrom.of_columns(paths, hashes, within, aliases)
-    if ws.settings.hash_policy is not HashPolicy.CANONICAL:
-        return found.besides(paths)
-    written = ws.tables.read_or_empty("documents", ws.key, columns=["id", "written_by"])
-    return found.besides(paths_of(written["id"].filter(pc.equal(written["written_by"], WrittenBy.LLM.value))))
-
-
-def with_children(paths: Collection[str] | None, origins: Callable[[], MadeFrom]) -> set[str] | None:
-    """These paths, and those of what is in a folder among them."""
-    return (
-        None
-        if paths is None
-        else {*paths, *(path for path in origins().rows["id"].to_pylist() if module_path_of(path) in paths)}
-    )
-
-
-def differing_paths(before: pa.Table, now: pa.Table) -> set[str]:
-    """The paths of rows (id, lane, text_hash) that are new or gone."""
-    keys = [pc.binary_join_element_wise(*(rows[name] for name in _KEY), "\n") for rows in (before, now)]
-    found = set[str]()
-    for rows, own, others in zip((before, now), keys, reversed(keys), strict=True):
-        is_other = pc.invert(pc.is_in(own, value_set=others.combine_chunks()))
-        found.update(paths_of(rows["id"].filter(is_other)).to_pylist())
-    return found
-
-
 def lane_sources(ws: Workspace, heads: pa.Table, *, body_characters: int | None = None) -> Iterator[pa.Table]:
     """All that the lanes need of documents (rows of `read_heads`), some at a time; of a body the first
     `body_characters` or all. There is at least one part. `body` is the canonical source of a symbol, the source of a
     file, and of a module its own."""
-    rows = {}
+    # Of few documents all of their files is read.
+    few = pc.unique(paths_of(heads.column("id"))).to_pylist() if heads.num_rows <= _FEW_DOCUMENTS else None
+    rows, readers = {}, dict[str, RowReader]()
     for table, id_, body in _BODIES:
-        known = ws.tables.read(table, ws.key, columns=[id_]).column(id_).combine_chunks()
-        places = pc.fill_null(pc.index_in(heads.column("id"), value_set=known), -1)
-        rows[table, body] = places.to_numpy().astype(np.int64)
+        if few is None:
+            known = ws.tables.read(table, ws.key, columns=[id_])
+            readers[table] = ws.tables.reader(table, ws.key, columns=[body])
+        else:
+            known = ws.tables.read_files(table, ws.key, few, columns=[id_, body])
+            readers[table] = TableReader(None, known.select([body]), 1)
+        places = pc.index_in(heads.column("id"), value_set=known.column(id_).combine_chunks())
+        rows[table, body] = pc.fill_null(places, -1).to_numpy().astype(np.int64)
 
     def cut(texts: pa.LargeStringArray) -> pa.LargeStringArray:
         return texts if body_characters is None else pc.utf8_slice_codeunits(texts, 0, body_characters)
@@ -256,7 +223,7 @@ def lane_sources(ws: Workspace, heads: pa.Table, *, body_characters: int | None 
         bodies = [cut(some.column("own_body"))]
         for (table, body), every in rows.items():
             wanted, places = rows_to_read(every[start : start + some.num_rows])
-            texts = ws.tables.read_at(table, ws.key, wanted, columns=[body]).column(body)
+            texts = readers[table].at(wanted).column(body)
             bodies.append(cut(_wide(texts).combine_chunks()).take(places))
         yield some.append_column("body", pc.coalesce(*bodies, scalar_of("")))
 

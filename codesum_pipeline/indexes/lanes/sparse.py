@@ -34,15 +34,13 @@ from codesum_pipeline.indexes.lanes.lane_texts import (
     TEXT_BREAK,
     TOKEN_BREAK,
     LaneTexts,
-    differing_paths,
     hashes_unless,
     in_parts,
-    lane_origins,
     lane_sources,
     read_heads,
     term_texts,
-    with_children,
 )
+from codesum_pipeline.indexes.lanes.text_origins import differing_paths, lane_origins, with_children
 from codesum_pipeline.indexes.lanes.tokens import joined_tokens, tokens_of_word
 from codesum_pipeline.texts.summaries.text_changes import is_in_files
 
@@ -162,13 +160,11 @@ def index_terms(ws: Workspace, *, progress: Progress = no_progress) -> SparseRep
     written = ws.tables.keep("terms", ws.key) if is_same else ws.tables.replace_files("terms", ws.key, rows, paths)
     if not guard.failed and not ws.tables.is_scratch:
         now().keep(ws, "terms")
-    lanes = ws.tables.read("terms", ws.key, columns=["lane"]).column("lane")
-    counts = {row["values"]: row["counts"] for row in pc.value_counts(lanes).to_pylist()}
     return SparseReport(
         tokenized=tokenized,
         carried=written.rows - tokenized,
         rows=written.rows,
-        lanes={str(lane): counts[str(lane)] for lane in TERM_LANES if str(lane) in counts},
+        lanes={str(lane): written.rows // len(TERM_LANES) for lane in TERM_LANES if written.rows},
         table_hash=written.table_hash,
         failed=len(guard.failed),
         failures=guard.failures,

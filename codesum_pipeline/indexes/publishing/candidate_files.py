@@ -12,7 +12,9 @@ import pyarrow.compute as pc
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.language_facts.file_languages import ROLES, role_of
+from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.indexes.file_formats import version_folder as paths
+from codesum_pipeline.indexes.file_formats.arrow_bytes import utf8_and_offsets
 from codesum_pipeline.indexes.file_formats.arrow_texts import (
     build_shown_fields,
 )
@@ -24,7 +26,7 @@ from codesum_pipeline.indexes.file_formats.graph_files import (
     number_edges,
     read_aliases,
 )
-from codesum_pipeline.indexes.file_formats.index_files import LINES, TEXTS, StringTable, build_symbol_names
+from codesum_pipeline.indexes.file_formats.index_files import LINES, TEXTS, build_symbol_names
 from codesum_pipeline.indexes.file_formats.stored_zip import Array, write_npz
 from codesum_pipeline.indexes.publishing.candidate_tables import (
     HEAD,
@@ -50,9 +52,10 @@ _Write = Callable[[CandidateTables, Path], None]
 def candidate_parts(tables: CandidateTables) -> list[FilePart]:
     """Every file but the manifest."""
     namespaces = sorted(find_namespaces(tables.tables, tables.key))
-    aliases = read_aliases(tables.tables, tables.key)
-    aliases_hash = hash_of(["\n".join(alias) for alias in aliases])
     of_arrays = {"documents": HEAD, "graph_stats": _RANKS, "file_facts": _OF_FACTS}
+    aliases_hash = tables.content_hash("aliases", TABLES["aliases"].schema.names)
+    if aliases_hash is None:
+        aliases_hash = hash_of(read_aliases(tables.tables, tables.key))
 
     def part(
         doing: str, name: str, columns: Mapping[str, Sequence[str]], files: Sequence[str], write: _Write, *hashes: str
@@ -60,7 +63,7 @@ def candidate_parts(tables: CandidateTables) -> list[FilePart]:
         made_from = [*(tables.content_hash(*each) for each in columns.items()), *hashes]
         return FilePart(doing, name, made_from, files, partial(write, tables))
 
-    write_arrays, write_names = partial(_write_arrays, namespaces), partial(_write_names, aliases)
+    write_arrays = partial(_write_arrays, namespaces)
     return [
         line_part(tables),
         part("document arrays", "arrays", of_arrays, [paths.DOCUMENT_ARRAYS], write_arrays, hash_of(namespaces)),
@@ -69,7 +72,7 @@ def candidate_parts(tables: CandidateTables) -> list[FilePart]:
         *vector_parts(tables),
         *word_parts(tables),
         owner_part(tables),
-        part("names", "names", {"documents": HEAD}, [paths.SYMBOL_NAMES], write_names, aliases_hash),
+        part("names", "names", {"documents": HEAD}, [paths.SYMBOL_NAMES], _write_names, aliases_hash),
     ]
 
 
@@ -79,7 +82,7 @@ def _write_arrays(namespaces: Sequence[str], tables: CandidateTables, folder: Pa
     files = pc.if_else(pc.equal(heads.column("type"), str(Level.MODULE)), None, heads.column("file_path"))
     parent_rows = _rows_of(heads.column("parent_id"), ids)
     pageranks = tables.tables.read_or_empty("graph_stats", tables.key, columns=_RANKS)
-    names = StringTable.of(ids.to_pylist())
+    names, offsets = utf8_and_offsets(ids.cast(pa.large_string()))
     facts = tables.tables.read_or_empty("file_facts", tables.key, columns=_OF_FACTS)
     handing_on = facts.filter(facts.column("only_reexports")).column("file_path")
     only_reexports: npt.NDArray[np.bool_] = pc.is_in(tables.ids, value_set=handing_on.combine_chunks()).to_numpy(
@@ -107,8 +110,8 @@ def _write_arrays(namespaces: Sequence[str], tables: CandidateTables, folder: Pa
         "file_row": _rows_of(files, ids),
         "parent_row": parent_rows,
         "dense_rows": tables.dense_rows,
-        "ids": names.content,
-        "id_offsets": names.offsets,
+        "ids": names,
+        "id_offsets": offsets,
     }
     write_npz(folder / paths.DOCUMENT_ARRAYS, arrays)
 
@@ -145,7 +148,8 @@ def _write_uses(tables: CandidateTables, folder: Path) -> None:
     build_constant_uses(edges).write(folder / paths.CONSTANTS)
 
 
-def _write_names(aliases: Sequence[tuple[str, str]], tables: CandidateTables, folder: Path) -> None:
+def _write_names(tables: CandidateTables, folder: Path) -> None:
+    aliases = read_aliases(tables.tables, tables.key)
     columns = (tables.heads.column(name).to_pylist() for name in ("qualified_name", "file_path"))
     rows = pc.index_in(pa.array([target for _, target in aliases], pa.string()), value_set=tables.ids).to_pylist()
     named = [(name, row) for (name, _), row in zip(aliases, rows, strict=True) if row is not None]

@@ -68,6 +68,7 @@ class CandidateTables(Struct, frozen=True):
     known: Mapping[str, Mask]
     connect: Connect
     lane_rows: dict[tuple[str, Lane], Numbers] = field(default_factory=dict)
+    lanes_of_rows: dict[str, pa.ChunkedArray] = field(default_factory=dict)
 
     @property
     def ids(self) -> pa.StringArray:
@@ -94,10 +95,12 @@ class CandidateTables(Struct, frozen=True):
         """The rows of a table in a lane, in index order. Raises `BrokenStore` if the lane is of others."""
         if (table, lane) not in self.lane_rows:
             ids = self.dense_ids if table == "vectors" else self.ids
-            lanes = self.tables.read(table, self.key, columns=["lane"]).column("lane")
-            rows = np.flatnonzero(pc.equal(lanes, str(lane)).to_numpy())
-            found = self.tables.reader(table, self.key, columns=["id"]).at(rows)
-            places = pc.index_in(ids, value_set=found.column("id").combine_chunks())
+            if table not in self.lanes_of_rows:
+                self.lanes_of_rows[table] = self.tables.read(table, self.key, columns=["lane"]).column("lane")
+            rows = np.flatnonzero(pc.equal(self.lanes_of_rows[table], str(lane)).to_numpy())
+            found = self.tables.read_parts(table, self.key, columns=["id", "lane"], having=("lane", str(lane)))
+            of_rows = pa.chunked_array([chunk for some in found for chunk in some.column("id").chunks], pa.string())
+            places = pc.index_in(ids, value_set=of_rows.combine_chunks())
             known, stored, documents = len(places) - places.null_count, len(rows), len(ids)
             if not known == stored == documents:
                 raise BrokenStore(

@@ -1,8 +1,7 @@
 """The words of each BM25 lane, made from how often each text has each word.
 
-The counts lie in the file beside the scores: of a text that is the same as in the last version they are taken from
-there, and only the others' tokens are counted. How rare a word is, and how long the usual text, are computed
-anew, with all scores.
+The counts lie in the file beside the scores: of a text that is the same as in the last version both are taken from
+there, and only the others' tokens are counted.
 """
 
 from functools import partial
@@ -18,7 +17,8 @@ from codesum_pipeline.foundation.data_model.document import LEVELS, Level
 from codesum_pipeline.indexes.file_formats import version_folder as paths
 from codesum_pipeline.indexes.file_formats.arrow_bytes import utf8_of
 from codesum_pipeline.indexes.file_formats.arrow_texts import json_objects, json_texts
-from codesum_pipeline.indexes.file_formats.bm25 import Bm25Index, TokenCounts, build_bm25
+from codesum_pipeline.indexes.file_formats.bm25 import Bm25Index, build_bm25
+from codesum_pipeline.indexes.file_formats.bm25_updates import MovedTexts, update_bm25
 from codesum_pipeline.indexes.file_formats.index_files import ranges_of
 from codesum_pipeline.indexes.file_formats.stored_zip import map_npy, write_npy
 from codesum_pipeline.indexes.file_formats.version_folder import TERM_LANES, Lane
@@ -51,16 +51,13 @@ def word_parts(tables: CandidateTables) -> list[FilePart]:
 
 
 def _write_words(tables: CandidateTables, lane: Lane, folder: Path) -> None:
-    found, rows = _count_words(tables, lane)
-    levels = level_numbers(tables.heads)
+    found, rows = _index_words(tables, lane)
     if lane is Lane.CODE:
         write_npy(folder / paths.PASSAGES, rows.passage_documents)
-        # Passages are a level of their own: how rare a word is counts among passages alone.
-        levels = np.concatenate((levels, np.full(len(rows.passage_documents), len(LEVELS), dtype=np.int8)))
-    build_bm25(found, levels).write(folder / paths.BM25_FILES[lane])
+    found.write(folder / paths.BM25_FILES[lane])
     if lane is Lane.KEYWORDS:
         # For people and other programs.
-        vocabulary = {token: k for k, token in enumerate(found.vocabulary)}
+        vocabulary = {token: k for k, token in enumerate(found.vocabulary.to_list())}
         write_json(folder / paths.KEYWORDS_VOCABULARY, vocabulary)
         columns = {name: tables.heads.column(name) for name in ("file_path", "id")}
         columns |= {"length": pa.array(found.lengths), "type": tables.heads.column("type")}
@@ -83,6 +80,11 @@ class TextRows(Struct, frozen=True):
         """The document of each passage."""
         return np.repeat(np.arange(len(self.passages), dtype=np.int32), self.passages)
 
+    def levels_of(self, levels: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
+        """The levels of all texts, given those of the documents. Passages are a level of their own: how rare a word is
+        counts among passages alone."""
+        return np.concatenate((levels, np.full(int(self.passages.sum()), len(LEVELS), dtype=np.int8)))
+
     def of(self, documents: Numbers) -> Numbers:
         """The rows of some documents, then those of their passages."""
         starts = (len(self.passages) + np.cumsum(self.passages) - self.passages)[documents]
@@ -90,9 +92,9 @@ class TextRows(Struct, frozen=True):
         return np.concatenate((documents, of_passages))
 
 
-def _count_words(tables: CandidateTables, lane: Lane) -> tuple[TokenCounts, TextRows]:
-    """How often each text of a lane has each token. Texts that are the last version's are not counted again, nor read
-    where their part of the table is the same."""
+def _index_words(tables: CandidateTables, lane: Lane) -> tuple[Bm25Index, TextRows]:
+    """The words of a lane. Texts that are the last version's are not counted again, nor read where their part of the
+    table is the same."""
     origins, levels, part = tables.origins, level_numbers(tables.heads), f"words {lane}"
     file, last = paths.BM25_FILES[lane], origins.last
     files = [file, *([paths.PASSAGES] if lane is Lane.CODE else [])]
@@ -114,15 +116,17 @@ def _count_words(tables: CandidateTables, lane: Lane) -> tuple[TokenCounts, Text
         passages += np.bincount(anew[documents], minlength=len(passages))
     fresh = count_tokens(texts)
     if last is None or not len(kept):
-        return fresh, TextRows(passages)
+        rows = TextRows(passages)
+        return build_bm25(fresh, rows.levels_of(levels)), rows
     index, before = Bm25Index.map_file(last.file(file)), TextRows(np.zeros(last.rows.num_rows, dtype=np.int64))
     if lane is Lane.CODE:
         before = TextRows(np.bincount(map_npy(last.file(paths.PASSAGES)), minlength=last.rows.num_rows))
         passages[kept] = before.passages[places[kept]]
     rows = TextRows(passages)
-    moved = np.full(index.documents, -1, dtype=np.int64)
-    moved[before.of(places[kept])] = rows.of(kept)
-    return TokenCounts.of_index(index).with_texts(moved, fresh, rows.of(anew), rows.count), rows
+    rows_now = np.full(index.documents, -1, dtype=np.int64)
+    rows_now[before.of(places[kept])] = rows.of(kept)
+    moved = MovedTexts(rows_now, before.levels_of(last.rows.column("level").to_numpy()), rows.of(anew))
+    return update_bm25(index, moved, fresh, rows.levels_of(levels)), rows
 
 
 def _with_passages(texts: pa.ChunkedArray, first: int, end: int) -> tuple[pa.ChunkedArray, Numbers]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.document import LEVELS
-from codesum_pipeline.indexes.file_formats.bm25 import Bm25Index
+from codesum_pipeline.indexes.file_formats.bm25 import Bm25Index, rarity_of
 from codesum_pipeline.indexes.file_formats.stored_zip import Array
 from codesum_pipeline.indexes.file_formats.version_folder import Lane
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
@@ -40,8 +40,8 @@ def _lane_rescaled(base: PublishedIndex, small: PublishedIndex, lane: Lane) -> B
     tokens = np.repeat(np.arange(len(ours.vocabulary)), np.diff(ours.indptr))
     of_pairs = kinds[ours.indices]
     here = np.bincount(tokens * _KINDS + of_pairs, minlength=len(ours.vocabulary) * _KINDS).reshape(-1, _KINDS)
-    there = _rarity(np.maximum(having, here), np.bincount(base_kinds, minlength=_KINDS))
-    factors = there / _rarity(here, np.bincount(kinds, minlength=_KINDS))
+    there = rarity_of(np.maximum(having, here), np.bincount(base_kinds, minlength=_KINDS))
+    factors = there / rarity_of(here, np.bincount(kinds, minlength=_KINDS))
     return replace(ours, data=(ours.data * factors[tokens, of_pairs]).astype(np.float32))
 
 
@@ -50,13 +50,6 @@ def _count_kinds(words: Bm25Index, spans: Sequence[slice], kinds: Array) -> npt.
     rows = np.concatenate([words.indices[span] for span in spans])
     owners = np.repeat(np.arange(len(spans)), [span.stop - span.start for span in spans])
     return np.bincount(owners * _KINDS + kinds[rows], minlength=len(spans) * _KINDS).reshape(-1, _KINDS)
-
-
-def _rarity(having: Array, members: Array) -> npt.NDArray[np.float64]:
-    """The idf of each word in each kind, as in `indexes/file_formats/bm25.py`."""
-    members = np.maximum(members, having)
-    found: npt.NDArray[np.float64] = np.log1p((members - having + 0.5) / (having + 0.5))
-    return found
 
 
 def _kinds(index: PublishedIndex, words: Bm25Index) -> Array:
