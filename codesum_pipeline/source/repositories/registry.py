@@ -142,12 +142,13 @@ class Registry(Struct, frozen=True):
         same = (entry for entry in self.entries() if (entry.location, entry.subdir) == (location, subdir))
         return next(same, None)
 
-    def default_key(self, location: str, *, subdir: str = "") -> str:
-        """A free key made from a location; the key that the same location and folder already have."""
+    def default_key(self, location: str, *, subdir: str = "", taken: Iterable[str] = ()) -> str:
+        """A free key made from a location, none of `taken`; the key that the same location and folder already have."""
         if known := self.find(location, subdir=subdir):
             return known.key
-        taken = {str(key).lower() for key in self._read_file()[_ROOT]}
-        return free_key(key_base(location, subdir=subdir), taken)
+        survey = self.survey()
+        keys = {key.lower() for key in (*survey.by_key, *survey.problems, *taken)}
+        return free_key(key_base(location, subdir=subdir), keys)
 
     def add(self, entry: RepositoryEntry) -> RepositoryEntry:
         """Register an entry; one of the same key, location and folder is replaced (and enabled again).
@@ -155,23 +156,38 @@ class Registry(Struct, frozen=True):
         One that was retired is kept by hand from then on. Raises `ConfigurationError` for a key that another
         repository has, a path that does not exist and fields that cannot be.
         """
+        (written,) = self.add_all([entry])
+        if isinstance(written, ConfigurationError):
+            raise written
+        return written
+
+    def add_all(self, entries: Sequence[RepositoryEntry]) -> list[RepositoryEntry | ConfigurationError]:
+        """Register entries as `add` does, and write the file once; the error of one that cannot be is in its place."""
+
+        def change(content: RawFile) -> list[RepositoryEntry | ConfigurationError]:
+            outcomes: list[RepositoryEntry | ConfigurationError] = []
+            for entry in entries:
+                try:
+                    outcomes.append(self._put(content[_ROOT], entry))
+                except ConfigurationError as error:
+                    outcomes.append(error)
+            return outcomes
+
+        return self._edit(change)
+
+    def _put(self, raw: RawEntries, entry: RepositoryEntry) -> RepositoryEntry:
         if entry.enabled and entry.retired:
             entry = replace(entry, retired=None, organisation=None)
         written = self._checked(check_repository_key(entry.key), _to_raw(entry))
         if not is_url(written.location) and not Path(written.location).is_dir():
             raise self._error(entry.key, f"path {written.location} does not exist or is not a folder")
-
-        def change(content: RawFile) -> None:
-            raw = content[_ROOT]
-            for key in raw:
-                if str(key).lower() == entry.key.lower():
-                    known = self._entry(raw, key)
-                    if (known.key, known.location, known.subdir) != (written.key, written.location, written.subdir):
-                        owner = f"{shown_location(known.location)} ({known.key!r})"
-                        raise self._error(entry.key, f"the key belongs to {owner}: choose another with --key")
-            raw[entry.key] = _to_raw(written)
-
-        self._edit(change)
+        for key in raw:
+            if str(key).lower() == entry.key.lower():
+                known = self._entry(raw, key)
+                if (known.key, known.location, known.subdir) != (written.key, written.location, written.subdir):
+                    owner = f"{shown_location(known.location)} ({known.key!r})"
+                    raise self._error(entry.key, f"the key belongs to {owner}: choose another with --key")
+        raw[entry.key] = _to_raw(written)
         return written
 
     def remove(self, key: str) -> RepositoryEntry:

@@ -3,7 +3,7 @@
 import os
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -75,23 +75,27 @@ class EntryOptions(Struct, frozen=True):
 _NO_OPTIONS = EntryOptions()
 
 
-def find_entry(registry: Registry, text: str, options: EntryOptions = _NO_OPTIONS) -> tuple[RepositoryEntry, bool]:
+def find_entry(
+    registry: Registry, text: str, options: EntryOptions = _NO_OPTIONS, *, pending: Sequence[RepositoryEntry] = ()
+) -> tuple[RepositoryEntry, bool]:
     """The entry that `text` and the options describe, and whether it is registered in this form.
 
     `text` is a key, a path (also of a folder inside a git work tree) or a URL. Without options, a folder that the index
-    of a registered repository holds is that repository, and a message says so.
+    of a registered repository holds is that repository, and a message says so. `pending` entries are to be registered
+    with it.
     """
-    known = _by_key(registry, text)
+    known = next((entry for entry in pending if entry.key == text), None) or _by_key(registry, text)
     if known is not None and (options.key not in (None, known.key) or options.subdir is not None):
         raise ConfigurationError(f"{text!r} is registered: --key and --subdir go with a path or URL")
     if known is None:
         check_address(text)
         location, subdir = _located(text, options)
+        entries = (*registry.entries(), *pending)
         # A place may be registered under several keys.
         known = next(
             (
                 entry
-                for entry in registry.entries()
+                for entry in entries
                 if (entry.location, entry.subdir) == (location, subdir) and options.key in (None, entry.key)
             ),
             None,
@@ -100,10 +104,10 @@ def find_entry(registry: Registry, text: str, options: EntryOptions = _NO_OPTION
             check_path(text)
             if not is_url(location):
                 _check_is_no_folder_of_clones(Path(location) / subdir, Path(location))
-            key = options.key or registry.default_key(location, subdir=subdir)
+            key = options.key or registry.default_key(location, subdir=subdir, taken=[entry.key for entry in pending])
             covering = None
             if not options.is_any_set and not is_url(location):
-                covering = covering_entry(registry.entries(), Path(location), subdir)
+                covering = covering_entry(entries, Path(location), subdir)
             if covering:
                 write_note(
                     f"{Path(location) / subdir} is inside {covering.key}, which is registered: its index covers it "
