@@ -22,7 +22,7 @@ def certificate(tmp_path_factory):
 @pytest.fixture
 def server(tmp_path, certificate, monkeypatch):
     """`team/app` with the submodules `lib`, `private` and `gone`, each beside it."""
-    monkeypatch.setenv("GIT_SSL_CAINFO", str(certificate / "cert.pem"))
+    monkeypatch.setenv("GIT_SSL_CAINFO", str(certificate / "ca.pem"))
     monkeypatch.setenv("HOME", str(tmp_path / "me"))
     (tmp_path / "me").mkdir()
     (tmp_path / "me/.netrc").write_text(f"machine 127.0.0.1 login me password {TOKEN}\n")

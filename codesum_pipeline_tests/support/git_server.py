@@ -57,7 +57,7 @@ class GitRequests(http.server.BaseHTTPRequestHandler):
 
 
 class GitServer(http.server.ThreadingHTTPServer):
-    """Serves the bare repositories below `root`; by https with a `certificate`, a folder with `cert.pem` and `key.pem`."""
+    """Serves the bare repositories below `root`; by https with a `certificate`, the folder of `make_certificate`."""
 
     def __init__(self, root: Path, certificate: Path | None = None) -> None:
         super().__init__(("127.0.0.1", 0), GitRequests)
@@ -88,10 +88,13 @@ class GitServer(http.server.ThreadingHTTPServer):
 
 
 def make_certificate(folder: Path) -> Path:
-    """The folder with a certificate for 127.0.0.1, `cert.pem`, and its `key.pem`."""
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"]
-    command += ["-addext", "subjectAltName=IP:127.0.0.1"]
-    subprocess.run(
-        [*command, "-keyout", folder / "key.pem", "-out", folder / "cert.pem"], check=True, capture_output=True
-    )
+    """The folder with a certificate for 127.0.0.1, `cert.pem`, its `key.pem`, and `ca.pem` of the authority that gave
+    it."""
+    new = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+    authority = ["-subj", "/CN=test authority", "-keyout", folder / "ca.key", "-out", folder / "ca.pem"]
+    given = ["-CA", folder / "ca.pem", "-CAkey", folder / "ca.key", "-subj", "/CN=127.0.0.1"]
+    given += ["-addext", "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:FALSE"]
+    own = ["-keyout", folder / "key.pem", "-out", folder / "cert.pem"]
+    for command in ([*new, *authority], [*new, *given, *own]):
+        subprocess.run(command, check=True, capture_output=True)
     return folder

@@ -36,6 +36,7 @@ from codesum_pipeline.foundation.data_model.errors import ConfigurationError, In
 from codesum_pipeline.foundation.data_model.ids import check_repository_key
 from codesum_pipeline.foundation.data_model.printable import shorten_text
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.store.atomic import FileState, write_text_atomically
 from codesum_pipeline.foundation.store.layout import WHOLE_FOLDER, LocalFiles
 from codesum_pipeline.foundation.store.locks import lock_exclusively
@@ -97,12 +98,18 @@ _OF_THIS_PROCESS = SurveyMemory()
 class Registry(Struct, frozen=True):
     """Reads and writes one `repos.yaml`, which is one of the home's `files`; a missing file has no entries.
 
-    `memory` has what was read before.
+    Hosts in `over_http` may have http addresses. `memory` has what was read before.
     """
 
     file: Path
     files: LocalFiles = WHOLE_FOLDER
     memory: SurveyMemory = _OF_THIS_PROCESS
+    over_http: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, settings: Settings, files: LocalFiles = WHOLE_FOLDER) -> "Registry":
+        """The registry of a home."""
+        return cls(settings.repos_file, files, over_http=settings.hosts.over_http)
 
     def survey(self) -> Survey:
         """Every entry on its own: one that cannot be does not stop the others.
@@ -110,12 +117,12 @@ class Registry(Struct, frozen=True):
         A file that is still the one that was read is not read again.
         Raises `ConfigurationError` if the file as a whole cannot be read.
         """
-        file, state, begun_at = self.file.absolute(), FileState.of(self.file), time.monotonic()
-        if known := self.memory.find(file, state):
+        read_as, state, begun_at = (self.file.absolute(), self.over_http), FileState.of(self.file), time.monotonic()
+        if known := self.memory.find(read_as, state):
             return known
         survey = self._survey(self._read_file()[_ROOT])
         if state:
-            self.memory.keep(file, state, survey, begun_at=begun_at)
+            self.memory.keep(read_as, state, survey, begun_at=begun_at)
         return survey
 
     def _survey(self, raw: RawEntries) -> Survey:
@@ -335,9 +342,10 @@ class Registry(Struct, frozen=True):
         if data.worktree and (data.ref is not None or data.url is not None):
             raise self._error(key, "worktree reads a folder as it is: it goes with a path and without a ref")
         try:
-            location = parse_location(data.path or data.url or "", base=self.file.absolute().parent)
+            folder = self.file.absolute().parent
+            location = parse_location(data.path or data.url or "", base=folder, over_http=self.over_http)
             ref = data.ref if data.ref is None else check_ref(data.ref)
-            base = self.file.absolute().parent if is_url(location) else Path(location)
+            base = folder if is_url(location) else Path(location)
             scip = tuple(full_place(item, base=base) for item in data.scip)
             check_command(data.scip_command)
         except ConfigurationError as error:

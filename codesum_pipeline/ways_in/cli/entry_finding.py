@@ -3,7 +3,7 @@
 import os
 import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -14,7 +14,14 @@ from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.source.files.work_trees import covering_entry, has_tracked_files
 from codesum_pipeline.source.git.git_addresses import named_location, shown_location, take_apart
-from codesum_pipeline.source.git.locations import find_root, full_place, is_url, parse_location
+from codesum_pipeline.source.git.locations import (
+    find_root,
+    full_place,
+    is_url,
+    may_use_http,
+    parse_location,
+    way_over_http,
+)
 from codesum_pipeline.source.repositories.clones import clones_below
 from codesum_pipeline.source.repositories.registry import Registry
 from codesum_pipeline.ways_in.cli.render import write_note
@@ -88,8 +95,8 @@ def find_entry(
     if known is not None and (options.key not in (None, known.key) or options.subdir is not None):
         raise ConfigurationError(f"{text!r} is registered: --key and --subdir go with a path or URL")
     if known is None:
-        check_address(text)
-        location, subdir = _located(text, options)
+        check_address(text, over_http=registry.over_http)
+        location, subdir = _located(registry, text, options)
         entries = (*registry.entries(), *pending)
         # A place may be registered under several keys.
         known = next(
@@ -131,9 +138,9 @@ def _by_key(registry: Registry, text: str) -> RepositoryEntry | None:
         return None
 
 
-def _located(text: str, options: EntryOptions) -> tuple[str, str]:
+def _located(registry: Registry, text: str, options: EntryOptions) -> tuple[str, str]:
     """Location and subdir; a folder inside a git work tree is that repository with the folder as subdir."""
-    location, folder = parse_location(text, base=Path.cwd()), options.subdir
+    location, folder = parse_location(text, base=Path.cwd(), over_http=registry.over_http), options.subdir
     if not is_url(location):
         root, inner = find_root(Path(location))
         if folder is None:
@@ -156,7 +163,7 @@ _PAGE = re.compile(
 )
 
 
-def check_address(text: str) -> None:
+def check_address(text: str, *, over_http: Collection[str] = ()) -> None:
     """Raise `ConfigurationError`, with the command that is meant, for an address that git must not or cannot read."""
     hint = ""
     if os.path.exists(text):  # noqa: PTH110 - a name that is too long does not exist
@@ -172,7 +179,11 @@ def check_address(text: str) -> None:
         command = f"codesum index {page['repository']} --ref {shlex.quote(page['ref'])}{subdir}"
         hint = f"this is a page about a part of a repository: `{command}`"
     elif address and address.scheme in ("http", "git") and not address.more and address.user is None:
-        hint = f"only https, ssh and file URLs are read: `codesum index {replace(address, scheme='https')}`"
+        secure = f"`codesum index {replace(address, scheme='https')}`"
+        if address.scheme == "git":
+            hint = f"only https, ssh and file URLs are read: {secure}"
+        elif not may_use_http(address, over_http):
+            hint = f"http is not encrypted: {secure}, or set {way_over_http(address)}"
     if hint:
         raise ConfigurationError(f"{named_location(text)}: {hint}")
 

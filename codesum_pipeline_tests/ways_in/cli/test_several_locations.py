@@ -128,7 +128,7 @@ def test_without_a_location_and_a_list_nothing_is_registered(call, home):
 
 def test_servers_are_asked_at_once_and_what_they_do_not_have_is_named(call, tmp_path, monkeypatch):
     certificate = make_certificate(tmp_path)
-    monkeypatch.setenv("GIT_SSL_CAINFO", str(certificate / "cert.pem"))
+    monkeypatch.setenv("GIT_SSL_CAINFO", str(certificate / "ca.pem"))
     made = GitRepo.create(tmp_path / "made", {"a.py": CODE}).path
     with GitServer(tmp_path / "served", certificate).answering() as server:
         urls = [server.serve(made, f"team/part{number}.git") for number in range(5)]
