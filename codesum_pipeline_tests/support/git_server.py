@@ -90,9 +90,16 @@ class GitServer(http.server.ThreadingHTTPServer):
 def make_certificate(folder: Path) -> Path:
     """The folder with a certificate for 127.0.0.1, `cert.pem`, its `key.pem`, and `ca.pem` of the authority that gave
     it."""
-    new = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
-    authority = ["-subj", "/CN=test authority", "-keyout", folder / "ca.key", "-out", folder / "ca.pem"]
-    given = ["-CA", folder / "ca.pem", "-CAkey", folder / "ca.key", "-subj", "/CN=127.0.0.1"]
+    new: list[str | Path] = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+    authority: list[str | Path] = [
+        "-subj",
+        "/CN=test authority",
+        "-keyout",
+        folder / "ca.key",
+        "-out",
+        folder / "ca.pem",
+    ]
+    given: list[str | Path] = ["-CA", folder / "ca.pem", "-CAkey", folder / "ca.key", "-subj", "/CN=127.0.0.1"]
     given += ["-addext", "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:FALSE"]
     own = ["-keyout", folder / "key.pem", "-out", folder / "cert.pem"]
     for command in ([*new, *authority], [*new, *given, *own]):
