@@ -90,18 +90,10 @@ class GitServer(http.server.ThreadingHTTPServer):
 def make_certificate(folder: Path) -> Path:
     """The folder with a certificate for 127.0.0.1, `cert.pem`, its `key.pem`, and `ca.pem` of the authority that gave
     it."""
-    new: list[str | Path] = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
-    authority: list[str | Path] = [
-        "-subj",
-        "/CN=test authority",
-        "-keyout",
-        folder / "ca.key",
-        "-out",
-        folder / "ca.pem",
-    ]
-    given: list[str | Path] = ["-CA", folder / "ca.pem", "-CAkey", folder / "ca.key", "-subj", "/CN=127.0.0.1"]
-    given += ["-addext", "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:FALSE"]
-    own = ["-keyout", folder / "key.pem", "-out", folder / "cert.pem"]
-    for command in ([*new, *authority], [*new, *given, *own]):
-        subprocess.run(command, check=True, capture_output=True)
+    authority = ["-subj", "/CN=test authority", "-keyout", "ca.key", "-out", "ca.pem"]
+    given = ["-CA", "ca.pem", "-CAkey", "ca.key", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
+    given += ["-addext", "basicConstraints=critical,CA:FALSE", "-keyout", "key.pem", "-out", "cert.pem"]
+    for options in (authority, given):
+        command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *options]
+        subprocess.run(command, check=True, capture_output=True, cwd=folder)
     return folder
