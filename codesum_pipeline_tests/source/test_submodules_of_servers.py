@@ -3,13 +3,6 @@
 A real server on loopback speaks git's protocol over https; it shows one of its repositories only to who has a token.
 """
 
-import base64
-import http.server
-import os
-import ssl
-import subprocess
-import threading
-
 import pytest
 from msgspec.structs import replace
 
@@ -17,73 +10,23 @@ from codesum_pipeline.foundation.data_model.file import Submodule
 from codesum_pipeline.foundation.settings.stage_settings import ScanSettings
 from codesum_pipeline.source.files.snapshot import take_snapshot
 from codesum_pipeline.source.git.locations import named_locations
+from codesum_pipeline_tests.support.git_server import TOKEN, GitServer, make_certificate
 from codesum_pipeline_tests.support.repositories import GitRepo
-
-TOKEN = "t0ken"
-_WANTED = "Basic " + base64.b64encode(f"me:{TOKEN}".encode()).decode()
-
-
-class _Git(http.server.BaseHTTPRequestHandler):
-    """Answers by git's own program; `private` asks for the token, and `seen` are the paths of requests that had one."""
-
-    def do_GET(self):
-        self._answer(b"")
-
-    def do_POST(self):
-        self._answer(self.rfile.read(int(self.headers.get("Content-Length", 0))))
-
-    def _answer(self, body):
-        path, _, query = self.path.partition("?")
-        if self.headers.get("Authorization"):
-            self.server.seen.append(path)
-        if path.startswith("/team/private") and self.headers.get("Authorization") != _WANTED:
-            self.send_response(401)
-            self.send_header("WWW-Authenticate", 'Basic realm="git"')
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-            return
-        environment = {
-            **os.environ, "GIT_PROJECT_ROOT": str(self.server.root), "GIT_HTTP_EXPORT_ALL": "1", "PATH_INFO": path,
-            "QUERY_STRING": query, "REQUEST_METHOD": self.command, "REMOTE_ADDR": "127.0.0.1",
-            "CONTENT_TYPE": self.headers.get("Content-Type", ""), "CONTENT_LENGTH": str(len(body)),
-            "HTTP_GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
-            "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""),
-        }  # fmt: skip
-        done = subprocess.run(["git", "http-backend"], input=body, env=environment, capture_output=True, check=False)
-        head, _, content = done.stdout.partition(b"\r\n\r\n")
-        headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n"))
-        self.send_response(int(headers.pop("Status", "200").split()[0]))
-        for name, value in {**headers, "Content-Length": str(len(content))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *_):
-        """Nothing is printed."""
 
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("certificate")
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"]
-    command += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", folder / "key.pem", "-out", folder / "cert.pem"]
-    subprocess.run(command, check=True, capture_output=True)
-    return folder
+    return make_certificate(tmp_path_factory.mktemp("certificate"))
 
 
 @pytest.fixture
 def server(tmp_path, certificate, monkeypatch):
     """`team/app` with the submodules `lib`, `private` and `gone`, each beside it."""
-    monkeypatch.setenv("GIT_SSL_CAINFO", str(certificate / "cert.pem"))
+    monkeypatch.setenv("GIT_SSL_CAINFO", str(certificate / "ca.pem"))
     monkeypatch.setenv("HOME", str(tmp_path / "me"))
     (tmp_path / "me").mkdir()
     (tmp_path / "me/.netrc").write_text(f"machine 127.0.0.1 login me password {TOKEN}\n")
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(certificate / "cert.pem", certificate / "key.pem")
-    served = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Git)
-    served.seen, served.root = [], tmp_path / "served"
-    served.socket = context.wrap_socket(served.socket, server_side=True)
-    threading.Thread(target=served.serve_forever, daemon=True).start()
+    served = GitServer(tmp_path / "served", certificate)
     app = GitRepo.create(tmp_path / "made/app", {"a.py": "x = 1\n"})
     lines = []
     for name in ("lib", "private", "gone"):
@@ -96,11 +39,9 @@ def server(tmp_path, certificate, monkeypatch):
     app.git("add", ".gitmodules")
     app.git("commit", "-q", "-m", "submodules")
     for name in ("app", "lib", "private"):
-        target = served.root / f"team/{name}.git"
-        subprocess.run(["git", "clone", "-q", "--bare", tmp_path / f"made/{name}", target], check=True)
-    yield served
-    served.shutdown()
-    served.server_close()
+        served.serve(tmp_path / f"made/{name}", f"team/{name}.git")
+    with served.answering():
+        yield served
 
 
 def place(server, name="app"):
@@ -139,7 +80,7 @@ def test_a_token_opens_one_that_it_names(server, make_source_workspace):
 def test_one_that_comes_back_is_indexed_by_the_next_build_as_by_a_clean_one(server, make_source_workspace, tmp_path):
     ws = make_source_workspace(f"https://{place(server)}", submodules=True)
     take_snapshot(ws)
-    subprocess.run(["git", "clone", "-q", "--bare", tmp_path / "made/gone", server.root / "team/gone.git"], check=True)
+    server.serve(tmp_path / "made/gone", "team/gone.git")
     report = take_snapshot(ws)
 
     assert "third/gone/gone.py" in indexed(ws)

@@ -19,6 +19,7 @@ from pydantic.fields import FieldInfo
 
 from codesum_pipeline.builds.codesum_home.home_folders import bucket_of, check_is_own, open_copy
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.settings.certificates import trust_certificates
 from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.settings.marks import BY_RUN, group_of
 
@@ -49,12 +50,17 @@ def load_settings(
     """Merge defaults, file, environment, flags and run config; raises `ConfigurationError` naming key and source.
 
     `flags` may hold any key of `Settings` (nested as mappings) and `settings_file`; `run` what is settable by a run.
+    Without `environ` they are this process's, which then trusts the certificates that they name.
     """
     check_is_settable_by_run(run or {})
+    is_own_environment = environ is None
     environ = os.environ if environ is None else environ
     flags_in_use = {name: value for name, value in (flags or {}).items() if value is not None}
     address = flags_in_use.pop("home", None) or environ.get("CODESUM_HOME") or find_home()
     bucket = bucket_of(str(address))
+    if bucket and is_own_environment and (bundle := environ.get(f"{ENV_PREFIX}CA_BUNDLE")):
+        # The bucket is asked for its settings before there are any.
+        trust_certificates(Path(bundle).expanduser())
     is_offline = flags_in_use.get("offline") or environ.get(f"{ENV_PREFIX}OFFLINE", "").lower() in _TRUE
     home = open_copy(bucket, environ, is_offline=bool(is_offline)) if bucket else Path(address).expanduser().absolute()
     if "?" in str(home):
@@ -82,9 +88,12 @@ def load_settings(
             raise ConfigurationError(f"{source}: 'bucket' cannot be set: give the bucket's URL as the home")
         _merge(merged, values)
     try:
-        return Settings(**{**merged, "home": home, "bucket": bucket})
+        settings = Settings(**{**merged, "home": home, "bucket": bucket})
     except ValidationError as error:
         raise ConfigurationError(_explain(error, file)) from error
+    if is_own_environment and settings.ca_bundle:
+        trust_certificates(settings.ca_bundle.expanduser())
+    return settings
 
 
 def find_home(start: Path | None = None) -> Path:

@@ -69,7 +69,7 @@ class Home:
 
     @cached_property
     def registry(self) -> Registry:
-        return Registry(self.settings.repos_file, self.layout.files)
+        return Registry.of(self.settings, self.layout.files)
 
     @cached_property
     def tables(self) -> TableStore:

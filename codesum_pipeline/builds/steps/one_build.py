@@ -33,6 +33,7 @@ from codesum_pipeline.foundation.store.atomic import explain_refused_writes
 from codesum_pipeline.foundation.store.repository_record import FOLDER_RECORD, RepositoryRecord
 from codesum_pipeline.foundation.store.schemas import BOOKS
 from codesum_pipeline.foundation.store.workspace import Connect, Workspace, connect_in_memory
+from codesum_pipeline.indexes.publishing.releases import refuse_older_release
 from codesum_pipeline.search.evaluation.evaluation_step import EvaluationReport
 from codesum_pipeline.texts.summaries.by_model.outages import outages_of_build
 from codesum_pipeline.texts.summaries.by_model.plan_prices import describe_held_back
@@ -74,7 +75,8 @@ class Build:
 
     @property
     def workspace(self) -> Workspace:
-        """Raises `ConfigurationError` for a key that is missing or disabled."""
+        """Raises `ConfigurationError` for a key that is missing or disabled, `OlderRelease` where a newer release of
+        codesum has published the repository."""
         if self._workspace is None:
             self._workspace = self._open_workspace()
         return self._workspace
@@ -92,6 +94,8 @@ class Build:
         )
         if not workspace.entry.enabled:
             raise ConfigurationError(f"repository {self.key!r} is disabled: `codesum add {self.key}` enables it")
+        if not self.options.force:
+            refuse_older_release(self.home.layout, self.key)
         return workspace
 
     def beside(self, progress: Progress) -> "Build":

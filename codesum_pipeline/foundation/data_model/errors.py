@@ -52,6 +52,7 @@ CodesumError
     ├── MissingTable            a step ran before the step it reads from
     ├── DamagedTable            a file of a table cannot be read; a build makes that table anew
     ├── SchemaMismatch          written by another version of the package
+    │   └── OlderRelease        published by a newer one
     └── BrokenIndex             a published index that fails its manifest
 ```
 
@@ -377,6 +378,10 @@ class DamagedTable(BrokenStore):
 
 class SchemaMismatch(BrokenStore):
     """A table was written by another version of the package."""
+
+
+class OlderRelease(SchemaMismatch):
+    """A build by a release of the package that is older than the one that published the repository."""
 
 
 class BrokenIndex(BrokenStore):

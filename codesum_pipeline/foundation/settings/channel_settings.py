@@ -22,7 +22,8 @@ _ADDRESS = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Z
 _MAILBOX = re.compile(r"(?P<alone>[^<>\s]+)|\"?(?P<name>[^<>\"]*?)\"?\s*<(?P<inner>[^<>\s]+)>")
 _SECRET_KEYS = re.compile(r"pass|secret|token|key", re.IGNORECASE)
 _CA_FILE = (
-    "These certificates vouch for the server; relative to the home. Default: those of the system or of `certifi`."
+    "These certificates vouch for the server; relative to the home. Default: `ca_bundle`, else those of the system "
+    "or of `certifi`."
 )
 WebHost = Literal["github", "gitlab", "gitea", "bitbucket"]
 

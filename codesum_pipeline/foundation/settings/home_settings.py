@@ -70,6 +70,12 @@ class Settings(ContextSettings, ScanSettings):
     repos_file: Path = setting(
         Path("repos.yaml"), "This file is the registry; relative to the home.", NOTHING, BELOW_HOME
     )
+    ca_bundle: Path | None = setting(
+        None,
+        "git, buckets, models, code hosts, webhooks and mail trust the certificate authorities in this file (PEM), "
+        "in place of the system's; see [deploy](deploy.md#a-certificate-authority-of-your-own).",
+        NOTHING,
+    )
     hash_policy: HashPolicy = setting(
         HashPolicy.CANONICAL,
         "content_hash covers: canonical (the source without layout) or raw (its bytes).",

@@ -14,6 +14,7 @@ from codesum_pipeline.foundation.settings.marks import BELOW_HOME, SettingsGroup
 POSTGRES_VARIABLE = "CODESUM_POSTGRES_URL"
 BROKER_VARIABLE = "CODESUM_BROKER_URL"
 
+_HOST_AND_PORT = re.compile(r"(?:[A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
 _KUBERNETES_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 
 
@@ -309,6 +310,11 @@ class EngineSettings(SettingsGroup):
 class HostSettings(SettingsGroup):
     """How hosts are asked. Which organisations: `codesum org`, [organisations](organisations.md)."""
 
+    over_http: tuple[str, ...] = setting(
+        (),
+        "Repositories on these hosts, each HOST or HOST:PORT, may have http:// addresses. Anybody on the way there can "
+        "read and change what is fetched; no password is sent.",
+    )
     sync_cron: str = setting(
         "23 * * * *", "At these times (UTC) the schedule asks code hosts which repositories their organisations have."
     )
@@ -323,6 +329,14 @@ class HostSettings(SettingsGroup):
         ge=0,
         le=1,
     )
+
+    @field_validator("over_http")
+    @classmethod
+    def _are_hosts(cls, hosts: tuple[str, ...]) -> tuple[str, ...]:
+        for each in hosts:
+            if not _HOST_AND_PORT.fullmatch(each):
+                raise ValueError(f"{each!r} is no host: write HOST or HOST:PORT, as in git.example.org:3000")
+        return tuple(each.lower() for each in hosts)
 
 
 class WebhookSettings(SettingsGroup):

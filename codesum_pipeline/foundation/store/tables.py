@@ -344,9 +344,11 @@ class TableStore:
                 file = pq.ParquetFile(path, page_checksum_verification=True)
         found = (file.metadata.metadata or {}).get(VERSION_KEY, b"none").decode()
         if found != str(SCHEMA_VERSION):
+            is_newer = found.isdecimal() and int(found) > SCHEMA_VERSION
+            way_out = "upgrade codesum on this machine" if is_newer else f"`codesum index {repo} --rebuild` rebuilds it"
             raise SchemaMismatch(
                 f"table {table!r} of repository {repo!r} has schema version {found}, this package writes "
-                f"{SCHEMA_VERSION}: rebuild it with `codesum index {repo} --rebuild`"
+                f"{SCHEMA_VERSION}: {way_out}"
             )
         return file
 

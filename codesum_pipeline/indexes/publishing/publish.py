@@ -16,6 +16,7 @@ from codesum_pipeline.foundation.store.atomic import flush_to_disk, replace_link
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.foundation.store.workspace import Workspace, write_serving_file
 from codesum_pipeline.indexes.file_formats.version_folder import ASIDE, Version, read_version, version_at
+from codesum_pipeline.indexes.publishing.releases import note_release, refuse_older_release
 
 # Beside the versions: the digests that were published, one a line, the latest last.
 PUBLISHED_LOG = "published.txt"
@@ -37,8 +38,11 @@ class PublishReport(Struct, frozen=True):
 def publish_candidate(ws: Workspace, *, progress: Progress = no_progress) -> PublishReport:
     """Point the repository's name at its candidate, and delete what is no longer needed. Nothing is published when
     commit, fingerprint and content digest are those of the published version. The caller holds the repository's lease:
-    whatever a killed build left behind is swept."""
+    whatever a killed build left behind is swept. Raises `OlderRelease`, unless the build is forced.
+    """
     progress("publishing the index", 0, 1)
+    if not ws.force:
+        refuse_older_release(ws.layout, ws.key)
     name, versions = ws.layout.published(ws.key), ws.layout.versions(ws.key)
     candidate = ws.tables.read("candidate", ws.key).to_pylist()[0]
     present = published_version(ws.layout, ws.key, read_content=ws.force)
@@ -53,6 +57,7 @@ def publish_candidate(ws: Workspace, *, progress: Progress = no_progress) -> Pub
             gone = f"repository {ws.key!r}: candidate {candidate['digest']} is gone"
             raise BrokenStore(f"{gone}: run `codesum index {ws.key}` again") from error
     log = _published_before(versions, version.digest, present)
+    note_release(ws.layout, ws.key)
     if is_new:
         write_text_atomically(versions / PUBLISHED_LOG, "".join(f"{digest}\n" for digest in log))
         _point(name, versions, version.digest)

@@ -12,6 +12,7 @@ import hashlib
 import hmac
 import ipaddress
 import json
+import os
 import socket
 import ssl
 from datetime import UTC, datetime
@@ -25,6 +26,7 @@ from msgspec import to_builtins
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError, DeliveryFailed, DeliveryRefused
 from codesum_pipeline.foundation.data_model.printable import one_line
+from codesum_pipeline.foundation.settings.certificates import CERTIFICATES_VARIABLE
 from codesum_pipeline.foundation.settings.channel_settings import WebhookChannelSettings
 from codesum_pipeline.notifications.delivery.posts import OutgoingMessage, Post, PostKind
 
@@ -66,12 +68,11 @@ class WebhookChannel:
             async with asyncio.timeout(limit):
                 addresses = await self._look_up(host, port)
                 may_have_arrived = True
-                file, verify = self._settings.ca_file, url.scheme == "https"
+                own, verify = self._settings.ca_file, url.scheme == "https"
+                file = str(self._home / own.expanduser()) if own else os.environ.get(CERTIFICATES_VARIABLE)
                 async with httpx.AsyncClient(
                     # Loading certificates takes half a second, and nothing is verified without TLS.
-                    verify=ssl.create_default_context(cafile=str(self._home / file.expanduser()))
-                    if file and verify
-                    else verify,
+                    verify=ssl.create_default_context(cafile=file) if file and verify else verify,
                     trust_env=False,
                     timeout=httpx.Timeout(None, connect=limit / _CONNECT_SHARE),
                     follow_redirects=False,

@@ -150,9 +150,11 @@ class PublishedIndex(Struct, dict=True, eq=False):
     def _map(cls, version: Version) -> "PublishedIndex":
         folder, manifest = version.folder, version.manifest
         if manifest["schema_version"] != INDEX_SCHEMA_VERSION:
+            is_newer = manifest["schema_version"] > INDEX_SCHEMA_VERSION
+            way_out = "upgrade codesum here" if is_newer else f"`codesum index {manifest['repo']}` brings it up to date"
             raise BrokenIndex(
                 f"{folder}: index schema version {manifest['schema_version']}, this package reads "
-                f"{INDEX_SCHEMA_VERSION}: bring it up to date with `codesum index {manifest['repo']}`"
+                f"{INDEX_SCHEMA_VERSION}: {way_out}"
             )
         for name in version.damaged_files(read_content=False):
             # Raises `FileNotFoundError` for a missing file; others have another size than was written.

@@ -42,11 +42,13 @@ class SyncPlan(Struct, frozen=True):
 
 
 class SyncRules(Struct, frozen=True):
-    """When it is done, and how much it may do: `max_retired_share` of an organisation's entries, unless confirmed."""
+    """When it is done, and how much it may do: `max_retired_share` of an organisation's entries, unless confirmed.
+    Addresses at hosts in `over_http` may be http."""
 
     at: str
     max_retired_share: float
     is_confirmed: bool = False
+    over_http: tuple[str, ...] = ()
 
 
 def plan_sync(
@@ -63,7 +65,7 @@ def plan_sync(
     """
     left_out = {one.host_id: why for one in listed if (why := why_left_out(organisation, one))}
     wanted = [one for one in listed if one.host_id not in left_out]
-    usable, unusable = _located(organisation, wanted)
+    usable, unusable = _located(organisation, wanted, rules.over_http)
     known = {entry.host_id: entry for entry in entries if entry.organisation and entry.host_id}
     by_hand = {address_of(entry.location) for entry in entries if not entry.organisation}
     new = {one: place for one, place in usable.items() if one.host_id not in known and address_of(place) not in by_hand}
@@ -108,7 +110,7 @@ def _matches(one: ListedRepository, organisation: Organisation, globs: Iterable[
 
 
 def _located(
-    organisation: Organisation, wanted: Iterable[ListedRepository]
+    organisation: Organisation, wanted: Iterable[ListedRepository], over_http: Collection[str]
 ) -> tuple[dict[ListedRepository, str], list[str]]:
     """Where git fetches each from; a host may not name a folder of this machine, nor a password."""
     places: dict[ListedRepository, str] = {}
@@ -116,9 +118,9 @@ def _located(
     for one in wanted:
         url = one.ssh_url if organisation.ssh else one.https_url
         try:
-            place = parse_location(url, base=Path("/"))
+            place = parse_location(url, base=Path("/"), over_http=over_http)
             address = take_apart(place) if is_url(place) else None
-            if address is None or address.environment:
+            if address is None or (address.scheme == "https" and address.environment):
                 raise ConfigurationError(f"{named_location(url)}: give an https or ssh URL without a password")
             places[one] = place
         except (ConfigurationError, TypeError) as error:

@@ -209,7 +209,8 @@ class Syncer(Struct, frozen=True):
         What would be retired is looked for in a second list: a repository that is deleted while the first one is read
         can hide another. Raises `ConfigurationError` or `HostUnavailable`; then nothing has changed.
         """
-        rules = SyncRules(self.now().strftime("%Y-%m-%dT%H:%M:%SZ"), self.settings.max_retired_share, is_confirmed)
+        settings, at = self.settings, self.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+        rules = SyncRules(at, settings.max_retired_share, is_confirmed, settings.over_http)
         client = HostClient(organisation, self._token(organisation), timeout_s=self.settings.timeout_s)
         listed = list_repositories(client, max_wait_s=self.settings.max_wait_s)
         entries = self.registry.entries()

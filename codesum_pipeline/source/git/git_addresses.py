@@ -72,16 +72,28 @@ class GitAddress(Struct, frozen=True):
         return self._built(self.user if self.scheme in ("", "ssh") else None)
 
     @property
+    def place(self) -> str:
+        """The host, with its port if there is one, in small letters."""
+        return f"{self.host}:{self.port}".lower() if self.port else self.host.lower()
+
+    @property
     def environment(self) -> Mapping[str, str]:
         """The variables that give git the user and password of an https address, which no list of processes shows.
 
-        Without a home git reads no `.netrc`: the address itself says who asks.
+        Without a home git reads no `.netrc`: the address itself says who asks. By http nobody does.
         """
+        if self.scheme == "http":
+            return {"GIT_ALLOW_PROTOCOL": "http:https", "HOME": os.devnull, **_WITHOUT_TICKETS}
         if self.scheme != "https" or self.user is None:
             return {}
-        place = f"{self.host}:{self.port}" if self.port else self.host
         nobody = {} if self.user else _WITHOUT_TICKETS
-        return {GIT_HOST: place, GIT_USER: self.user, GIT_PASSWORD: self.password or "", "HOME": os.devnull, **nobody}
+        return {
+            GIT_HOST: f"{self.host}:{self.port}" if self.port else self.host,
+            GIT_USER: self.user,
+            GIT_PASSWORD: self.password or "",
+            "HOME": os.devnull,
+            **nobody,
+        }
 
     def _built(self, user: str | None) -> str:
         who = f"{user}@" if user else ""

@@ -1,7 +1,8 @@
 """Where a repository is: an absolute path, or a URL that git may be given.
 
-Only https, ssh and file URLs and scp-like addresses (`git@host:owner/name.git`) pass; git's other transports can run
-commands. What people read of a location is `shown_location` of it (`addresses.py`).
+Only https, ssh and file URLs and scp-like addresses (`git@host:owner/name.git`) pass, and http URLs of the hosts that a
+setting names; git's other transports can run commands. What people read of a location is `shown_location` of it
+(`git_addresses.py`).
 """
 
 import re
@@ -39,8 +40,9 @@ def is_url(location: str) -> bool:
     return not location.startswith("/")
 
 
-def parse_location(text: str, *, base: Path) -> str:
-    """The absolute path (relative ones start at `base`) or URL that `text` names.
+def parse_location(text: str, *, base: Path, over_http: Collection[str] = ()) -> str:
+    """The absolute path (relative ones start at `base`) or URL that `text` names. Hosts in `over_http` may have http
+    URLs.
 
     Raises `ConfigurationError` for anything that git must not be given.
     """
@@ -50,7 +52,7 @@ def parse_location(text: str, *, base: Path) -> str:
     if _HELPER.match(text):
         raise ConfigurationError(f"{named}: remote helpers are not used; give a path or an https URL")
     if _WITH_SCHEME.match(text):
-        return _checked_url(text)
+        return _checked_url(text, over_http)
     try:
         path = base / Path(text).expanduser()
         is_there = path.exists()
@@ -113,14 +115,29 @@ def find_root(path: Path) -> tuple[Path, str]:
     return folder, ""
 
 
-def _checked_url(text: str) -> str:
+def may_use_http(address: GitAddress, over_http: Collection[str]) -> bool:
+    """Whether the settings let an http address be."""
+    return address.place in over_http
+
+
+def way_over_http(address: GitAddress) -> str:
+    """The setting that lets an http address be."""
+    return f'hosts.over_http = ["{address.place}"]'
+
+
+def _checked_url(text: str, over_http: Collection[str]) -> str:
     address, named = take_apart(text), named_location(text)
     if address is None:
         raise ConfigurationError(f"{named}: {_WAY_TO_WRITE}")
     _check_ends_with_path(address)
     if address.scheme == "file" and address.host in ("", "localhost") and address.user is None:
         return str(Path(unquote(address.path)).resolve())
-    if address.scheme not in ("https", "ssh"):
+    if address.scheme == "http":
+        if not may_use_http(address, over_http):
+            raise ConfigurationError(f"{named}: http is not encrypted: write https, or set {way_over_http(address)}")
+        if address.user is not None:
+            raise ConfigurationError(f"{named}: anybody on the way could read a user and a token: leave them out")
+    elif address.scheme not in ("https", "ssh"):
         raise ConfigurationError(f"{named}: only https, ssh and file URLs and paths are read")
     if not address.path.strip("/"):
         raise ConfigurationError(f"{named}: a URL needs a host and a path")

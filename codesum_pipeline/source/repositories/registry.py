@@ -36,6 +36,7 @@ from codesum_pipeline.foundation.data_model.errors import ConfigurationError, In
 from codesum_pipeline.foundation.data_model.ids import check_repository_key
 from codesum_pipeline.foundation.data_model.printable import shorten_text
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.store.atomic import FileState, write_text_atomically
 from codesum_pipeline.foundation.store.layout import WHOLE_FOLDER, LocalFiles
 from codesum_pipeline.foundation.store.locks import lock_exclusively
@@ -97,12 +98,18 @@ _OF_THIS_PROCESS = SurveyMemory()
 class Registry(Struct, frozen=True):
     """Reads and writes one `repos.yaml`, which is one of the home's `files`; a missing file has no entries.
 
-    `memory` has what was read before.
+    Hosts in `over_http` may have http addresses. `memory` has what was read before.
     """
 
     file: Path
     files: LocalFiles = WHOLE_FOLDER
     memory: SurveyMemory = _OF_THIS_PROCESS
+    over_http: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, settings: Settings, files: LocalFiles = WHOLE_FOLDER) -> "Registry":
+        """The registry of a home."""
+        return cls(settings.repos_file, files, over_http=settings.hosts.over_http)
 
     def survey(self) -> Survey:
         """Every entry on its own: one that cannot be does not stop the others.
@@ -110,12 +117,12 @@ class Registry(Struct, frozen=True):
         A file that is still the one that was read is not read again.
         Raises `ConfigurationError` if the file as a whole cannot be read.
         """
-        file, state, begun_at = self.file.absolute(), FileState.of(self.file), time.monotonic()
-        if known := self.memory.find(file, state):
+        read_as, state, begun_at = (self.file.absolute(), self.over_http), FileState.of(self.file), time.monotonic()
+        if known := self.memory.find(read_as, state):
             return known
         survey = self._survey(self._read_file()[_ROOT])
         if state:
-            self.memory.keep(file, state, survey, begun_at=begun_at)
+            self.memory.keep(read_as, state, survey, begun_at=begun_at)
         return survey
 
     def _survey(self, raw: RawEntries) -> Survey:
@@ -142,12 +149,13 @@ class Registry(Struct, frozen=True):
         same = (entry for entry in self.entries() if (entry.location, entry.subdir) == (location, subdir))
         return next(same, None)
 
-    def default_key(self, location: str, *, subdir: str = "") -> str:
-        """A free key made from a location; the key that the same location and folder already have."""
+    def default_key(self, location: str, *, subdir: str = "", taken: Iterable[str] = ()) -> str:
+        """A free key made from a location, none of `taken`; the key that the same location and folder already have."""
         if known := self.find(location, subdir=subdir):
             return known.key
-        taken = {str(key).lower() for key in self._read_file()[_ROOT]}
-        return free_key(key_base(location, subdir=subdir), taken)
+        survey = self.survey()
+        keys = {key.lower() for key in (*survey.by_key, *survey.problems, *taken)}
+        return free_key(key_base(location, subdir=subdir), keys)
 
     def add(self, entry: RepositoryEntry) -> RepositoryEntry:
         """Register an entry; one of the same key, location and folder is replaced (and enabled again).
@@ -155,23 +163,38 @@ class Registry(Struct, frozen=True):
         One that was retired is kept by hand from then on. Raises `ConfigurationError` for a key that another
         repository has, a path that does not exist and fields that cannot be.
         """
+        (written,) = self.add_all([entry])
+        if isinstance(written, ConfigurationError):
+            raise written
+        return written
+
+    def add_all(self, entries: Sequence[RepositoryEntry]) -> list[RepositoryEntry | ConfigurationError]:
+        """Register entries as `add` does, and write the file once; the error of one that cannot be is in its place."""
+
+        def change(content: RawFile) -> list[RepositoryEntry | ConfigurationError]:
+            outcomes: list[RepositoryEntry | ConfigurationError] = []
+            for entry in entries:
+                try:
+                    outcomes.append(self._put(content[_ROOT], entry))
+                except ConfigurationError as error:
+                    outcomes.append(error)
+            return outcomes
+
+        return self._edit(change)
+
+    def _put(self, raw: RawEntries, entry: RepositoryEntry) -> RepositoryEntry:
         if entry.enabled and entry.retired:
             entry = replace(entry, retired=None, organisation=None)
         written = self._checked(check_repository_key(entry.key), _to_raw(entry))
         if not is_url(written.location) and not Path(written.location).is_dir():
             raise self._error(entry.key, f"path {written.location} does not exist or is not a folder")
-
-        def change(content: RawFile) -> None:
-            raw = content[_ROOT]
-            for key in raw:
-                if str(key).lower() == entry.key.lower():
-                    known = self._entry(raw, key)
-                    if (known.key, known.location, known.subdir) != (written.key, written.location, written.subdir):
-                        owner = f"{shown_location(known.location)} ({known.key!r})"
-                        raise self._error(entry.key, f"the key belongs to {owner}: choose another with --key")
-            raw[entry.key] = _to_raw(written)
-
-        self._edit(change)
+        for key in raw:
+            if str(key).lower() == entry.key.lower():
+                known = self._entry(raw, key)
+                if (known.key, known.location, known.subdir) != (written.key, written.location, written.subdir):
+                    owner = f"{shown_location(known.location)} ({known.key!r})"
+                    raise self._error(entry.key, f"the key belongs to {owner}: choose another with --key")
+        raw[entry.key] = _to_raw(written)
         return written
 
     def remove(self, key: str) -> RepositoryEntry:
@@ -319,9 +342,10 @@ class Registry(Struct, frozen=True):
         if data.worktree and (data.ref is not None or data.url is not None):
             raise self._error(key, "worktree reads a folder as it is: it goes with a path and without a ref")
         try:
-            location = parse_location(data.path or data.url or "", base=self.file.absolute().parent)
+            folder = self.file.absolute().parent
+            location = parse_location(data.path or data.url or "", base=folder, over_http=self.over_http)
             ref = data.ref if data.ref is None else check_ref(data.ref)
-            base = self.file.absolute().parent if is_url(location) else Path(location)
+            base = folder if is_url(location) else Path(location)
             scip = tuple(full_place(item, base=base) for item in data.scip)
             check_command(data.scip_command)
         except ConfigurationError as error:

@@ -18,6 +18,10 @@ _SETTLED_NS = 50_000_000
 _PATHS_STAY_S = 5.0
 
 
+# A file, and the hosts in it that may have http addresses.
+ReadAs = tuple[Path, tuple[str, ...]]
+
+
 class Survey(Struct, frozen=True):
     """What a registry holds: entries in the order of their keys, disabled ones too, and why others cannot be used."""
 
@@ -42,17 +46,17 @@ class SurveyMemory:
     """
 
     def __init__(self) -> None:
-        self._surveys: dict[Path, _ReadSurvey] = {}
+        self._surveys: dict[ReadAs, _ReadSurvey] = {}
 
-    def find(self, file: Path, state: FileState | None) -> Survey | None:
+    def find(self, read_as: ReadAs, state: FileState | None) -> Survey | None:
         """What a file in this state held; None if that was not kept, or may be out of date."""
-        known = self._surveys.get(file)
+        known = self._surveys.get(read_as)
         return known.survey if known and known.state == state and time.monotonic() < known.good_until else None
 
-    def keep(self, file: Path, state: FileState, survey: Survey, *, begun_at: float) -> None:
+    def keep(self, read_as: ReadAs, state: FileState, survey: Survey, *, begun_at: float) -> None:
         """Remember what a file in this state held, unless it may change and keep its state; `begun_at` is when reading
         began (`time.monotonic`)."""
         if time.time_ns() - state.modified_ns <= _SETTLED_NS:
             return
         has_path = any(not is_url(entry.location) for entry in survey.entries)
-        self._surveys[file] = _ReadSurvey(state, survey, begun_at + _PATHS_STAY_S if has_path else math.inf)
+        self._surveys[read_as] = _ReadSurvey(state, survey, begun_at + _PATHS_STAY_S if has_path else math.inf)

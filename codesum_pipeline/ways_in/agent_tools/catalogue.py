@@ -85,7 +85,7 @@ class IndexCatalogue(Struct, frozen=True):
     @classmethod
     def of(cls, settings: Settings) -> "IndexCatalogue":
         layout = layout_of(settings)
-        return cls(settings, layout, Registry(settings.repos_file, layout.files))
+        return cls(settings, layout, Registry.of(settings, layout.files))
 
     def limited_to(self, names: Sequence[str]) -> "IndexCatalogue":
         """The catalogue of only the named repositories; without names, this one. Other checkouts get no first index.

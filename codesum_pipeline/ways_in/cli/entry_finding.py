@@ -3,7 +3,7 @@
 import os
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -14,7 +14,14 @@ from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.source.files.work_trees import covering_entry, has_tracked_files
 from codesum_pipeline.source.git.git_addresses import named_location, shown_location, take_apart
-from codesum_pipeline.source.git.locations import find_root, full_place, is_url, parse_location
+from codesum_pipeline.source.git.locations import (
+    find_root,
+    full_place,
+    is_url,
+    may_use_http,
+    parse_location,
+    way_over_http,
+)
 from codesum_pipeline.source.repositories.clones import clones_below
 from codesum_pipeline.source.repositories.registry import Registry
 from codesum_pipeline.ways_in.cli.render import write_note
@@ -75,23 +82,27 @@ class EntryOptions(Struct, frozen=True):
 _NO_OPTIONS = EntryOptions()
 
 
-def find_entry(registry: Registry, text: str, options: EntryOptions = _NO_OPTIONS) -> tuple[RepositoryEntry, bool]:
+def find_entry(
+    registry: Registry, text: str, options: EntryOptions = _NO_OPTIONS, *, pending: Sequence[RepositoryEntry] = ()
+) -> tuple[RepositoryEntry, bool]:
     """The entry that `text` and the options describe, and whether it is registered in this form.
 
     `text` is a key, a path (also of a folder inside a git work tree) or a URL. Without options, a folder that the index
-    of a registered repository holds is that repository, and a message says so.
+    of a registered repository holds is that repository, and a message says so. `pending` entries are to be registered
+    with it.
     """
-    known = _by_key(registry, text)
+    known = next((entry for entry in pending if entry.key == text), None) or _by_key(registry, text)
     if known is not None and (options.key not in (None, known.key) or options.subdir is not None):
         raise ConfigurationError(f"{text!r} is registered: --key and --subdir go with a path or URL")
     if known is None:
-        check_address(text)
-        location, subdir = _located(text, options)
+        check_address(text, over_http=registry.over_http)
+        location, subdir = _located(registry, text, options)
+        entries = (*registry.entries(), *pending)
         # A place may be registered under several keys.
         known = next(
             (
                 entry
-                for entry in registry.entries()
+                for entry in entries
                 if (entry.location, entry.subdir) == (location, subdir) and options.key in (None, entry.key)
             ),
             None,
@@ -100,10 +111,10 @@ def find_entry(registry: Registry, text: str, options: EntryOptions = _NO_OPTION
             check_path(text)
             if not is_url(location):
                 _check_is_no_folder_of_clones(Path(location) / subdir, Path(location))
-            key = options.key or registry.default_key(location, subdir=subdir)
+            key = options.key or registry.default_key(location, subdir=subdir, taken=[entry.key for entry in pending])
             covering = None
             if not options.is_any_set and not is_url(location):
-                covering = covering_entry(registry.entries(), Path(location), subdir)
+                covering = covering_entry(entries, Path(location), subdir)
             if covering:
                 write_note(
                     f"{Path(location) / subdir} is inside {covering.key}, which is registered: its index covers it "
@@ -127,9 +138,9 @@ def _by_key(registry: Registry, text: str) -> RepositoryEntry | None:
         return None
 
 
-def _located(text: str, options: EntryOptions) -> tuple[str, str]:
+def _located(registry: Registry, text: str, options: EntryOptions) -> tuple[str, str]:
     """Location and subdir; a folder inside a git work tree is that repository with the folder as subdir."""
-    location, folder = parse_location(text, base=Path.cwd()), options.subdir
+    location, folder = parse_location(text, base=Path.cwd(), over_http=registry.over_http), options.subdir
     if not is_url(location):
         root, inner = find_root(Path(location))
         if folder is None:
@@ -152,7 +163,7 @@ _PAGE = re.compile(
 )
 
 
-def check_address(text: str) -> None:
+def check_address(text: str, *, over_http: Collection[str] = ()) -> None:
     """Raise `ConfigurationError`, with the command that is meant, for an address that git must not or cannot read."""
     hint = ""
     if os.path.exists(text):  # noqa: PTH110 - a name that is too long does not exist
@@ -168,7 +179,11 @@ def check_address(text: str) -> None:
         command = f"codesum index {page['repository']} --ref {shlex.quote(page['ref'])}{subdir}"
         hint = f"this is a page about a part of a repository: `{command}`"
     elif address and address.scheme in ("http", "git") and not address.more and address.user is None:
-        hint = f"only https, ssh and file URLs are read: `codesum index {replace(address, scheme='https')}`"
+        secure = f"`codesum index {replace(address, scheme='https')}`"
+        if address.scheme == "git":
+            hint = f"only https, ssh and file URLs are read: {secure}"
+        elif not may_use_http(address, over_http):
+            hint = f"http is not encrypted: {secure}, or set {way_over_http(address)}"
     if hint:
         raise ConfigurationError(f"{named_location(text)}: {hint}")
 

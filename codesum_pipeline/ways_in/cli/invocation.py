@@ -89,7 +89,7 @@ class Invocation:
         """The registry, without the entries of commands that were killed before they had fetched anything."""
         if self.layout.first_fetches.is_dir() and any(self.layout.first_fetches.iterdir()):
             take_back_of_killed(self.home)
-        return Registry(self.settings.repos_file, self.layout.files)
+        return Registry.of(self.settings, self.layout.files)
 
     @contextmanager
     def with_modes_of_the_caller(self) -> Iterator[None]:
@@ -137,7 +137,7 @@ def usual_home(command: str, flags: Mapping[str, Any]) -> Path | None:
         return nearest
     checkout = checkout_of(folder)
     for home in _homes_elsewhere(checkout) if checkout else ():
-        registry = Registry(load_settings({**flags, "home": home}).repos_file)
+        registry = Registry.of(load_settings({**flags, "home": home}))
         if checkout and entries_of(checkout, registry.survey().entries):
             return home
     is_there = users.is_dir()

@@ -21,7 +21,7 @@ BAD_ENTRIES = {
     "a key that is a number": ("7: {path: .}", "key 7 is not text: put it in quotes"),
     "a key that differs in case": ("Sound: {path: .}", "differs from 'sound' in case alone"),
     "terminal escapes": ('bad: {path: "\\e[31mred\\u202e"}', "give a path or a git URL"),
-    "a password": ("bad: {url: 'http://u:hunter2secret@h/a'}", "only https, ssh and file URLs"),
+    "a password": ("bad: {url: 'http://u:hunter2secret@h/a'}", "http is not encrypted"),
 }
 BAD_FILES = {
     "billion laughs": (

@@ -12,6 +12,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from codesum_pipeline.foundation.settings.certificates import CERTIFICATES_VARIABLE
 from codesum_pipeline_tests.support.delivery_desk import DIGEST, LINK, Desk
 from codesum_pipeline_tests.support.receivers import WebhookReceiver, webhook_receiver
 
@@ -200,6 +201,17 @@ def test_a_secret_that_a_receiver_repeats_is_in_no_table_and_no_log(
     assert "bad signature for …" in desk.delivery("hook").detail
     assert secret not in caplog.text
     assert not any(secret.encode() in file.read_bytes() for file in tmp_path.iterdir() if file.is_file())
+
+
+def test_over_tls_the_authorities_of_the_process_are_trusted(
+    tmp_path: Path, certificate: tuple[Path, ssl.SSLContext], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(CERTIFICATES_VARIABLE, str(certificate[0]))
+    with webhook_receiver(200, tls=certificate[1]) as receiver:
+        desk = desk_of(tmp_path, receiver)
+        desk.add()
+
+        assert desk.send() == [("hook", "sent")]
 
 
 def test_over_tls_the_certificate_must_vouch_for_the_host(

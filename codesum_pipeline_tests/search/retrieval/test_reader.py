@@ -122,7 +122,7 @@ def test_a_changed_manifest_is_broken(name: Path) -> None:
 def test_an_index_of_another_version_of_the_package_is_refused_with_the_way_out(name: Path) -> None:
     sign_again(name, schema_version=99)
 
-    with pytest.raises(BrokenIndex, match=r"schema version 99.*bring it up to date with `codesum index shop`"):
+    with pytest.raises(BrokenIndex, match=r"schema version 99.*upgrade codesum here"):
         PublishedIndex.open(name)
 
 

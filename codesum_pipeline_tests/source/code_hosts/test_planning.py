@@ -207,3 +207,13 @@ def test_what_the_owner_set_of_compilers_indexes_stays_and_nothing_of_a_host_set
 
     assert found.moved == (replace(ours, location="https://github.com/acme/renamed.git"),)
     assert [(one.scip, one.scip_command) for one in found.added] == [((), "")]
+
+
+def test_an_address_over_http_is_taken_where_the_settings_name_its_host() -> None:
+    one = replace(listed(1, "acme/svc"), https_url="http://git.example.org:3000/acme/svc.git")
+    allowed = replace(RULES, over_http=("git.example.org:3000",))
+
+    refused, taken = (plan_sync(ACME, [one], [], set(), rules) for rules in (RULES, allowed))
+
+    assert (refused.added, [entry.location for entry in taken.added]) == ((), [one.https_url])
+    assert "http is not encrypted" in refused.unusable[0]

@@ -6,7 +6,9 @@ import subprocess
 
 import pytest
 
+from codesum_pipeline.ways_in.cli.location_lists import LARGEST_BYTES, MOST_LOCATIONS
 from codesum_pipeline_tests.support.commands import fork_codesum
+from codesum_pipeline_tests.support.git_server import GitServer, make_certificate
 from codesum_pipeline_tests.support.repositories import GitRepo
 
 CODE = 'def place(order):\n    """Place an order."""\n    checked = order\n    return checked\n'
@@ -65,6 +67,83 @@ def test_where_all_are_bad_the_exit_status_says_why(call, clones):
 
     assert alone.returncode == both.returncode == 2
     assert both.stderr.count("there is no folder") == 2
+
+
+def test_a_list_is_read_and_each_bad_line_is_named_with_its_number(call, clones):
+    lines = (
+        "\ufeff# our repositories",
+        "",
+        str(clones / "shop"),
+        "  src/nowhere\r",
+        "http:/x y",
+        "src/old shop",
+        "src/shop",
+    )
+    (clones.parent / "list.txt").write_text("\n".join(lines))
+
+    done = call("add", "--from", "list.txt")
+
+    assert done.returncode == 1
+    assert set(registered(call)) == {"shop", "old-shop"}
+    wrong = [line for line in done.stderr.splitlines() if "list.txt line" in line]
+    assert [line.split(":")[1].strip() for line in wrong] == ["list.txt line 4", "list.txt line 5"]
+
+
+def test_standard_input_is_a_list_beside_the_arguments(home, clones):
+    done = fork_codesum(
+        "--home", home, "add", clones / "shop", "--from", "-", cwd=clones, stdin="# a name with a blank\nold shop\n"
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "next: codesum index shop old-shop"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        pytest.param(b"", "has no location", id="an empty list"),
+        pytest.param(b"\xff\xfe", "is not UTF-8", id="no text"),
+        pytest.param(b"x\n" * (MOST_LOCATIONS + 1), "a list has at most 10,000", id="too many lines"),
+        pytest.param(b"x" * (LARGEST_BYTES + 1), "is larger than 4 MB", id="too large"),
+        pytest.param(None, "cannot be read: No such file or directory", id="no file"),
+    ],
+)
+def test_a_list_that_cannot_be_used_is_named(call, home, tmp_path, content, message):
+    if content is not None:
+        (tmp_path / "list.txt").write_bytes(content)
+
+    done = call("add", "--from", "list.txt")
+
+    assert (done.returncode, home.exists()) == (2, False)
+    assert "--from list.txt" in done.stderr
+    assert message in done.stderr
+
+
+def test_without_a_location_and_a_list_nothing_is_registered(call, home):
+    done = call("add")
+
+    assert (done.returncode, home.exists()) == (2, False)
+    assert "--from FILE" in done.stderr
+
+
+def test_servers_are_asked_at_once_and_what_they_do_not_have_is_named(call, tmp_path, monkeypatch):
+    certificate = make_certificate(tmp_path)
+    monkeypatch.setenv("GIT_SSL_CAINFO", str(certificate / "ca.pem"))
+    made = GitRepo.create(tmp_path / "made", {"a.py": CODE}).path
+    with GitServer(tmp_path / "served", certificate).answering() as server:
+        urls = [server.serve(made, f"team/part{number}.git") for number in range(5)]
+        (tmp_path / "list.txt").write_text("\n".join([*urls, f"{server.address}/team/typo.git"]))
+        done = call("add", "--from", "list.txt")
+        again = call("add", urls[0], "--ref", "mian")
+        offline = call("--offline", "add", f"{server.address}/team/other.git")
+
+    assert done.returncode == 0, done.stderr
+    assert set(registered(call)) == {*(f"part{number}" for number in range(5)), "typo", "other"}
+    noted = [line for line in done.stderr.splitlines() if "this machine cannot read it" in line]
+    assert [line.split(":")[0] for line in noted] == ["typo"]
+    assert "codesum remove typo --purge" in noted[0]
+    assert "has no branch, tag or commit 'mian'" in again.stderr
+    assert offline.stderr == ""
 
 
 @pytest.mark.parametrize("command", ["add", "index"])

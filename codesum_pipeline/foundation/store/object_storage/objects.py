@@ -7,6 +7,7 @@ A write whose answer is lost may have been done. Before a conditional write fail
 holds the very bytes that were sent, the write was done. So what is sent must be the writer's own, as by a nonce.
 """
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -22,10 +23,11 @@ from codesum_pipeline.foundation.data_model.errors import (
     ConfigurationError,
     Superseded,
 )
+from codesum_pipeline.foundation.settings.certificates import CERTIFICATES_VARIABLE
 from codesum_pipeline.foundation.store.atomic import replace_durably
 
 if TYPE_CHECKING:
-    from obstore.store import ObjectStore
+    from obstore.store import ClientConfig, ObjectStore
 
 # How long a request is tried again where a server answers 5xx, or does not answer.
 RETRY_S = 60.0
@@ -232,7 +234,7 @@ def _open_store(url: str, retry_s: float) -> "ObjectStore":
         return from_url(
             url,
             # Servers on loopback, and others in a private network, speak plain HTTP; the endpoint's scheme decides.
-            client_options={"allow_http": True, "timeout": timedelta(seconds=_REQUEST_S)},
+            client_options={"allow_http": True, "timeout": timedelta(seconds=_REQUEST_S), **_own_certificates()},
             retry_config={
                 "max_retries": _RETRIES if retry_s else 0,
                 "retry_timeout": timedelta(seconds=retry_s),
@@ -241,6 +243,16 @@ def _open_store(url: str, retry_s: float) -> "ObjectStore":
         )
     except (BaseError, ValueError) as error:
         raise ConfigurationError(f"home {url!r}: no bucket can be opened: {_short(error)}") from None
+
+
+def _own_certificates() -> "ClientConfig":
+    """The client of buckets reads no variable: it is given what the process trusts."""
+    if not (file := os.environ.get(CERTIFICATES_VARIABLE)):
+        return {}
+    try:
+        return {"root_certificate": Path(file).read_bytes()}
+    except OSError as error:
+        raise ConfigurationError(f"{CERTIFICATES_VARIABLE}={file}: it cannot be read: {error.strerror}") from error
 
 
 def _tag(meta: Mapping[str, Any]) -> str:

@@ -17,6 +17,7 @@ from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.store.lease import hold_repository
 from codesum_pipeline.foundation.store.locks import take_own
 from codesum_pipeline.foundation.store.schemas import BOOKS
+from codesum_pipeline.indexes.publishing.releases import refuse_older_release
 from codesum_pipeline.ways_in.cli.build_report import (
     ModelReport,
     built_table,
@@ -117,6 +118,8 @@ def index(
             # What is published stays until the rebuild replaces it; so do the books.
             for each in keys:
                 with hold_repository(home.layout, each, run_id="rebuild", wait_s=home.settings.lease_wait_s):
+                    if not force:
+                        refuse_older_release(home.layout, each)
                     home.tables.drop(each, keeping=BOOKS)
         with show_progress() as progress:
             progress("looking for changes", 0, 0)
