@@ -22,6 +22,8 @@ from joserfc.jwk import ECKey, Key, KeyParameters, RSAKey
 METADATA = "/.well-known/openid-configuration"
 CLIENT_ID = "codesum-page"
 CLIENT_SECRET = "the-secret-of-the-page"
+# A program on somebody's machine, which has no secret.
+AGENT_ID = "an-agent"
 
 
 @cache
@@ -68,11 +70,12 @@ class SmallProvider:
 
     def answer(self, path: str, query: Mapping[str, str], form: Mapping[str, str], login: str) -> tuple[int, Any]:
         if path == METADATA:
-            places = {
+            places: dict[str, Any] = {
                 "authorization_endpoint": f"{self.issuer}/authorize",
                 "token_endpoint": f"{self.issuer}/token",
                 "jwks_uri": f"{self.issuer}/jwks",
                 "end_session_endpoint": f"{self.issuer}/end",
+                "code_challenge_methods_supported": ["S256"],
             }
             return 200, {"issuer": self.issuer, **places, **self.metadata}
         if path == "/jwks":
@@ -94,8 +97,13 @@ class SmallProvider:
         challenge = base64.urlsafe_b64encode(digest).decode().rstrip("=")
         is_right = asked["code_challenge_method"] == "S256" and asked["code_challenge"] == challenge
         expected = base64.b64encode(f"{CLIENT_ID}:{CLIENT_SECRET}".encode()).decode()
-        if not is_right or login != f"Basic {expected}" or form.get("redirect_uri") != asked["redirect_uri"]:
+        is_agent = asked["client_id"] == form.get("client_id") == AGENT_ID
+        is_client = is_agent or login == f"Basic {expected}"
+        if not is_right or not is_client or form.get("redirect_uri") != asked["redirect_uri"]:
             return 400, {"error": "invalid_grant", "error_description": "PKCE, client or address is another one"}
+        if is_agent:
+            access_token = self.token(form["resource"])
+            return 200, {"access_token": access_token, "token_type": "Bearer", "expires_in": 300}
         nonce = {"nonce": asked["nonce"]} | {name: value for name, value in self.signs_in.items() if name == "nonce"}
         return 200, {"access_token": "x", "token_type": "Bearer", "id_token": self.token(CLIENT_ID, **nonce)}
 
