@@ -8,6 +8,7 @@ sends has a bound in bytes and in time.
 
 import json
 import logging
+import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from datetime import UTC, datetime
@@ -105,6 +106,7 @@ class IdentityProvider(Struct):
     settings: IdentitySettings
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
     clock: Callable[[], float] = time.monotonic
+    _trusted: ssl.SSLContext | None = None
     _state: ProviderState | None = None
     _asked_at: float | None = None
     _problem: str = ""
@@ -216,7 +218,14 @@ class IdentityProvider(Struct):
 
     def client(self, make: Callable[..., Any] = httpx2.AsyncClient, **more: Any) -> Any:
         """A client for one request to the provider, with its bounds."""
-        return make(transport=BoundedTransport(), timeout=self.settings.timeout_s, follow_redirects=False, **more)
+        if self._trusted is None:
+            self._trusted = httpx2.create_ssl_context()
+        return make(
+            transport=BoundedTransport(verify=self._trusted),
+            timeout=self.settings.timeout_s,
+            follow_redirects=False,
+            **more,
+        )
 
     async def _json(self, client: httpx2.AsyncClient, url: str) -> dict[str, Any]:
         answer = await client.get(url)

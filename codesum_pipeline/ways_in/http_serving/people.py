@@ -81,8 +81,8 @@ def person_of(claims: Mapping[str, Any], settings: IdentitySettings) -> Person:
     scopes = tuple(RepositoryScope(patterns) for group, patterns in settings.groups.items() if group in groups)
     if not scopes:
         who = f"{name or subject} is known to {settings.issuer}"
-        none = f"none of their {count_noun(len(groups), 'group')} opens anything here (identity.groups)"
-        raise OpensNothing(f"{who}, but {none}", person=subject)
+        none = f"none of their {count_noun(len(groups), 'group')} opens anything here"
+        raise OpensNothing(f"{who}, but {none}: ask who runs this server (identity.groups)", person=subject)
     assert settings.issuer
     return Person(settings.issuer, subject, name, JointScope(scopes))
 

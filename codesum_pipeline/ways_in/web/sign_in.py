@@ -44,6 +44,7 @@ SIGN_IN, SIGNED_IN, SIGN_OUT = "/sign-in", "/signed-in", "/sign-out"
 _MOST_SESSIONS = 10_000
 # So long may somebody be at the provider.
 _AWAY_S = 600
+# A cookie has at most 4,096 bytes.
 _LONGEST_TARGET = 2_000
 _LONGEST_REASON = 300
 
@@ -231,7 +232,7 @@ class BrowserPeople(Struct):
 def _own_target(path: str) -> str:
     """The address on this server to go on at; the first page where it is none, or could lead elsewhere."""
     is_own = path.startswith("/") and not path.startswith("//") and "\\" not in path and path.isprintable()
-    return path if is_own and len(path) <= _LONGEST_TARGET and not path.startswith("/sign") else "/"
+    return path if is_own and len(quote(path, safe="")) <= _LONGEST_TARGET and not path.startswith("/sign") else "/"
 
 
 def _shown(text: str) -> str:
