@@ -36,8 +36,8 @@ _FORGOTTEN_AFTER_S = 6.0
 # Bounds on the memory for addresses.
 _MOST_ADDRESSES = 10_000
 _MOST_RIGHT = 100
-# People whose servers run at the same time; beyond, those without a request end first.
-_MOST_PEOPLE = 1_000
+# So many people's servers run, of half a megabyte each; beyond, those end whose person asked least recently.
+_MOST_PEOPLE = 300
 
 
 class _Record(Struct):

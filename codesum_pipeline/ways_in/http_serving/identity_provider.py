@@ -151,6 +151,8 @@ class IdentityProvider(Struct):
             self._check(claims, audience, nonce)
         except ClaimError as error:
             raise NotAdmitted(self._why(error, audience), person=person) from None
+        except OverflowError:
+            raise NotAdmitted("the token's times are none: sign in again", person=person) from None
         return claims
 
     def _check(self, claims: dict[str, Any], audience: str, nonce: str | None) -> None:

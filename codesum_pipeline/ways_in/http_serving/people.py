@@ -58,6 +58,10 @@ class People(Protocol):
     """Those who may ask beside the holders of tokens, at one entrance."""
 
     @property
+    def settings(self) -> IdentitySettings:
+        """The provider, and what its groups open."""
+
+    @property
     def routes(self) -> Sequence[BaseRoute]:
         """What everybody may ask for, to be able to sign in."""
 

@@ -55,16 +55,21 @@ class BearerPeople(Struct, frozen=True):
         metadata_url = str(build_resource_metadata_url(resource))
         return cls(provider, settings.mcp_url, metadata_url, [*found, *at_root])
 
+    @property
+    def settings(self) -> IdentitySettings:
+        return self.provider.settings
+
     async def admitted(self, headers: Headers, secret: str) -> AdmittedPerson | None:
         if secret.count(".") != 2:
             return None
-        settings = self.provider.settings
+        settings = self.settings
         claims = await self.provider.claims(secret, settings.mcp_audience or self.mcp_url)
         person = person_of(claims, settings)
         granted = claims.get("scope", claims.get("scp", ""))
-        missing = {*settings.mcp_scopes} - {*(granted.split() if isinstance(granted, str) else granted)}
+        listed = granted.split() if isinstance(granted, str) else granted if isinstance(granted, list) else []
+        missing = [scope for scope in settings.mcp_scopes if scope not in listed]
         if missing:
-            raise OpensNothing(f"the token lacks the scopes {' '.join(sorted(missing))}", person=person.subject)
+            raise OpensNothing(f"the token lacks the scopes {' '.join(missing)}", person=person.subject)
         leeway = timedelta(seconds=settings.clock_skew_s)
         return AdmittedPerson(person, datetime.fromtimestamp(claims["exp"], UTC) + leeway)
 
@@ -72,7 +77,7 @@ class BearerPeople(Struct, frozen=True):
         if isinstance(error, ProviderUnusable):
             headers = {"Retry-After": str(RETRY_AFTER_S)}
             return PlainTextResponse(f"{one_line(str(error))}\n", 503, headers=headers)
-        settings = self.provider.settings
+        settings = self.settings
         message = f"give an access token of {self.provider.issuer}, or the server's token: Authorization: Bearer TOKEN"
         said = []
         if error:

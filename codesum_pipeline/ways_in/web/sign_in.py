@@ -32,6 +32,7 @@ from codesum_pipeline.foundation.data_model.errors import (
     ProviderUnusable,
 )
 from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text
+from codesum_pipeline.foundation.settings.identity_settings import IdentitySettings
 from codesum_pipeline.ways_in.http_serving.access_tokens import digest_of
 from codesum_pipeline.ways_in.http_serving.audit_log import Auditor
 from codesum_pipeline.ways_in.http_serving.gate import Attempts
@@ -69,6 +70,10 @@ class BrowserPeople(Struct):
             Route(SIGN_OUT, self.sign_out, methods=["POST"]),
             *self.open_routes,
         ]
+
+    @property
+    def settings(self) -> IdentitySettings:
+        return self.provider.settings
 
     async def admitted(self, headers: Headers, secret: str) -> AdmittedPerson | None:
         """Who has the session of the cookie; a request with a token is that of its holder, and of nobody else."""
@@ -150,7 +155,7 @@ class BrowserPeople(Struct):
             raise NotAdmitted(f"{self.provider.issuer} did not sign you in: {_shown(said)}")
         token = await self._exchange(query.get("code", ""), kept, await self.provider.state())
         nonce = self._derived(b"nonce", kept)
-        return person_of(await self.provider.claims(token, self._client_id, nonce=nonce), self.provider.settings)
+        return person_of(await self.provider.claims(token, self._client_id, nonce=nonce), self.settings)
 
     async def _exchange(self, code: str, kept: str, state: ProviderState) -> str:
         """The ID token for a code; raises `NotAdmitted` and `ProviderUnusable`."""
@@ -175,14 +180,14 @@ class BrowserPeople(Struct):
             AsyncOAuth2Client,
             client_id=self._client_id,
             client_secret=self.secret or None,
-            scope=" ".join(self.provider.settings.scopes),
+            scope=" ".join(self.settings.scopes),
             redirect_uri=f"{self.web_url}{SIGNED_IN}",
             code_challenge_method="S256",
             **more,
         )
 
     def _begin_session(self, person: Person, answer: Response) -> None:
-        session, length_s = secrets.token_urlsafe(32), self.provider.settings.session_minutes * 60
+        session, length_s = secrets.token_urlsafe(32), self.settings.session_minutes * 60
         until = self.provider.now() + timedelta(seconds=length_s)
         self._sessions[digest_of(session)] = AdmittedPerson(person, until)
         while len(self._sessions) > _MOST_SESSIONS:
@@ -204,7 +209,7 @@ class BrowserPeople(Struct):
 
     @property
     def _client_id(self) -> str:
-        return self.provider.settings.client_id or ""
+        return self.settings.client_id or ""
 
     @property
     def _marks(self) -> dict[str, Any]:

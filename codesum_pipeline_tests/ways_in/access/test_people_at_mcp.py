@@ -9,10 +9,16 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from pydantic import ValidationError
+from starlette.datastructures import Headers
 from starlette.testclient import TestClient
 
+from codesum_pipeline.foundation.data_model.errors import NotAdmitted
+from codesum_pipeline.foundation.data_model.repository import RepositoryScope
 from codesum_pipeline.foundation.settings.identity_settings import IdentitySettings
 from codesum_pipeline.ways_in.http_serving.audit_log import AuditLog, Auditor, read_audit
 from codesum_pipeline.ways_in.mcp.mcp_people import WELL_KNOWN, BearerPeople
@@ -81,6 +87,15 @@ def test_a_person_reads_what_any_of_their_groups_opens(client: TestClient, provi
     assert KEY_OF_B in listed
 
 
+def test_what_one_group_closes_another_may_open(homes: Homes, provider: SmallProvider) -> None:
+    groups = {"developers": ["*", f"!{KEY_OF_B}"], "quokkas": [KEY_OF_B]}
+    with mcp(homes.both, people=BearerPeople.of(identity_settings(provider, groups=groups))) as client:
+        of_one = status_of(client, provider.token(MCP_URL, groups=["developers"]))
+        of_both = status_of(client, provider.token(MCP_URL, groups=["quokkas", "developers"]))
+
+    assert KEY_OF_B not in of_one and KEY_OF_B in of_both
+
+
 def test_static_tokens_of_machines_are_taken_beside(client: TestClient, provider: SmallProvider) -> None:
     assert "till" in Session(client, HEADERS).ask("tools/call", {"name": "status", "arguments": {}}).text
     assert "till" in status_of(client, provider.token(MCP_URL))
@@ -137,6 +152,26 @@ def test_a_token_that_says_something_else_opens_nothing(
     assert (answer.status_code, reason in answer.text) == (status, True), answer.text
     assert f'error="{"invalid_token" if status == 401 else "insufficient_scope"}"' in answer.headers["www-authenticate"]
     assert KEY_OF_B not in answer.text
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda values: st.lists(values, max_size=3) | st.dictionaries(st.text(max_size=5), values, max_size=3),
+    max_leaves=5,
+)
+CLAIMS = ("aud", "iss", "exp", "iat", "nbf", "sub", "jti", "groups", "name", "scope", "scp", "azp")
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.dictionaries(st.sampled_from(CLAIMS), ANYTHING | st.just(10**400), min_size=1, max_size=4))
+def test_whatever_a_signed_token_says_is_answered(people: BearerPeople, provider: SmallProvider, claims: Any) -> None:
+    token = provider.token(**{"audience": MCP_URL, **claims})
+    try:
+        admitted = anyio.run(people.admitted, Headers(), token)
+    except NotAdmitted as error:
+        assert str(error)
+    else:
+        assert admitted and admitted.person.scope.scopes == (RepositoryScope(("till",)),)
 
 
 def test_only_keys_of_the_provider_sign(client: TestClient, provider: SmallProvider) -> None:
@@ -328,10 +363,28 @@ def test_settings_that_cannot_work_are_refused(values: dict[str, Any], reason: s
 
 
 def test_a_person_is_forgotten_when_the_token_ends(people: BearerPeople, provider: SmallProvider) -> None:
-    import anyio
-
     token = provider.token(MCP_URL)
-    admitted = anyio.run(people.admitted, {}, token)
+    admitted = anyio.run(people.admitted, Headers(), token)
 
     assert admitted
     assert timedelta(0) < admitted.until - datetime.now(UTC) <= timedelta(seconds=361)
+
+
+def test_people_who_asked_least_recently_make_room(
+    people: BearerPeople, homes: Homes, provider: SmallProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("codesum_pipeline.ways_in.http_serving.gate._MOST_PEOPLE", 2)
+    with mcp(homes.both, people=people) as client:
+
+        def begun(name: str) -> Session:
+            return Session(client, bearer(provider.token(MCP_URL, sub=name)))
+
+        def listed(session: Session) -> int:
+            return session.ask("tools/list", {}).status_code
+
+        alice, bob = begun("alice"), begun("bob")
+        assert listed(alice) == 200
+        begun("carol")
+
+        # A client whose session is gone begins another one.
+        assert (listed(alice), listed(bob), listed(begun("bob"))) == (200, 404, 200)

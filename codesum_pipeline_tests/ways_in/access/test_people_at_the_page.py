@@ -242,6 +242,12 @@ def test_a_token_of_a_machine_counts_and_a_wrong_one_beside_a_session_is_refused
     assert wrong.status_code == 401
 
 
+def test_an_access_token_of_mcp_opens_no_page(browser: TestClient, provider: SmallProvider) -> None:
+    for audience in ("https://code.example.org/mcp", CLIENT_ID):
+        headers = {"Authorization": f"Bearer {provider.token(audience)}"}
+        assert browser.get("/", headers=headers).status_code == 401
+
+
 def test_sign_ins_that_fail_wait(browser: TestClient) -> None:
     for _ in range(10):
         assert came_back(browser, code="x", state="y").status_code == 401

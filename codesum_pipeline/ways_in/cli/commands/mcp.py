@@ -76,7 +76,7 @@ def mcp(
         option(
             "FILE",
             "Whoever asks over HTTP must give a token of this file, which may name the repositories that each "
-            "opens; else CODESUM_MCP_TOKEN. Without a token only this machine is served.",
+            "opens; else CODESUM_MCP_TOKEN. Without a token, and where nobody signs in, only this machine is served.",
         ),
     ] = None,
     host_name: HostNames = None,
@@ -151,7 +151,7 @@ def mcp(
             max_body_bytes=limits.max_body_bytes,
         )
         write_note(f"serving MCP at {address.url}{PATH}")
-        note_token_problems(tokens, catalogue)
+        note_token_problems(tokens, catalogue, people)
         serve_app(app, bound, limits)
 
 

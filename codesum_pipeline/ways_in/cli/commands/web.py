@@ -32,7 +32,8 @@ def web(
         option(
             "FILE",
             "Whoever asks must give a token of this file, in a browser as the password; it may name the "
-            "repositories that each opens; else CODESUM_WEB_TOKEN. Without a token only this machine is served.",
+            "repositories that each opens; else CODESUM_WEB_TOKEN. Without a token, and where nobody signs "
+            "in, only this machine is served.",
         ),
     ] = None,
     host_name: HostNames = None,
@@ -61,7 +62,7 @@ def web(
             folder=Path.cwd(),
         )
         write_note(f"serving the search page at {address.url}")
-        note_token_problems(tokens, catalogue)
+        note_token_problems(tokens, catalogue, people)
         if open_browser:
             webbrowser.open(address.url)
         serve_app(app, bound, invocation.settings.serving)
