@@ -139,13 +139,17 @@ class TokenGate(Struct, eq=False):
     _served: dict[Holder, _HolderServer] = field(default_factory=dict)
     _starting: anyio.Lock = field(default_factory=anyio.Lock)
     _tasks: TaskGroup | None = None
+    # What everybody may ask for; all else goes to the check.
+    _router: Router | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await Starlette(lifespan=self._live)(scope, receive, send)
             return
-        routes = self.people.routes if self.people else ()
-        await Router(routes, redirect_slashes=False, default=self._answer)(scope, receive, send)
+        if self._router is None:
+            routes = self.people.routes if self.people else ()
+            self._router = Router(routes, redirect_slashes=False, default=self._answer)
+        await self._router(scope, receive, send)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         found = await self._judge(scope)
