@@ -45,7 +45,7 @@ browser: setup
 	$(BIN)/python -m codesum_pipeline_tests.support.chromium
 
 test-browser: browser
-	$(BIN)/python -m pytest -q -n 0 -m browser codesum_pipeline_tests/ways_in/web codesum_pipeline_tests/notifications/delivery codesum_pipeline_tests/builds/dagster
+	$(BIN)/python -m pytest -q -n 0 -m browser codesum_pipeline_tests/ways_in/web codesum_pipeline_tests/ways_in/access codesum_pipeline_tests/notifications/delivery codesum_pipeline_tests/builds/dagster
 
 # Postgres, Redis and a bucket from PyPI's wheels; needs no network beyond PyPI.
 distributed: setup

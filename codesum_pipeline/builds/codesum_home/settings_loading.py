@@ -32,7 +32,7 @@ _NO_TEXT = ("tuple_type", "dict_type", "model_type")
 # Read from the environment before there are settings: which home, and which file.
 _LOCATORS = ("home", "bucket", "settings_file")
 # Secrets of a process, and no settings.
-_SECRETS = ("mcp_token", "web_token", "webhook_secret", "postgres_url", "broker_url")
+_SECRETS = ("mcp_token", "web_token", "webhook_secret", "postgres_url", "broker_url", "oidc_client_secret")
 # What TOML says of a table that has settings before its heading, as in `llm.model = "…"` before `[llm]`.
 _TWICE = re.compile(r"Cannot declare \('(\w+)',\) twice")
 # What pydantic says of a word that is none of a closed set.

@@ -1,4 +1,4 @@
-"""Which addresses of the network belong to one client: a customer of a provider has many of IPv6."""
+"""Which addresses are this machine, and which belong to one client: a customer of a provider has many of IPv6."""
 
 import ipaddress
 
@@ -17,3 +17,11 @@ def customer_of(address: str) -> str:
     if found.version == 4:
         return str(found)
     return str(found.ipv4_mapped or ipaddress.ip_network((int(found), _PREFIX_OF_V6), strict=False))
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine, by its name or address alone."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -19,9 +19,12 @@ CodesumError
 │   ├── EmbedderUnavailable     a provider of embeddings failed again and again
 │   ├── DeliveryFailed          a channel took no message, or nobody knows whether it did
 │   ├── BucketUnavailable       a bucket could not be reached, or had too much to do
+│   ├── ProviderUnusable        an OpenID provider cannot be asked, or its clock is another one
 │   ├── LeaseLost               another worker took over a repository that this one was slow to build
 │   ├── LeaseHeld               another build of the same repository is under way
 │   └── BeingIndexed            the first index of a repository is being made
+├── NotAdmitted                 sign in again: this token is none that is valid here and now
+│   └── OpensNothing            ask whoever runs the server: the person is known, and may read nothing
 ├── WriteConflict               read again: an object of a bucket is another one than the writer has seen
 │   ├── AlreadyThere            it was to be created
 │   └── Superseded              it was to be replaced
@@ -132,6 +135,22 @@ class HostUnavailable(RetryLater):
     def __init__(self, detail: str, *, retry_after_s: float | None = None) -> None:
         super().__init__(detail)
         self.retry_after_s = retry_after_s
+
+
+class ProviderUnusable(RetryLater):
+    """Nobody can be told by this OpenID provider now: it does not answer, or not as it should."""
+
+
+class NotAdmitted(CodesumError):
+    """A token or sign-in that is not valid. `person` is whom it names; None where nobody has signed it."""
+
+    def __init__(self, detail: str, *, person: str | None = None) -> None:
+        super().__init__(detail)
+        self.person = person
+
+
+class OpensNothing(NotAdmitted):
+    """A valid token or sign-in of somebody who may read no repository."""
 
 
 class LeaseHeld(RetryLater):

@@ -81,6 +81,22 @@ class RepositoryScope(Struct, frozen=True):
         return not is_closed and any(_fits(pattern, key, slug) for pattern in opening)
 
 
+class JointScope(Struct, frozen=True):
+    """What any of several scopes opens: `!` in one of them closes nothing that another one opens."""
+
+    scopes: tuple[RepositoryScope, ...]
+
+    @property
+    def is_everything(self) -> bool:
+        return any(scope.is_everything for scope in self.scopes)
+
+    def opens(self, key: str, slug: str | None = None) -> bool:
+        return any(scope.opens(key, slug) for scope in self.scopes)
+
+
+ReadableScope = RepositoryScope | JointScope
+
+
 def read_scope(patterns: list[str]) -> RepositoryScope:
     """Raises `ConfigurationError` for what is no pattern, and where all of them close."""
     for pattern in patterns:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field, field_validator, model_validator
 
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.settings.channel_settings import DeliverySettings, unknown_channel
+from codesum_pipeline.foundation.settings.identity_settings import IdentitySettings
 from codesum_pipeline.foundation.settings.llm_settings import (
     ApiBase,
     AskSettings,
@@ -135,6 +136,7 @@ class Settings(ContextSettings, ScanSettings):
     maintenance: Annotated[MaintenanceSettings, NOTHING] = MaintenanceSettings()
     serving: Annotated[ServingSettings, NOTHING] = ServingSettings()
     audit: Annotated[AuditSettings, NOTHING] = AuditSettings()
+    identity: Annotated[IdentitySettings, NOTHING] = IdentitySettings()
     delivery: Annotated[DeliverySettings, NOTHING] = DeliverySettings()
     checks: Annotated[CheckSettings, NOTHING] = CheckSettings()
     alerts: Annotated[AlertSettings, NOTHING] = AlertSettings()

@@ -8,7 +8,6 @@ setting names; git's other transports can run commands. What people read of a lo
 import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping
-from ipaddress import ip_address
 from itertools import chain, count
 from pathlib import Path
 from urllib.parse import unquote
@@ -75,14 +74,6 @@ def slug_of(location: str) -> str | None:
 def host_of(location: str) -> str:
     """The host of a URL or scp-like address, lowercase."""
     return _parts(location)[0].lower()
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine, by its name or address alone."""
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def key_base(location: str, *, subdir: str = "") -> str:

@@ -23,10 +23,10 @@ from typing import Any
 from msgspec import Struct, to_builtins
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from codesum_pipeline.foundation.data_model.client_addresses import is_loopback
 from codesum_pipeline.foundation.data_model.decoding import convert
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.source.git.git_addresses import take_apart
-from codesum_pipeline.source.git.locations import is_loopback
 
 
 class HostKind(StrEnum):

@@ -26,7 +26,7 @@ from codesum_pipeline.foundation.data_model.errors import (
 )
 from codesum_pipeline.foundation.data_model.printable import count_noun, one_line
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
-from codesum_pipeline.foundation.data_model.repository import RepositoryEntry, RepositoryScope
+from codesum_pipeline.foundation.data_model.repository import ReadableScope, RepositoryEntry, RepositoryScope
 from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.foundation.store.lease import PURGE_RUN, current_holder
@@ -70,9 +70,9 @@ class IndexCatalogue(Struct, frozen=True):
     settings: Settings
     layout: HomeLayout
     registry: Registry
-    scopes: tuple[RepositoryScope, ...] = ()
+    scopes: tuple[ReadableScope, ...] = ()
     holder: str | None = None
-    token_scope: RepositoryScope | None = None
+    token_scope: ReadableScope | None = None
     settler: Settler | None = None
     follower: "Follower | None" = None
     first_index: FirstIndexOf | None = None
@@ -95,8 +95,8 @@ class IndexCatalogue(Struct, frozen=True):
         keys = dict.fromkeys(entry.key for name in names for entry in self.entries_named(name))
         return replace(self, scopes=(*self.scopes, RepositoryScope(tuple(keys))), first_index=None)
 
-    def held_by(self, holder: str, scope: RepositoryScope) -> "IndexCatalogue":
-        """The catalogue for the holder of a token, with only the repositories of its scope at the time of each call."""
+    def held_by(self, holder: str, scope: ReadableScope) -> "IndexCatalogue":
+        """The catalogue for a token's holder or a person, with only the repositories of the scope at each call."""
         if scope.is_everything:
             return replace(self, holder=holder)
         return replace(self, holder=holder, token_scope=scope, scopes=(*self.scopes, scope), first_index=None)

@@ -9,7 +9,7 @@ from codesum_pipeline.foundation.data_model.errors import CodesumError, NotIndex
 from codesum_pipeline.foundation.data_model.file import Submodule
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.printable import count_noun, one_line, shorten_text, some_of
-from codesum_pipeline.foundation.data_model.repository import RepositoryEntry, RepositoryScope
+from codesum_pipeline.foundation.data_model.repository import ReadableScope, RepositoryEntry
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.source.files.origins import is_below
 from codesum_pipeline.source.git.locations import address_of, key_base, slug_of
@@ -83,7 +83,7 @@ def _leads_into(name: str, path: str, importer: str, has_folder: Callable[[str],
 
 
 def closed_folders(
-    submodules: Collection[tuple[str, str]], scope: RepositoryScope, registered: Mapping[str, RepositoryEntry]
+    submodules: Collection[tuple[str, str]], scope: ReadableScope, registered: Mapping[str, RepositoryEntry]
 ) -> tuple[str, ...]:
     """The submodules, by folder and address, that a token does not name: its holder reads the repository without them.
 

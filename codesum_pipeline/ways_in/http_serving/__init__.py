@@ -1,1 +1,1 @@
-"""The common parts of all HTTP entrances: addresses, tokens, limits, and the audit log."""
+"""The common parts of all HTTP entrances: addresses, tokens, people who sign in, limits, and the audit log."""

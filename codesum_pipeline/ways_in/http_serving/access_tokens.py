@@ -16,15 +16,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from codesum_pipeline.foundation.data_model.client_addresses import is_loopback
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.printable import one_line
 from codesum_pipeline.foundation.data_model.repository import EVERYTHING, RepositoryScope, read_scope
 from codesum_pipeline.foundation.store.atomic import identify_file
-from codesum_pipeline.source.git.locations import is_loopback
 
 DEFAULT_HOST = "127.0.0.1"
 _MOST_PORT = 65_535
@@ -68,15 +69,18 @@ def parse_address(text: str, *, option: str) -> Address:
     return Address(host, port, f"{option} {host}:{port}")
 
 
-def allowed_hosts(address: Address, others: list[str]) -> list[str]:
-    """The Host headers of this server, for its own names and `others`."""
+def allowed_hosts(address: Address, others: list[str], public_url: str | None = None) -> list[str]:
+    """The Host headers of this server, for its own names, `others`, and the address by which clients know it."""
     names = [*others, *address.names]
-    return [f"{name}:{address.port}" for name in names] + (names if address.port == 80 else [])
+    public = [urlsplit(public_url).netloc.lower()] if public_url else []
+    return public + [f"{name}:{address.port}" for name in names] + (names if address.port == 80 else [])
 
 
-def allowed_origins(address: Address, others: list[str]) -> list[str]:
+def allowed_origins(address: Address, others: list[str], public_url: str | None = None) -> list[str]:
     """The Origin headers of this server's pages."""
-    return [f"{scheme}://{name}:{address.port}" for name in [*others, *address.names] for scheme in ("http", "https")]
+    names, parts = [*others, *address.names], urlsplit(public_url or "")
+    public = [f"{parts.scheme}://{parts.netloc.lower()}"] if public_url else []
+    return public + [f"{scheme}://{name}:{address.port}" for name in names for scheme in ("http", "https")]
 
 
 # A shorter token could be guessed.
@@ -99,6 +103,15 @@ class AccessToken(Struct, frozen=True):
 
     def is_valid(self, now: datetime) -> bool:
         return self.expires is None or now < self.expires
+
+    @property
+    def holder(self) -> str:
+        """Whose the questions are that are asked with it."""
+        return self.name
+
+    @property
+    def audited(self) -> Mapping[str, str]:
+        return {"token": self.name}
 
 
 def digest_of(secret: str) -> bytes:
@@ -204,12 +217,14 @@ def _digest(token: str, source: str) -> bytes:
     return digest_of(token)
 
 
-def check_reachable(address: Address, tokens: Sequence[AccessToken], *, variable: str) -> None:
-    """Raise `ConfigurationError` if others could reach the server without a token."""
-    if not tokens and not address.is_loopback:
+def check_reachable(
+    address: Address, tokens: Sequence[AccessToken], *, variable: str, has_people: bool = False
+) -> None:
+    """Raise `ConfigurationError` if others could reach the server without a token, or without having signed in."""
+    if not tokens and not has_people and not address.is_loopback:
         raise ConfigurationError(
             f"{address.option} can be reached from other machines: give a token with --token-file "
-            f"or {variable}, or listen on {DEFAULT_HOST}"
+            f"or {variable}, let people sign in (the settings [identity]), or listen on {DEFAULT_HOST}"
         )
 
 

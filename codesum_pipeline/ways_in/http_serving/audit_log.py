@@ -19,6 +19,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct, field
@@ -174,15 +175,18 @@ def current_request() -> AuditedRequest:
     return _NOW.get() or AuditedRequest("")
 
 
+NOBODY: Mapping[str, str] = MappingProxyType({"token": ""})
+
+
 class Auditor(Struct, frozen=True):
-    """Writes the lines for one entrance and the holder of one token; without a `log`, none."""
+    """Writes the lines for one entrance and one holder, with what names the holder; without a `log`, none."""
 
     log: AuditLog | None
     entrance: str
     has_questions: bool = False
-    holder: str = ""
+    holder: Mapping[str, str] = NOBODY
 
-    def of(self, holder: str) -> "Auditor":
+    def of(self, holder: Mapping[str, str]) -> "Auditor":
         return replace(self, holder=holder)
 
     @contextmanager
@@ -206,10 +210,10 @@ class Auditor(Struct, frozen=True):
             _NOW.reset(token)
             self._write(request, duration_ms=round((time.monotonic() - began) * 1000))
 
-    def was_refused(self, address: str) -> None:
-        """Log a wrong token."""
+    def was_refused(self, address: str, known: Mapping[str, str], *, asked: str = "a wrong token") -> None:
+        """Log a token or sign-in that opens nothing, with what is known of who sent it."""
         if self.log:
-            self.log.write({**self._head("", "a wrong token"), "outcome": REFUSED, "address": address})
+            self.log.write({**self._head(NOBODY, asked), "outcome": REFUSED, "address": address, **known})
 
     def close(self) -> None:
         if self.log:
@@ -229,6 +233,6 @@ class Auditor(Struct, frozen=True):
             line["question"] = request.question[:_LONGEST_QUESTION]
         self.log.write(line)
 
-    def _head(self, holder: str, kind: str) -> Line:
+    def _head(self, holder: Mapping[str, str], kind: str) -> Line:
         moment = datetime.now(UTC).isoformat(timespec="milliseconds")
-        return {"time": moment.replace("+00:00", "Z"), "token": holder, "entrance": self.entrance, "asked": kind}
+        return {"time": moment.replace("+00:00", "Z"), **holder, "entrance": self.entrance, "asked": kind}

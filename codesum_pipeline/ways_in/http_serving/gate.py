@@ -1,9 +1,9 @@
-"""Each request needs a token, and is answered by the server of the token's holder.
+"""Each request needs a token or a person who signed in, and is answered by the server of its holder.
 
-For the holder, repositories outside the token's scope do not exist: every token has a server of its own with the
-repositories of its scope, so that no answer, name or error of another scope can reach it. The server begins with the
-first request of the token. When the token expires, or is removed from or changed in its file, the server ends with its
-open requests.
+For the holder, repositories outside the scope do not exist: every token of the file and every person has a server of
+their own with the repositories of their scope, so that no answer, name or error of another scope can reach them. The
+server begins with the first request. When the token expires, or is removed from or changed in its file, or nothing
+that a person came with is valid any more, the server ends with its open requests.
 
 Addresses that try wrong tokens have to wait.
 """
@@ -12,7 +12,7 @@ import base64
 import binascii
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 
@@ -21,18 +21,23 @@ from anyio.abc import TaskGroup, TaskStatus
 from msgspec import Struct, field
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from codesum_pipeline.foundation.data_model.client_addresses import customer_of
+from codesum_pipeline.foundation.data_model.errors import CodesumError, NotAdmitted, ProviderUnusable
 from codesum_pipeline.ways_in.http_serving.access_tokens import AccessToken, TokenSource, digest_of, find_token
 from codesum_pipeline.ways_in.http_serving.audit_log import Auditor
+from codesum_pipeline.ways_in.http_serving.people import People, Person
 
 _AT_ONCE = 10
 _FORGOTTEN_AFTER_S = 6.0
 # Bounds on the memory for addresses.
 _MOST_ADDRESSES = 10_000
 _MOST_RIGHT = 100
+# So many people's servers run, of half a megabyte each; beyond, those end whose person asked least recently.
+_MOST_PEOPLE = 300
 
 
 class _Record(Struct):
@@ -79,24 +84,30 @@ class Attempts(Struct):
         return record
 
 
-# Makes the server for the holder of a token, or for everybody.
-AppOf = Callable[[AccessToken | None], Starlette]
+Holder = AccessToken | Person
+# Makes the server for a holder, or for everybody.
+AppOf = Callable[[Holder | None], Starlette]
 
 
-def behind_tokens(source: TokenSource, app_of: AppOf, audit: Auditor, *, is_for_browsers: bool = False) -> ASGIApp:
-    """The servers that `app_of` makes for each token, behind a check of tokens; without tokens, the one for None."""
-    return TokenGate(source, app_of, audit, is_for_browsers) if source.requires_token else app_of(None)
+def behind_tokens(
+    source: TokenSource, app_of: AppOf, audit: Auditor, *, people: People | None = None, is_for_browsers: bool = False
+) -> ASGIApp:
+    """The servers that `app_of` makes for each holder, behind a check of who asks; without tokens and people, the one
+    for None."""
+    is_guarded = source.requires_token or people is not None
+    return TokenGate(source, app_of, audit, people, is_for_browsers) if is_guarded else app_of(None)
 
 
-class _TokenServer(Struct, eq=False):
-    """The server of one token, while it runs."""
+class _HolderServer(Struct, eq=False):
+    """The server of one holder, while it runs; that of a person until the last moment that they were admitted for."""
 
     app: Starlette
+    until: datetime | None
     ended: anyio.Event = field(default_factory=anyio.Event)
     requests: set[anyio.CancelScope] = field(default_factory=set)
 
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with anyio.CancelScope() as request:
+    async def answer(self, scope: Scope, receive: Receive, send: Send, *, within_s: float) -> None:
+        with anyio.move_on_after(within_s) as request:
             self.requests.add(request)
             try:
                 await self.app(scope, receive, send)
@@ -110,7 +121,7 @@ class _TokenServer(Struct, eq=False):
 
 
 class TokenGate(Struct, eq=False):
-    """The check of tokens. Browsers ask a person for the token, as the password of any user.
+    """The check of who asks. Where nobody signs in, browsers ask a person for the token, as the password of any user.
 
     Each request is checked at once; open streams of an expired or removed token end within `looked_after_s`.
     """
@@ -118,59 +129,107 @@ class TokenGate(Struct, eq=False):
     source: TokenSource
     app_of: AppOf
     audit: Auditor
+    people: People | None = None
     is_for_browsers: bool = False
     looked_after_s: float = 2.0
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
     attempts: Attempts = field(default_factory=lambda: Attempts(time.monotonic))
-    _served: dict[AccessToken, _TokenServer] = field(default_factory=dict)
+    # How many refusals of an address are written down.
+    _refusals: Attempts = field(default_factory=lambda: Attempts(time.monotonic))
+    _served: dict[Holder, _HolderServer] = field(default_factory=dict)
     _starting: anyio.Lock = field(default_factory=anyio.Lock)
     _tasks: TaskGroup | None = None
+    # What everybody may ask for; all else goes to the check.
+    _router: Router | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await Starlette(lifespan=self._live)(scope, receive, send)
             return
-        secret = self._secret_in(Headers(scope=scope))
-        address = (scope.get("client") or ("",))[0]
-        answer = self._judge(secret, address) if secret else self._refusal()
-        if isinstance(answer, AccessToken):
-            served = await self._server_of(answer)
-            await served.answer(scope, receive, send)
-        else:
-            await answer(scope, receive, send)
+        if self._router is None:
+            routes = self.people.routes if self.people else ()
+            self._router = Router(routes, redirect_slashes=False, default=self._answer)
+        await self._router(scope, receive, send)
 
-    def _judge(self, secret: str, address: str) -> AccessToken | PlainTextResponse:
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        found = await self._judge(scope)
+        if isinstance(found, Response):
+            await found(scope, receive, send)
+            return
+        holder, until = found
+        served = await self._server_of(holder, until)
+        within_s = (until - self.now()).total_seconds() if until and isinstance(holder, Person) else float("inf")
+        await served.answer(scope, receive, send, within_s=within_s)
+
+    async def _judge(self, scope: Scope) -> tuple[Holder, datetime | None] | Response:
+        """Who asks, until when; or the answer to somebody who may not."""
+        headers, address = Headers(scope=scope), (scope.get("client") or ("",))[0]
+        secret = self._secret_in(headers)
         digest = digest_of(secret)
-        wait_s = self.attempts.wait_s(address, digest)
-        if wait_s:
+        wait_s = self.attempts.wait_s(address, digest) if secret else 0.0
+        valid = self._valid()
+        # Nobody guesses a signature, so whoever has one waits for no guesser of the same address.
+        if wait_s and not (self.people and secret.count(".") == 2):
             return self._refusal(wait_s)
-        token = find_token(digest, self._valid())
-        if token is None:
+        token = find_token(digest, valid) if secret and not wait_s else None
+        if token:
+            self.attempts.was_right(address, digest)
+            return token, token.expires
+        error: CodesumError | None = None
+        if self.people:
+            try:
+                admitted = await self.people.admitted(headers, secret)
+                if admitted:
+                    return admitted.person, admitted.until
+            except (NotAdmitted, ProviderUnusable) as problem:
+                error = problem
+        if secret:
+            self._was_refused(address, error)
+        return self.people.refusal(scope, error) if self.people else self._refusal()
+
+    def _was_refused(self, address: str, error: CodesumError | None) -> None:
+        """Count what was a guess, and write down who was refused."""
+        person = error.person if isinstance(error, NotAdmitted) else None
+        if not isinstance(error, ProviderUnusable) and person is None:
             self.attempts.was_wrong(address)
-            self.audit.was_refused(address)
-            return self._refusal()
-        self.attempts.was_right(address, digest)
-        return token
+        if not self._refusals.wait_s(address, b""):
+            self._refusals.was_wrong(address)
+            known: Mapping[str, str] = {"subject": person} if person else {}
+            self.audit.was_refused(address, {**known, "why": str(error)} if error else known)
 
     def _valid(self) -> list[AccessToken]:
-        """The tokens that are valid now; the servers of others are ended."""
+        """The tokens that are valid now; the servers of others, and of people who are not admitted now, are ended."""
         now = self.now()
         valid = [token for token in self.source.now() if token.is_valid(now)]
-        for token in [each for each in self._served if each not in valid]:
-            self._served.pop(token).end()
+        for holder, served in [*self._served.items()]:
+            is_person = isinstance(holder, Person)
+            if not (served.until and now < served.until if is_person else holder in valid):
+                self._served.pop(holder).end()
         return valid
 
-    async def _server_of(self, token: AccessToken) -> _TokenServer:
+    async def _server_of(self, holder: Holder, until: datetime | None) -> _HolderServer:
         async with self._starting:
-            if token not in self._served:
+            served = self._served.pop(holder, None)
+            if served is None:
                 if self._tasks is None:
                     raise RuntimeError("a server answers only while it lives")
-                self._served[token] = await self._tasks.start(self._run, token)
-            return self._served[token]
+                self._make_room()
+                served = await self._tasks.start(self._run, holder)
+            if until and (served.until is None or served.until < until):
+                served.until = until
+            self._served[holder] = served
+            return served
 
-    async def _run(self, token: AccessToken, *, task_status: TaskStatus[_TokenServer]) -> None:
-        """Run the server of a token: it has to begin and end in the same task."""
-        served = _TokenServer(self.app_of(token))
+    def _make_room(self) -> None:
+        """End the servers of people who asked least recently, and of whom no request is open."""
+        people = [holder for holder in self._served if isinstance(holder, Person)]
+        idle = [person for person in people if not self._served[person].requests]
+        for person in idle[: max(0, len(people) - _MOST_PEOPLE + 1)]:
+            self._served.pop(person).end()
+
+    async def _run(self, holder: Holder, *, task_status: TaskStatus[_HolderServer]) -> None:
+        """Run the server of a holder: it has to begin and end in the same task."""
+        served = _HolderServer(self.app_of(holder), None)
         async with served.app.router.lifespan_context(served.app):
             task_status.started(served)
             await served.ended.wait()
@@ -207,7 +266,7 @@ class TokenGate(Struct, eq=False):
             return ""
         return secret if scheme.lower() == "bearer" else ""
 
-    def _refusal(self, wait_s: float = 0.0) -> PlainTextResponse:
+    def _refusal(self, wait_s: float = 0.0) -> Response:
         if wait_s:
             message = "too many wrong tokens came from this address: wait\n"
             return PlainTextResponse(message, status_code=429, headers={"Retry-After": str(int(wait_s) + 1)})

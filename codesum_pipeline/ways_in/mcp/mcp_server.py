@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio.from_thread
 import anyio.to_thread
@@ -41,7 +41,6 @@ from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.agent_tools.tool_registry import Tool, tools_by_name
 from codesum_pipeline.ways_in.http_serving.access_tokens import (
-    AccessToken,
     Address,
     TokenSource,
     allowed_hosts,
@@ -49,8 +48,11 @@ from codesum_pipeline.ways_in.http_serving.access_tokens import (
     check_reachable,
 )
 from codesum_pipeline.ways_in.http_serving.audit_log import Auditor, current_request
-from codesum_pipeline.ways_in.http_serving.gate import behind_tokens
+from codesum_pipeline.ways_in.http_serving.gate import Holder, behind_tokens
 from codesum_pipeline.ways_in.mcp.stdio_front import served_version
+
+if TYPE_CHECKING:
+    from codesum_pipeline.ways_in.mcp.mcp_people import BearerPeople
 
 # Titles repeat names; an error names a size that was exceeded, and an argument that is unknown.
 _DROPPED = ("title", "maxLength", "minLength", "maxItems", "minItems", "maximum", "minimum")
@@ -276,8 +278,8 @@ def _progress_of(context: Context[Any, Any]) -> Progress:
 
 PATH = "/mcp"
 TOKEN_VARIABLE = "CODESUM_MCP_TOKEN"
-# Makes the server for the holder of a token, or for everybody.
-MakeServer = Callable[[AccessToken | None], MCPServer[Any]]
+# Makes the server for a holder, or for everybody.
+MakeServer = Callable[[Holder | None], MCPServer[Any]]
 
 
 def make_app(
@@ -286,17 +288,20 @@ def make_app(
     *,
     tokens: TokenSource,
     audit: Auditor,
+    people: "BearerPeople | None" = None,
     host_names: Sequence[str] = (),
     max_body_bytes: int = ServingSettings().max_body_bytes,
 ) -> ASGIApp:
-    """A server for each token, behind the check of tokens."""
-    check_reachable(address, tokens.tokens, variable=TOKEN_VARIABLE)
+    """A server for each holder, behind the check of who asks."""
+    check_reachable(address, tokens.tokens, variable=TOKEN_VARIABLE, has_people=people is not None)
+    others, public_url = [*host_names], people.mcp_url if people else None
     security = TransportSecuritySettings(
-        allowed_hosts=allowed_hosts(address, [*host_names]), allowed_origins=allowed_origins(address, [*host_names])
+        allowed_hosts=allowed_hosts(address, others, public_url),
+        allowed_origins=allowed_origins(address, others, public_url),
     )
 
-    def app_of(token: AccessToken | None) -> Starlette:
-        server = make(token)
+    def app_of(holder: Holder | None) -> Starlette:
+        server = make(holder)
         return server.streamable_http_app(
             streamable_http_path=PATH,
             transport_security=security,
@@ -304,4 +309,4 @@ def make_app(
             max_request_body_size=max_body_bytes,
         )
 
-    return behind_tokens(tokens, app_of, audit)
+    return behind_tokens(tokens, app_of, audit, people=people)

@@ -182,24 +182,28 @@ def _step_line(step: PastStep) -> str:
 
 
 class Turns:
-    """The running turns of a server. At its end they are cancelled, and closed as cancelled."""
+    """The running turns of a server, whose thread begins with the first. At its end they are cancelled, and closed as
+    cancelled."""
 
     _loop: asyncio.AbstractEventLoop
+    _thread: threading.Thread | None = None
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        began = threading.Event()
-        thread = threading.Thread(target=self._live, args=(began,), name="questions", daemon=True)
-        thread.start()
-        began.wait()
         try:
             yield
         finally:
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            await asyncio.to_thread(thread.join)
+            if self._thread:
+                self._loop.call_soon_threadsafe(self._loop.stop)
+                await asyncio.to_thread(self._thread.join)
 
     def answer(self, question: AskedQuestion, on_event: OnEvent) -> "asyncio.Future[TurnAnswer]":
         """Begin a turn. Cancelling the answer cancels the turn; `on_event` is called from the other thread."""
+        if self._thread is None:
+            began = threading.Event()
+            self._thread = threading.Thread(target=self._live, args=(began,), name="questions", daemon=True)
+            self._thread.start()
+            began.wait()
         return asyncio.wrap_future(asyncio.run_coroutine_threadsafe(question.answer(on_event), self._loop))
 
     def _live(self, began: threading.Event) -> None:

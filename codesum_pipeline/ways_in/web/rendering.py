@@ -9,6 +9,7 @@ in each of them, so that it runs between the boxes.
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from contextvars import ContextVar
 from functools import cache
 from html import escape
 from itertools import pairwise
@@ -47,6 +48,9 @@ _WORDS = {
     "external": "From outside",
     "similar": "Similar",
 }
+
+# The name of the person for whom a page is made; empty where nobody has signed in.
+SIGNED_IN_AS: ContextVar[str] = ContextVar("signed in as", default="")
 
 
 def respond_with(
@@ -142,6 +146,7 @@ def _environment() -> Environment:
         "number": lambda number: f"{number:,}",
         "usd": format_usd,
     }
+    environment.globals |= {"signed_in_as": SIGNED_IN_AS.get}
     environment.globals |= {"address": link_to, "document_address": document_address, "line_address": line_address}
     return environment
 

@@ -7,6 +7,7 @@ to our pages work. A browser loads, runs and frames nothing but what this server
 from collections.abc import Collection, Mapping, Sequence
 from http import HTTPStatus
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from starlette.applications import Starlette
@@ -27,9 +28,9 @@ from codesum_pipeline.foundation.data_model.errors import (
     UnknownRepository,
 )
 from codesum_pipeline.foundation.data_model.printable import one_line
+from codesum_pipeline.foundation.settings.identity_settings import IdentitySettings
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.http_serving.access_tokens import (
-    AccessToken,
     Address,
     TokenSource,
     allowed_hosts,
@@ -37,10 +38,14 @@ from codesum_pipeline.ways_in.http_serving.access_tokens import (
     check_reachable,
 )
 from codesum_pipeline.ways_in.http_serving.audit_log import FAILED, REFUSED, Auditor
-from codesum_pipeline.ways_in.http_serving.gate import behind_tokens
+from codesum_pipeline.ways_in.http_serving.gate import Holder, behind_tokens
+from codesum_pipeline.ways_in.http_serving.people import Person
 from codesum_pipeline.ways_in.web.ask_pages import ASK, AskPages, Turns
 from codesum_pipeline.ways_in.web.pages import HITS, REFRESH, Pages
-from codesum_pipeline.ways_in.web.rendering import respond_with
+from codesum_pipeline.ways_in.web.rendering import SIGNED_IN_AS, respond_with
+
+if TYPE_CHECKING:
+    from codesum_pipeline.ways_in.web.sign_in import BrowserPeople
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -108,24 +113,49 @@ def make_app(
     tokens: TokenSource,
     audit: Auditor,
     folder: Path,
+    people: "BrowserPeople | None" = None,
     host_names: Sequence[str] = (),
 ) -> ASGIApp:
-    """The pages behind their checks; raises `ConfigurationError` if others could read them without a token. Pages
-    about the checkout around `folder` show its work tree."""
-    check_reachable(address, tokens.tokens, variable=TOKEN_VARIABLE)
+    """The pages behind their checks; raises `ConfigurationError` if others could read them without a token, or without
+    having signed in. Pages about the checkout around `folder` show its work tree."""
+    check_reachable(address, tokens.tokens, variable=TOKEN_VARIABLE, has_people=people is not None)
 
-    def app_of(token: AccessToken | None) -> Starlette:
-        if token is None:
+    def app_of(holder: Holder | None) -> Starlette:
+        if holder is None:
             return pages_of(catalogue, folder)
-        return pages_of(catalogue.held_by(token.name, token.scope), folder, audit.of(token.name))
+        name = holder.shown if isinstance(holder, Person) else ""
+        return pages_of(catalogue.held_by(holder.holder, holder.scope), folder, audit.of(holder.audited), name)
 
-    app = behind_tokens(tokens, app_of, audit, is_for_browsers=True)
-    others = [name.lower() for name in host_names]
-    hosts = {host.lower() for host in allowed_hosts(address, others)}
-    return RequestGuard(app, hosts, {origin.lower() for origin in allowed_origins(address, others)})
+    app = behind_tokens(tokens, app_of, audit, people=people, is_for_browsers=True)
+    others, public_url = [name.lower() for name in host_names], people.web_url if people else None
+    hosts = {host.lower() for host in allowed_hosts(address, others, public_url)}
+    return RequestGuard(app, hosts, {origin.lower() for origin in allowed_origins(address, others, public_url)})
 
 
-def pages_of(catalogue: IndexCatalogue, folder: Path, audit: Auditor | None = None) -> Starlette:
+def people_of(settings: IdentitySettings, secret: str, audit: Auditor, *, has_tokens: bool) -> "BrowserPeople | None":
+    """Those who sign in at the provider of the settings; None without one. Raises `ConfigurationError` if it is not
+    said where browsers come back to, unless tokens of the server guard the page anyway."""
+    if settings.has_web:
+        # A fifth of a second, which pages without people do not wait for.
+        from codesum_pipeline.ways_in.http_serving.identity_provider import IdentityProvider
+        from codesum_pipeline.ways_in.web.sign_in import BrowserPeople
+
+        assert settings.web_url
+        return BrowserPeople(IdentityProvider(settings), settings.web_url, secret, audit, [static_files()])
+    if settings.issuer and not has_tokens:
+        raise ConfigurationError(
+            "identity.issuer is set, and the address at which browsers reach the page is not: set identity.web_url "
+            "and identity.client_id, or give --token-file"
+        )
+    return None
+
+
+def static_files() -> Mount:
+    return Mount(_STATIC_PATH, StaticFiles(directory=_STATIC))
+
+
+def pages_of(catalogue: IndexCatalogue, folder: Path, audit: Auditor | None = None, person: str = "") -> Starlette:
+    """The pages of a catalogue, which show the name of the person who has signed in."""
     pages, turns = Pages(catalogue, folder), Turns()
     ask = AskPages(catalogue, folder, turns)
     routes: list[Route | Mount] = [
@@ -137,15 +167,32 @@ def pages_of(catalogue: IndexCatalogue, folder: Path, audit: Auditor | None = No
         Route(ASK, ask.form, methods=["GET"]),
         Route(ASK, ask.ask, methods=["POST"]),
         Route("/earlier", ask.earlier),
-        Mount(_STATIC_PATH, StaticFiles(directory=_STATIC)),
+        static_files(),
     ]
     paths = {route.path for route in routes}
     return Starlette(
         lifespan=lambda _: turns.open(),
         routes=routes,
         exception_handlers={CodesumError: _refused, HTTPException: _no_such_page, 500: _failed},
-        middleware=[Middleware(_AuditMiddleware, audit=audit, paths=paths)] if audit else [],
+        middleware=[
+            *([Middleware(_PersonMiddleware, name=person)] if person else []),
+            *([Middleware(_AuditMiddleware, audit=audit, paths=paths)] if audit else []),
+        ],
     )
+
+
+class _PersonMiddleware(Struct, frozen=True):
+    """Lets pages show who has signed in."""
+
+    app: ASGIApp
+    name: str
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        before = SIGNED_IN_AS.set(self.name)
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            SIGNED_IN_AS.reset(before)
 
 
 class _AuditMiddleware(Struct, frozen=True):

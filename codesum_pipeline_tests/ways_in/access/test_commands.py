@@ -58,3 +58,18 @@ def test_requests_are_listed_and_filtered(tmp_path: Path, codesum_call: Any) -> 
     assert listed.exit_code == 0 and "bob" in listed.stdout and "\x1b[31m" not in listed.stdout
     assert [json.loads(line)["time"] for line in alices.stdout.splitlines()] == ["2027-01-03T00:00:00Z"]
     assert "no such request" in codesum_call(home, "audit", "--repo", "y").stderr
+
+
+def test_requests_of_a_person_are_found_by_name_or_subject(tmp_path: Path, codesum_call: Any) -> None:
+    home = tmp_path / "home"
+    log = AuditLog(home / "audit", 1_000_000, 2)
+    for person, subject in (("Alice", "a1"), ("", "b2"), ("Alice", "c3")):
+        log.write({"time": "2027-01-01T00:00:00Z", "token": "", "person": person, "subject": subject, "repos": []})
+    log.close()
+
+    def found(name: str) -> list[str]:
+        answer = codesum_call(home, "audit", "--person", name, "--json")
+        return [json.loads(line)["subject"] for line in answer.stdout.splitlines()]
+
+    assert (found("Alice"), found("b2"), found("nobody")) == (["a1", "c3"], ["b2"], [])
+    assert "b2" in codesum_call(home, "audit").stdout

@@ -1,6 +1,8 @@
-"""Nothing that a token does not open can be learned with it: every answer equals that of a home that never had it.
+"""Nothing that a token or a person's groups do not open can be learned: every answer equals that of a home that never
+had it.
 
-Routes, tools and their arguments are taken from the code: a new one without a question here fails.
+All is asked twice: with a token of the file, and by a person of the provider whose group opens the same. Routes, tools
+and their arguments are taken from the code: a new one without a question here fails.
 """
 
 import shutil
@@ -14,18 +16,26 @@ import pytest
 from starlette.testclient import TestClient
 
 from codesum_pipeline.foundation.data_model.errors import CodesumError
+from codesum_pipeline.foundation.data_model.repository import JointScope, RepositoryScope
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.tool_registry import TOOLS, Tool
+from codesum_pipeline.ways_in.http_serving.gate import Holder
+from codesum_pipeline.ways_in.http_serving.people import Person
+from codesum_pipeline.ways_in.mcp.mcp_people import BearerPeople
 from codesum_pipeline.ways_in.web.web_app import pages_of
 from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.small_provider import SmallProvider, small_provider
 from codesum_pipeline_tests.ways_in.access.asking import (
     HEADERS,
     Session,
     all_of,
+    browser_people,
     catalogue_of,
+    identity_settings,
     leaked,
     mcp,
     pages,
+    signed_in,
     tokens_of_a,
     without_chance,
 )
@@ -108,16 +118,33 @@ TARGETS = {
 METHODS = ("GET", "HEAD", "OPTIONS", "POST", "TRACE")
 
 
+WHO = ("token", "person")
+
+
 @pytest.fixture(scope="module")
-def sites(homes: Homes) -> Iterator[tuple[TestClient, TestClient]]:
-    """The pages of the home without B and of that with it, for the holder of A's token."""
+def provider() -> Iterator[SmallProvider]:
+    with small_provider() as found:
+        yield found
+
+
+@pytest.fixture(scope="module", params=WHO)
+def sites(request: pytest.FixtureRequest, homes: Homes, provider: SmallProvider) -> Iterator[tuple[TestClient, ...]]:
+    """The pages of the home without B and of that with it, for the holder of A's token, or for who has signed in."""
     with ExitStack() as stack:
-        yield stack.enter_context(pages(homes.alone)), stack.enter_context(pages(homes.both))
+        found = []
+        for home in (homes.alone, homes.both):
+            people = browser_people(provider) if request.param == "person" else None
+            site = stack.enter_context(pages(home, people=people))
+            if people:
+                assert signed_in(site).status_code == 200
+            else:
+                site.headers.update(HEADERS)
+            found.append(site)
+        yield tuple(found)
 
 
-def check_both_answers(sites: tuple[TestClient, TestClient], homes: Homes, path: str, method: str, **more: Any) -> None:
+def check_both_answers(sites: tuple[TestClient, ...], homes: Homes, path: str, method: str, **more: Any) -> None:
     target = path.format(b=KEY_OF_B, conversation=homes.conversation_of_b, turn_b=homes.turns[0], turn_a=homes.turns[1])
-    more["headers"] = {**HEADERS, **more.pop("headers", {})}
     alone, both = (all_of(site.request(method, target, **more)) for site in sites)
 
     assert not leaked(both, [target, more]), both
@@ -133,7 +160,7 @@ def test_every_route_is_asked(homes: Homes) -> None:
 
 @pytest.mark.parametrize("route", TARGETS)
 def test_no_page_says_anything_of_a_repository_that_a_token_does_not_open(
-    sites: tuple[TestClient, TestClient], homes: Homes, route: str
+    sites: tuple[TestClient, ...], homes: Homes, route: str
 ) -> None:
     for target in TARGETS[route]:
         for method in METHODS:
@@ -151,7 +178,7 @@ def test_no_page_says_anything_of_a_repository_that_a_token_does_not_open(
     ],
     ids=["another address", "another method", "another user", "conditions", "streams"],
 )
-def test_no_header_opens_more(sites: tuple[TestClient, TestClient], homes: Homes, headers: dict[str, str]) -> None:
+def test_no_header_opens_more(sites: tuple[TestClient, ...], homes: Homes, headers: dict[str, str]) -> None:
     for target in ("/", "/hits?q=charge+wombatname", "/repository?repo={b}", "/static/page.css"):
         check_both_answers(sites, homes, target, "GET", headers=headers)
 
@@ -159,16 +186,16 @@ def test_no_header_opens_more(sites: tuple[TestClient, TestClient], homes: Homes
 @pytest.mark.parametrize("repo", ["", "till", KEY_OF_B, "TILL-QUOKKA", "nowhere"])
 @pytest.mark.parametrize("conversation", ["", "latest", "{conversation}"])
 def test_a_question_is_answered_of_what_a_token_opens(
-    sites: tuple[TestClient, TestClient], homes: Homes, repo: str, conversation: str
+    sites: tuple[TestClient, ...], homes: Homes, repo: str, conversation: str
 ) -> None:
     fields = {"question": "How is wombatname charged?", "repo": repo}
     fields["conversation"] = conversation.format(conversation=homes.conversation_of_b)
     answers = []
     for site in sites:
-        form = site.get("/ask", headers=HEADERS).text
+        form = site.get("/ask").text
         token = form.partition('name="token" value="')[2].partition('"')[0]
         for accept in ("text/html", "application/x-ndjson"):
-            answer = site.post("/ask", data={**fields, "token": token}, headers={**HEADERS, "Accept": accept})
+            answer = site.post("/ask", data={**fields, "token": token}, headers={"Accept": accept})
             answers.append(all_of(answer))
             assert not leaked(answers[-1], fields), answers[-1]
 
@@ -197,9 +224,17 @@ def arguments_of(tool: Tool) -> Iterator[dict[str, Any]]:
 opened = cache(catalogue_of)
 
 
-def answer_of(home: Path, tool: Tool, arguments: dict[str, Any]) -> str:
-    (token,) = tokens_of_a().tokens
-    call = ToolContext(opened(home).held_by(token.name, token.scope), Path("/"))
+def holder_of(who: str) -> Holder:
+    if who == "token":
+        (token,) = tokens_of_a().tokens
+        return token
+    scopes = JointScope((RepositoryScope(("till",)), RepositoryScope(("nothing-*", "!till*"))))
+    return Person("https://login.example.org", "alice", "Alice Example", scopes)
+
+
+def answer_of(home: Path, tool: Tool, arguments: dict[str, Any], who: str = "token") -> str:
+    holder = holder_of(who)
+    call = ToolContext(opened(home).held_by(holder.holder, holder.scope), Path("/"))
     try:
         page = tool.ask(call, arguments)
     except CodesumError as error:
@@ -207,41 +242,45 @@ def answer_of(home: Path, tool: Tool, arguments: dict[str, Any]) -> str:
     return without_chance(f"{page.text()}\n{page.model_dump_json()}")
 
 
+@pytest.mark.parametrize("who", WHO)
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-def test_no_tool_says_anything_of_a_repository_that_a_token_does_not_open(homes: Homes, tool: Tool) -> None:
+def test_no_tool_says_anything_of_a_repository_that_a_token_does_not_open(homes: Homes, tool: Tool, who: str) -> None:
     for arguments in arguments_of(tool):
-        alone, both = (answer_of(home, tool, arguments) for home in (homes.alone, homes.both))
+        alone, both = (answer_of(home, tool, arguments, who) for home in (homes.alone, homes.both))
 
         assert not leaked(both, arguments), both
         assert both.replace(str(homes.both), "") == alone.replace(str(homes.alone), "")
 
 
-def test_a_change_reaches_other_repositories_only_for_who_may_read_them(homes: Homes) -> None:
+@pytest.mark.parametrize("who", WHO)
+def test_a_change_reaches_other_repositories_only_for_who_may_read_them(homes: Homes, who: str) -> None:
     (tool,) = (tool for tool in TOOLS if tool.name == "impact")
     arguments = {**CALLS["impact"], "repo": "till"}
     for_all = tool.ask(ToolContext(opened(homes.both), Path("/")), arguments).text()
 
     assert "wombatname_client" in for_all
-    assert "till/use.py" in answer_of(homes.both, tool, arguments)
-    assert not leaked(answer_of(homes.both, tool, arguments), arguments)
+    assert "till/use.py" in answer_of(homes.both, tool, arguments, who)
+    assert not leaked(answer_of(homes.both, tool, arguments, who), arguments)
     asked = {"repo": "till", "ids": ["till/pay.py::check"]}
     assert "wombatname_client" in tool.ask(ToolContext(opened(homes.both), Path("/")), asked).text()
-    assert not leaked(answer_of(homes.both, tool, asked), asked)
+    assert not leaked(answer_of(homes.both, tool, asked, who), asked)
     a = homes.both.parent / "a"
     other = GitRepo(a).git("commit-tree", "HEAD^{tree}", "-m", "on no branch").strip()
-    assert "has no commit " in answer_of(homes.both, tool, {**arguments, "range": f"{other}..HEAD"})
+    assert "has no commit " in answer_of(homes.both, tool, {**arguments, "range": f"{other}..HEAD"}, who)
 
 
-def test_unknown_and_forbidden_are_one_answer(homes: Homes) -> None:
+@pytest.mark.parametrize("who", WHO)
+def test_unknown_and_forbidden_are_one_answer(homes: Homes, who: str) -> None:
     for tool in TOOLS:
         for name in {"repo", "repos"} & {*tool.arguments.model_fields}:
-            forbidden = answer_of(homes.both, tool, {**CALLS[tool.name], name: KEY_OF_B})
-            unknown = answer_of(homes.both, tool, {**CALLS[tool.name], name: "till-nothing"})
+            forbidden = answer_of(homes.both, tool, {**CALLS[tool.name], name: KEY_OF_B}, who)
+            unknown = answer_of(homes.both, tool, {**CALLS[tool.name], name: "till-nothing"}, who)
 
             assert forbidden.replace(KEY_OF_B, "") == unknown.replace("till-nothing", "")
 
 
-def test_over_mcp_nothing_is_listed_or_given_of_others(homes: Homes) -> None:
+@pytest.mark.parametrize("who", WHO)
+def test_over_mcp_nothing_is_listed_or_given_of_others(homes: Homes, who: str, provider: SmallProvider) -> None:
     requests: list[tuple[str, dict[str, Any]]] = [
         *((method, {}) for method in ("tools/list", "resources/list", "resources/templates/list", "prompts/list")),
         *(("tools/call", {"name": name, "arguments": arguments}) for name, arguments in CALLS.items()),
@@ -261,8 +300,13 @@ def test_over_mcp_nothing_is_listed_or_given_of_others(homes: Homes) -> None:
         ("logging/setLevel", {"level": "debug"}),
         ("nothing/like/this", {}),
     ]
-    with mcp(homes.alone) as alone, mcp(homes.both) as both:
-        sessions = Session(alone), Session(both)
+    settings = identity_settings(provider)
+    headers = {"Authorization": f"Bearer {provider.token(settings.mcp_url or '')}"} if who == "person" else HEADERS
+    with (
+        mcp(homes.alone, people=BearerPeople.of(settings)) as alone,
+        mcp(homes.both, people=BearerPeople.of(settings)) as both,
+    ):
+        sessions = Session(alone, headers), Session(both, headers)
         for method, params in requests:
             first, second = (all_of(session.ask(method, params)) for session in sessions)
 
@@ -270,7 +314,10 @@ def test_over_mcp_nothing_is_listed_or_given_of_others(homes: Homes) -> None:
             assert second.replace(str(homes.both), "") == first.replace(str(homes.alone), "")
 
 
-def test_an_entry_or_registry_that_cannot_be_read_shows_nothing_of_others(homes: Homes, tmp_path: Path) -> None:
+@pytest.mark.parametrize("who", WHO)
+def test_an_entry_or_registry_that_cannot_be_read_shows_nothing_of_others(
+    homes: Homes, tmp_path: Path, who: str
+) -> None:
     home = Path(shutil.copytree(homes.both, tmp_path / "home", symlinks=True))
     registry, registered = home / "repos.yaml", (home / "repos.yaml").read_text()
     for content in (
@@ -281,5 +328,54 @@ def test_an_entry_or_registry_that_cannot_be_read_shows_nothing_of_others(homes:
     ):
         registry.write_text(content)
         for tool in TOOLS:
-            answer = answer_of(home, tool, CALLS[tool.name])
+            answer = answer_of(home, tool, CALLS[tool.name], who)
             assert not leaked(answer, ""), answer
+
+
+# Of who is at the provider and has no session here yet, or whose token opens nothing.
+OUTSIDE = (
+    {},
+    {"Cookie": "codesum-session=x; __Host-codesum-session=y"},
+    {"Authorization": "Bearer a.b.c"},
+    {"Authorization": "Basic YTpi"},
+)
+
+
+@pytest.mark.parametrize("groups", [None, [], ["others"], ["TILLS", "till", KEY_OF_B]], ids=repr)
+def test_who_may_read_nothing_learns_nothing(homes: Homes, provider: SmallProvider, groups: list[str] | None) -> None:
+    settings = identity_settings(provider)
+    token = provider.token(settings.mcp_url or "", groups=groups)
+    everybody = [*OUTSIDE, {"Authorization": f"Bearer {token}"}]
+    answers = []
+    for home in (homes.alone, homes.both):
+        with pages(home, people=browser_people(provider)) as site, mcp(home, people=BearerPeople.of(settings)) as tools:
+            found = [
+                all_of(site.get(target.format(b=KEY_OF_B, conversation="x", turn_a="x", turn_b="x"), headers=headers))
+                for headers in everybody
+                for target in (*TARGETS["/repository"], *TARGETS["/hits"], *TARGETS["/ask"], "/sign-out", "/signed-in")
+            ]
+            calls = [
+                {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
+                for name, arguments in CALLS.items()
+            ]
+            found += [all_of(tools.post("/mcp", json=call, headers=headers)) for headers in everybody for call in calls]
+            answers.append(found)
+
+    assert answers[0] == answers[1]
+    assert not {answer.partition("\n")[0] for answer in answers[1]} & {"200", "404", "500"}
+
+
+def test_what_anybody_may_read_names_no_repository(homes: Homes, provider: SmallProvider) -> None:
+    settings = identity_settings(provider)
+    with (
+        pages(homes.both, people=browser_people(provider)) as site,
+        mcp(homes.both, people=BearerPeople.of(settings)) as tools,
+    ):
+        public = [
+            tools.get("/.well-known/oauth-protected-resource/mcp").text,
+            site.get("/static/page.js").text,
+            site.get(f"/sign-in?to=/repository?repo={KEY_OF_B}").headers["location"],
+            site.post("/sign-out").text,
+        ]
+
+    assert not [text for text in public if leaked(text, "")]

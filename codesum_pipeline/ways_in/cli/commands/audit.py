@@ -1,4 +1,4 @@
-"""`codesum audit`: who asked what over HTTP with a token."""
+"""`codesum audit`: who asked what over HTTP with a token, or having signed in."""
 
 from typing import Annotated, Any
 
@@ -10,12 +10,15 @@ from codesum_pipeline.ways_in.cli.options import option, switch
 from codesum_pipeline.ways_in.cli.render import make_table, present_rows
 from codesum_pipeline.ways_in.http_serving.audit_log import read_audit
 
-_FIELDS = ("time", "token", "entrance", "asked", "repos", "outcome", "duration_ms", "hits")
+_FIELDS = ("time", "token", "person", "entrance", "asked", "repos", "outcome", "duration_ms", "hits")
 
 
 def audit(
     ctx: typer.Context,
     token: Annotated[str | None, option("NAME", "Requests with the token of this name.")] = None,
+    person: Annotated[
+        str | None, option("NAME", "Requests of the person who has this name, or this subject at the provider.")
+    ] = None,
     repo: Annotated[str | None, option("KEY", "Requests that this repository answered.")] = None,
     outcome: Annotated[
         str | None, option(None, "Requests that ended so: answered, refused, failed or cancelled.")
@@ -24,21 +27,27 @@ def audit(
     limit: Annotated[int, typer.Option(min=1, help="The newest so many.")] = 100,
     as_json: Annotated[bool, switch("--json", "Print one JSON object per request, all fields.")] = False,
 ) -> None:
-    """Show who asked what over HTTP with a token, newest last."""
+    """Show who asked what over HTTP with a token, or having signed in, newest last."""
     folder = invocation_of(ctx).layout.audit
 
     def is_wanted(line: dict[str, Any]) -> bool:
         return (
             (token is None or line.get("token") == token)
+            and (person is None or person in (line.get("person"), line.get("subject")))
             and (repo is None or repo in (line.get("repos") or ()))
             and (outcome is None or line.get("outcome") == outcome)
             and (since is None or str(line.get("time", "")) >= since)
         )
 
     lines = list(filter(is_wanted, read_audit(folder)))[-limit:]
-    rows = [[_shown(line.get(name)) for name in _FIELDS] for line in lines]
+    rows = [[_shown(line.get(name)) for name in _FIELDS] for line in map(_with_person, lines)]
     none = f"no such request is written down in {folder}"
     present_rows(lines, lambda: make_table(_FIELDS, rows), as_json=as_json, otherwise=none)
+
+
+def _with_person(line: dict[str, Any]) -> dict[str, Any]:
+    """The line with the subject in the place of a name that the provider did not give."""
+    return {**line, "person": line.get("person") or line.get("subject")}
 
 
 def _shown(value: Any) -> str:

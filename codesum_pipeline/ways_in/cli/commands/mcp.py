@@ -18,9 +18,10 @@ from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of
 from codesum_pipeline.ways_in.cli.options import HostNames, ServedRepos, option, switch
 from codesum_pipeline.ways_in.cli.render import complain, exit_code_of, write_note
 from codesum_pipeline.ways_in.cli.served_homes import auditor_of, note_token_problems, served_catalogue
-from codesum_pipeline.ways_in.http_serving.access_tokens import AccessToken, TokenSource, check_reachable, parse_address
+from codesum_pipeline.ways_in.http_serving.access_tokens import TokenSource, check_reachable, parse_address
 from codesum_pipeline.ways_in.http_serving.audit_log import Auditor
 from codesum_pipeline.ways_in.http_serving.ending import ended_in_time
+from codesum_pipeline.ways_in.http_serving.gate import Holder
 from codesum_pipeline.ways_in.http_serving.http_server import listen_on, serve_app
 from codesum_pipeline.ways_in.mcp.agent_profiles import Agent, AgentOffer, Places, hint_command
 from codesum_pipeline.ways_in.mcp.installing import Installer, PlannedChange
@@ -75,7 +76,7 @@ def mcp(
         option(
             "FILE",
             "Whoever asks over HTTP must give a token of this file, which may name the repositories that each "
-            "opens; else CODESUM_MCP_TOKEN. Without a token only this machine is served.",
+            "opens; else CODESUM_MCP_TOKEN. Without a token, and where nobody signs in, only this machine is served.",
         ),
     ] = None,
     host_name: HostNames = None,
@@ -121,9 +122,9 @@ def mcp(
     audit = auditor_of(invocation, "mcp")
     with served_catalogue(invocation, repo or ()) as catalogue:
 
-        def make(token: AccessToken | None) -> "MCPServer[Any]":
-            visible = catalogue.held_by(token.name, token.scope) if token else catalogue
-            auditor = audit.of(token.name) if token else Auditor(None, "mcp")
+        def make(holder: Holder | None) -> "MCPServer[Any]":
+            visible = catalogue.held_by(holder.holder, holder.scope) if holder else catalogue
+            auditor = audit.of(holder.audited) if holder else Auditor(None, "mcp")
             return make_server(
                 visible, folder=folder, every_tool=every_tool, is_text_only=not structured, audit=auditor
             )
@@ -134,7 +135,10 @@ def mcp(
             return
         tokens = TokenSource.of(token_file, os.environ, variable=TOKEN_VARIABLE)
         requested = parse_address(http, option="--http")
-        check_reachable(requested, tokens.tokens, variable=TOKEN_VARIABLE)
+        from codesum_pipeline.ways_in.mcp.mcp_people import people_of
+
+        people = people_of(invocation.settings.identity, has_tokens=tokens.requires_token)
+        check_reachable(requested, tokens.tokens, variable=TOKEN_VARIABLE, has_people=people is not None)
         bound, address = listen_on(requested)
         limits = invocation.settings.serving
         app = make_app(
@@ -142,11 +146,12 @@ def mcp(
             address,
             tokens=tokens,
             audit=audit,
+            people=people,
             host_names=host_name or (),
             max_body_bytes=limits.max_body_bytes,
         )
         write_note(f"serving MCP at {address.url}{PATH}")
-        note_token_problems(tokens, catalogue)
+        note_token_problems(tokens, catalogue, people)
         serve_app(app, bound, limits)
 
 

@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
+from codesum_pipeline.foundation.settings.identity_settings import CLIENT_SECRET_VARIABLE
 from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import HostNames, PortOption, ServedRepos, option, switch
 from codesum_pipeline.ways_in.cli.render import write_note
 from codesum_pipeline.ways_in.cli.served_homes import auditor_of, note_token_problems, served_catalogue
 from codesum_pipeline.ways_in.http_serving.access_tokens import DEFAULT_HOST, Address, TokenSource, check_reachable
 from codesum_pipeline.ways_in.http_serving.http_server import listen_on, serve_app
-from codesum_pipeline.ways_in.web.web_app import TOKEN_VARIABLE, make_app
+from codesum_pipeline.ways_in.web.web_app import TOKEN_VARIABLE, make_app, people_of
 
 _PORT = 7777
 
@@ -31,7 +32,8 @@ def web(
         option(
             "FILE",
             "Whoever asks must give a token of this file, in a browser as the password; it may name the "
-            "repositories that each opens; else CODESUM_WEB_TOKEN. Without a token only this machine is served.",
+            "repositories that each opens; else CODESUM_WEB_TOKEN. Without a token, and where nobody signs "
+            "in, only this machine is served.",
         ),
     ] = None,
     host_name: HostNames = None,
@@ -45,19 +47,22 @@ def web(
     invocation = invocation_of(ctx)
     tokens = TokenSource.of(token_file, os.environ, variable=TOKEN_VARIABLE)
     requested = Address(host, port, f"--host {host} --port {port}")
-    check_reachable(requested, tokens.tokens, variable=TOKEN_VARIABLE)
+    audit, secret = auditor_of(invocation, "web"), os.environ.get(CLIENT_SECRET_VARIABLE, "").strip()
+    people = people_of(invocation.settings.identity, secret, audit, has_tokens=tokens.requires_token)
+    check_reachable(requested, tokens.tokens, variable=TOKEN_VARIABLE, has_people=people is not None)
     bound, address = listen_on(requested)
     with served_catalogue(invocation, repo or ()) as catalogue:
         app = make_app(
             catalogue,
             address,
             tokens=tokens,
-            audit=auditor_of(invocation, "web"),
+            audit=audit,
+            people=people,
             host_names=host_name or (),
             folder=Path.cwd(),
         )
         write_note(f"serving the search page at {address.url}")
-        note_token_problems(tokens, catalogue)
+        note_token_problems(tokens, catalogue, people)
         if open_browser:
             webbrowser.open(address.url)
         serve_app(app, bound, invocation.settings.serving)
