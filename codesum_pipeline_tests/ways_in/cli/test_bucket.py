@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from benchmarks.many_indexes import copy_index
-from codesum_pipeline.builds.codesum_home.home_folders import layout_of
+from codesum_pipeline.builds.codesum_home.home_folders import cache_folder, layout_of
 from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
 from codesum_pipeline.builds.reports.planner_record import PlannedBuild, keep_planned
 from codesum_pipeline.foundation.store.layout import HomeLayout
@@ -231,3 +231,39 @@ def test_a_record_of_ticks_that_is_none_is_as_good_as_missing(
         bucket.put("fleet/planned.json.z", data)
         done = codesum(bucket.url, "status", "--json")
         assert (done.exit_code, json.loads(done.stdout)["state"]) == (0, "up to date"), done.output
+
+
+@pytest.fixture
+def unreachable(bucket: Objects, codesum: Call, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A bucket at a server that does not listen, of which this machine has the copy of `bucket`."""
+    for arguments in (("status", "--json"), ("search", "voucher")):
+        assert codesum(bucket.url, *arguments).exit_code == 0
+    address = "s3://away/home"
+    # What was brought is known by its inode, too.
+    cache_folder(bucket.url).rename(cache_folder(address))
+    for notes in cache_folder(address).rglob("*.files.json"):
+        notes.write_text(notes.read_text().replace(bucket.url, address))
+    for name, value in {
+        "AWS_ENDPOINT_URL": "http://127.0.0.1:9",
+        "AWS_ALLOW_HTTP": "true",
+        "AWS_ACCESS_KEY_ID": "key",
+        "AWS_SECRET_ACCESS_KEY": "secret",
+        "AWS_REGION": "nowhere",
+    }.items():
+        monkeypatch.setenv(name, value)
+    return address
+
+
+def test_without_the_bucket_readers_name_it_and_show_what_was_copied(unreachable: str, codesum: Call) -> None:
+    for arguments, shown in ((("status", "--json"), '"shop"'), (("search", "voucher", "--json"), "voucher")):
+        done = codesum(unreachable, *arguments)
+
+        assert (done.exit_code, shown in done.stdout) == (0, True), done.output
+        assert "s3://away/home" in done.stderr and "cannot be reached now" in done.stderr
+        assert "What follows is what this machine copied from the bucket before" in done.stderr
+
+
+def test_without_the_bucket_nothing_is_changed(unreachable: str, codesum: Call) -> None:
+    done = codesum(unreachable, "remove", "shop")
+
+    assert (done.exit_code, "cannot be reached now" in done.stderr) == (3, True), done.output

@@ -19,6 +19,7 @@ from codesum_pipeline.foundation.data_model.errors import (
     CodesumError,
     ConfigurationError,
     LeaseHeld,
+    RecordsUnavailable,
 )
 from codesum_pipeline.foundation.data_model.printable import count_noun, one_line
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
@@ -254,7 +255,7 @@ def _dagsters_records(home: Home) -> Iterator[Problem]:
     try:
         mended = mend_records(home)
         ended = end_vanished_runs(home)
-    except CannotWrite as error:
+    except (CannotWrite, RecordsUnavailable) as error:
         yield Problem(None, f"runs are not looked at: {error}")
         return
     for what in mended:

@@ -16,7 +16,7 @@ from codesum_pipeline.builds.reports.kept_failures import read_failures
 from codesum_pipeline.builds.steps.fleet_states import RepositoryState
 from codesum_pipeline.builds.steps.freshness import IndexState
 from codesum_pipeline.foundation.data_model.document import LEVELS
-from codesum_pipeline.foundation.data_model.errors import CodesumError
+from codesum_pipeline.foundation.data_model.errors import BucketUnavailable, CodesumError
 from codesum_pipeline.foundation.data_model.model_call import LedgerRow
 from codesum_pipeline.foundation.data_model.moments import age_in_words, moment_at, utc_now
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
@@ -144,10 +144,10 @@ def status(
         show_parts(*_details(home, found[0]), *_runs(home, key))
         return
     values: Sequence[Any] = found
+    is_open = len(found) <= _OPENED
     if as_json:
         values = [
-            _as_json(each) | _troubles_json(home, each.entry.key) | (_files_json(home, each.entry.key) if key else {})
-            for each in found
+            _as_json(each) | (_read_json(home, each.entry.key, is_alone=bool(key)) if is_open else {}) for each in found
         ]
     shown = found if len(found) <= _SHOWN else [each for each in found if each.known.state not in _NEEDS_NOTHING]
     present_rows(values, lambda: _overview(shown[:_SHOWN]), as_json=as_json, otherwise=NO_REPOSITORY)
@@ -169,8 +169,13 @@ def _as_json(found: Freshness) -> dict[str, Any]:
     }
 
 
-def _troubles_json(home: Home, key: str) -> dict[str, Any]:
-    return {"failures": failures_json(home, key), "unread": unread_json(home, key)}
+def _read_json(home: Home, key: str, *, is_alone: bool) -> dict[str, Any]:
+    """What is read from a repository's tables; null where a bucket cannot be reached and they are not here."""
+    try:
+        troubles = {"failures": failures_json(home, key), "unread": unread_json(home, key)}
+        return troubles | (_files_json(home, key) if is_alone else {})
+    except BucketUnavailable:
+        return {"failures": None, "unread": None}
 
 
 def _counts(found: Sequence[Freshness], *, more: int) -> str:
@@ -225,16 +230,12 @@ def _has_cells(rows: Sequence[Sequence[object]], place: int) -> bool:
 
 
 def _details(home: Home, found: Freshness) -> Iterator[RenderableType]:
-    entry, known, out, tables = found.entry, found.known, found.published, home.tables
-    counts = out.manifest.get("counts") if out else {}
-    documents = ""
-    if counts:
-        levels = ", ".join(f"{counts['levels'][level]:,} {level}" for level in LEVELS)
-        documents = f"{counts['documents']:,} ({levels}), of them {counts['placeholders']:,} placeholders"
-    files = IndexedFiles.of(home, entry.key)
-    calls = add_up_calls(tables.read_rows_or_empty("ledger", entry.key, LedgerRow))
-    today = spent_today(home.layout.state(entry.key), now=utc_now()) if calls.calls else 0
+    entry, known = found.entry, found.known
     gone = ", which is gone" if known.holder and known.holder.is_gone() else ""
+    try:
+        built = _built(home, found)
+    except BucketUnavailable as error:
+        built = {"not shown": str(error)}
     yield Text.assemble((entry.key, "bold"), ("  ", ""), (known.state, _STYLES.get(known.state, "dim")))
     yield make_fields(
         {
@@ -252,21 +253,37 @@ def _details(home: Home, found: Freshness) -> Iterator[RenderableType]:
             "failures": _failures(known),
             "next try": known.next_try,
             "held by": known.held_by,
-            "documents": documents,
-            "texts": _texts(home, entry.key) if home.settings.llm.enabled else "",
-            "calls": f"{calls.calls:,} for ${calls.cost_usd:,.4f}, of that ${today:,.4f} today" if calls.calls else "",
-            "files": _files(home, entry.key),
-            **_encodings(home, entry.key),
-            "left out": [*found.left_out],
-            "work tree": found.tree,
-            "not parsed": broken_files_of(home, entry.key),
-            "index": f"{files}; {edges_line(last_disagreement(home, entry.key))}" if files else "",
-            "failed": [*failure_lines(entry.key, read_failures(home.layout.memos(entry.key)))],
-            "digests": _waiting(home, entry.key),
+            **built,
             "lease": known.holder and f"{known.holder}{gone}",
             "problem": known.why,
         }
     )
+
+
+def _built(home: Home, found: Freshness) -> dict[str, Any]:
+    """The fields that are read from the repository's index and tables; of a home in a bucket they are fetched."""
+    key, out = found.entry.key, found.published
+    counts = out.manifest.get("counts") if out else {}
+    documents = ""
+    if counts:
+        levels = ", ".join(f"{counts['levels'][level]:,} {level}" for level in LEVELS)
+        documents = f"{counts['documents']:,} ({levels}), of them {counts['placeholders']:,} placeholders"
+    files = IndexedFiles.of(home, key)
+    calls = add_up_calls(home.tables.read_rows_or_empty("ledger", key, LedgerRow))
+    today = spent_today(home.layout.state(key), now=utc_now()) if calls.calls else 0
+    return {
+        "documents": documents,
+        "texts": _texts(home, key) if home.settings.llm.enabled else "",
+        "calls": f"{calls.calls:,} for ${calls.cost_usd:,.4f}, of that ${today:,.4f} today" if calls.calls else "",
+        "files": _files(home, key),
+        **_encodings(home, key),
+        "left out": [*found.left_out],
+        "work tree": found.tree,
+        "not parsed": broken_files_of(home, key),
+        "index": f"{files}; {edges_line(last_disagreement(home, key))}" if files else "",
+        "failed": [*failure_lines(key, read_failures(home.layout.memos(key)))],
+        "digests": _waiting(home, key),
+    }
 
 
 def _seen(known: RepositoryState) -> str:
