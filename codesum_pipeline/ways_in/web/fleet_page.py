@@ -30,7 +30,7 @@ _URGENCY = (
     IndexState.QUEUED,
 )
 _LAST = (IndexState.FRESH, IndexState.RETIRED, IndexState.DISABLED)
-_CLASSES = {
+_CLASSES: dict[str, str] = {
     **dict.fromkeys(_URGENCY[:4], "bad"),
     **dict.fromkeys((IndexState.BUILDING, IndexState.QUEUED), "active"),
     **dict.fromkeys(_LAST, "good"),
