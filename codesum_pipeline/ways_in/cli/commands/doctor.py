@@ -83,10 +83,9 @@ def doctor(
     are behind are named, and so is data of repositories that are not registered. Runs whose process is gone are marked
     as failed, so that Dagster starts new ones. Broken records of Dagster are mended, or moved aside and begun anew.
     Standing questions and channels that cannot be used are named, and so are digests that could not be written or sent.
-    For each
-    compiler's index you see how many files use it, and how often it and the syntax disagree. For a home in a bucket,
-    the check covers access, conditional writes, leases and missing parts; with KEY, the index of that repository is
-    fetched and compared. The exit code is 1 where a person has to do something.
+    For each compiler's index you see how many files use it, and how often it and the syntax disagree. For a home in a
+    bucket, the check covers access, conditional writes, leases and missing parts; with KEY, the index of that
+    repository is fetched and compared. The exit code is 1 where a person has to do something.
 
     Secrets that earlier versions stored are counted, and not shown.
     """
