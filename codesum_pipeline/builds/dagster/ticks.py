@@ -9,7 +9,7 @@ import dagster as dg
 from msgspec import Struct
 
 from codesum_pipeline.builds.codesum_home.wiring import Home
-from codesum_pipeline.builds.dagster.alerting import note_plan
+from codesum_pipeline.builds.dagster.alerting import evaluate_published, note_plan
 from codesum_pipeline.builds.dagster.asset_steps import (
     FINGERPRINT_TAG,
     published_check,
@@ -101,6 +101,7 @@ def take_tick(
         plan = plan.without({each.key for each in plan.requests} - claimed)
         _tell(plan, sight, state, log)
     note_plan(home, instance, plan, enabled)
+    evaluate_published(home, instance, plan, {each.key: each.recorded for each in sight.observations})
     keep_tick(home, instance, plan, sight.observations, registered=registered | survey.problems.keys())
     # Repositories that Dagster does not know: those to build first, and no more than it takes at one time.
     wanted = {request.key for request in plan.requests}
