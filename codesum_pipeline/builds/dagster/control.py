@@ -144,16 +144,15 @@ def check_broker(home: Home) -> None:
     if home.settings.engine.launcher != "celery":
         return
     check_variables(home.settings.engine, os.environ)
-    # It is there where a launcher of Celery is.
-    from kombu.connection import Connection
-    from kombu.exceptions import OperationalError
+    # Other homes do without it.
+    from celery import Celery
+    from celery.exceptions import OperationalError
 
     address = os.environ[BROKER_VARIABLE]
     options = {"socket_connect_timeout": _BROKER_S, "socket_timeout": _BROKER_S}
+    connection = Celery(broker=address).connection_for_write(connect_timeout=_BROKER_S, transport_options=options)
     try:
-        with Connection(  # type: ignore[no-untyped-call]
-            address, connect_timeout=_BROKER_S, transport_options=options
-        ) as connection:
+        with connection:
             connection.ensure_connection(max_retries=1, timeout=_BROKER_S)
     except (OperationalError, OSError) as error:
         host = connection.hostname or "its host"
