@@ -154,16 +154,31 @@ class Agreement(StrEnum):
     OUTSIDE = "outside by the index"
 
 
+# Calls that are named; the rest is counted.
+MOST_DIFFERING = 20
+
+
+class DifferingCall(Struct, frozen=True, array_like=True):
+    """A call for which the index and the syntax have another target: a document, or a name outside the repository."""
+
+    caller_id: str
+    callee: str
+    by_index: str
+    by_syntax: str
+
+
 class Disagreement(Struct, frozen=True):
     """Where the index and the syntax say different things.
 
-    Each line: language, verdict, cause, and how many calls, imports and bases. `files` are those compared.
+    Each line: language, verdict, cause, and how many calls, imports and bases. `files` are those compared, `calls` the
+    first calls, by file, for which both have a target and not the same.
     """
 
     files: int = 0
     trusted_edges: int = 0
     doubtful_edges: int = 0
     lines: tuple[tuple[str, str, str, int], ...] = ()
+    calls: tuple[DifferingCall, ...] = ()
 
     def by_language(self) -> dict[str, Counter[str]]:
         """How often each verdict was given, by language."""
@@ -204,6 +219,7 @@ def with_compiled(
     targets = Targets(compiled.values())
     table = EdgeTable()
     verdicts: Counter[tuple[str, str, str]] = Counter()
+    differing: list[DifferingCall] = []
     for path in sorted(compiled):
         file = compiled[path]
         imported = {edge.dst for edge in others[path] if edge.kind is EdgeKind.IMPORT}
@@ -212,11 +228,12 @@ def with_compiled(
         merger.add_calls(calls[path])
         merger.add_others(others[path])
         language = languages.get(path, "")
+        differing += merger.differing[: MOST_DIFFERING - len(differing)]
         verdicts.update({(language, *verdict): count for verdict, count in merger.verdicts.items()})
     edges = to_table([*table.edges()], Edge)
     trusted, by_index = (pc.sum(found(edges)).as_py() or 0 for found in (is_trusted, is_of_index))
     lines = sorted(((*key, count) for key, count in verdicts.items()), key=lambda line: (-line[3], line[:3]))
-    disagreement = Disagreement(len(compiled), trusted, by_index - trusted, tuple(lines))
+    disagreement = Disagreement(len(compiled), trusted, by_index - trusted, tuple(lines), tuple(differing))
     return pa.concat_tables([own.filter(pc.invert(is_compiled)), edges]), disagreement
 
 
@@ -232,6 +249,7 @@ class _FileMerger:
         self._edges = edges
         self._reason = of_tool(file.tool)
         self.verdicts: Counter[tuple[str, str]] = Counter()
+        self.differing: list[DifferingCall] = []
 
     def add_calls(self, sites: Sequence[CallRow]) -> None:
         """The calls that a parser has seen, then those that it has not."""
@@ -286,9 +304,14 @@ class _FileMerger:
         if wanted is not None:
             is_other = Agreement.ONLY_INDEX if own is None else Agreement.ANOTHER_TARGET
             verdict = Agreement.AGREE if own == wanted else is_other
+            if verdict is Agreement.ANOTHER_TARGET:
+                self.differing.append(DifferingCall(site.caller_id, site.callee, wanted, own or ""))
             self.verdicts[verdict, site.reason or site.outcome] += 1
         elif own is not None:
             is_outside = target.end is End.OUTSIDE
+            if is_outside:
+                outside = target.outside or "outside the repository"
+                self.differing.append(DifferingCall(site.caller_id, site.callee, outside, own))
             verdict = Agreement.OUTSIDE if is_outside else Agreement.ONLY_SYNTAX
             cause = (site.reason or "") if is_outside else "not in the index" if is_silent else str(target.end)
             self.verdicts[verdict, cause] += 1

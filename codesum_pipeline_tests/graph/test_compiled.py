@@ -6,6 +6,7 @@ from typing import Any
 
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.store.workspace import Workspace
+from codesum_pipeline.ways_in.cli.troubles import index_troubles
 from codesum_pipeline_tests.support.homes import Reports, build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.support.scip_indexes import HandMadeIndex, python_symbol
@@ -88,6 +89,10 @@ def test_an_index_overrules_what_the_syntax_says(tmp_path: Path) -> None:
     assert _edges(without) == {("use.py::first", "a.py::A::go"): ("ast:annotation", 0.93)}
     assert _edges(beside) == {("use.py::first", "b.py::B::go"): _TRUSTED}
     assert ("python", "another target", "ast:annotation", 1) in reports["call_graph"].compiled.lines
+    (call,) = reports["call_graph"].compiled.calls
+    assert (call.caller_id, call.by_index != call.by_syntax) == ("use.py::first", True)
+    told = [each.what for each in index_troubles(open_home(tmp_path / "beside" / "home"), "p")]
+    assert f"  use.py::first calls {call.callee}: {call.by_index} by the index, {call.by_syntax} by the syntax" in told
 
 
 def test_a_guess_that_the_index_contradicts_is_no_edge(tmp_path: Path) -> None:
@@ -100,6 +105,8 @@ def test_a_guess_that_the_index_contradicts_is_no_edge(tmp_path: Path) -> None:
     assert ("use.py::first", "two.py::Other::recount_stock") not in edges
     assert edges["use.py::first", "library.things.Thing.recount_stock"] == _TRUSTED
     assert ("python", "outside by the index", "ast:unique-name", 1) in reports["call_graph"].compiled.lines
+    (call,) = reports["call_graph"].compiled.calls
+    assert call.by_syntax == "two.py::Other::recount_stock" != call.by_index
 
 
 def test_an_index_that_says_nothing_of_a_call_leaves_it_to_the_syntax(tmp_path: Path) -> None:

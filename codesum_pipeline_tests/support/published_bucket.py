@@ -5,9 +5,8 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.hashing import sha256_hex
-from codesum_pipeline.foundation.store.layout import HomeLayout
+from codesum_pipeline.foundation.store.layout import HomeLayout, PublishedPointer
 from codesum_pipeline.foundation.store.object_storage.heads import (
-    PublishedPointer,
     RepositoryHead,
     head_name,
     read_head,

@@ -172,6 +172,10 @@ class AlertBook(SqliteFile):
         row = self.connection.execute("SELECT since FROM behind WHERE repository = ?", (repository,)).fetchone()
         return row[0] if row else None
 
+    def all_behind(self) -> dict[str, str]:
+        """Since when each index is behind."""
+        return dict(self.connection.execute("SELECT repository, since FROM behind"))
+
     def has_seen(self, run_id: str) -> bool:
         """Whether a run was counted."""
         return self.connection.execute("SELECT 1 FROM runs_seen WHERE run_id = ?", (run_id,)).fetchone() is not None

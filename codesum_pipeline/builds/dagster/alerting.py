@@ -7,7 +7,7 @@ that. The sensor reads their results, finished runs, and the state of the daemon
 import logging
 import math
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 import dagster as dg
@@ -66,6 +66,8 @@ _READ = {
 }
 VERIFICATION_CRON = "17 * * * *"
 _MARK = "verified:"
+# The fingerprint whose publication was evaluated last. An event takes some milliseconds, and others wait for the tick.
+_EVALUATED, _EVALUATED_A_TICK = "fresh:", 200
 # Findings that are named; the rest is counted.
 _NAMED = 5
 _BEHIND = (BuildDecision.BUILD, BuildDecision.DEFERRED, BuildDecision.HELD, BuildDecision.EXHAUSTED)
@@ -373,3 +375,19 @@ def note_plan(home: Home, instance: dg.DagsterInstance, plan: Plan, entries: Seq
         report_check(instance, _fresh(home, key, passed=False, description=description))
     for key in found.in_time:
         report_check(instance, _fresh(home, key, passed=True, description="at the repository's newest commit again"))
+
+
+def evaluate_published(
+    home: Home, instance: dg.DagsterInstance, plan: Plan, recorded: Mapping[str, str | None]
+) -> None:
+    """Evaluate freshness once for each publication that is at its repository's head, some in each tick; `recorded` are
+    the fingerprints of the last publications."""
+    at_head = {key: recorded.get(key) for key, verdict in plan.verdicts.items() if verdict in _AT_HEAD}
+    with open_book(home.settings.home, now=utc_now) as book:
+        known = book.marks(_EVALUATED)
+        new = {f"{_EVALUATED}{key}": found for key, found in at_head.items() if found}
+        new = dict([(name, found) for name, found in new.items() if known.get(name) != found][:_EVALUATED_A_TICK])
+        for name in new:
+            key = name.removeprefix(_EVALUATED)
+            report_check(instance, _fresh(home, key, passed=True, description="at the repository's newest commit"))
+        book.set_marks(new)

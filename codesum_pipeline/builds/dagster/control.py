@@ -4,8 +4,10 @@
 materialisations and checks are listed with those that the sensor starts.
 """
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC
 
 import dagster as dg
 from msgspec import Struct
@@ -20,11 +22,23 @@ from codesum_pipeline.builds.dagster.dagster_records import (
     reference_of,
     writing_records,
 )
-from codesum_pipeline.builds.dagster.instance_file import apply_engine
+from codesum_pipeline.builds.dagster.instance_file import apply_engine, check_variables
 from codesum_pipeline.builds.dagster.maintenance_job import Tell, maintain_everything
+from codesum_pipeline.builds.dagster.observing import ACTIVE
 from codesum_pipeline.builds.dagster.resource import PARTITION_TAG, PARTITIONS, add_partitions
 from codesum_pipeline.builds.dagster.runs import STARTED_BY_TAG, note_recorded
 from codesum_pipeline.builds.maintenance.freed import Maintenance
+from codesum_pipeline.builds.steps.fleet_states import RunUnderWay
+from codesum_pipeline.foundation.data_model.errors import BrokerUnavailable
+from codesum_pipeline.foundation.data_model.printable import one_line
+from codesum_pipeline.foundation.settings.operation_settings import BROKER_VARIABLE
+
+# A planner's tick asks for a few runs; so many wait only where somebody started a backfill of everything.
+_MOST_UNDER_WAY = 5_000
+# A person waits.
+_BROKER_S = 2.0
+_MOST_SHOWN = 200
+_WAITING = (dg.DagsterRunStatus.QUEUED, dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING)
 
 
 class PastRun(Struct, frozen=True):
@@ -97,6 +111,55 @@ def run_history(home: Home, key: str, *, limit: int = 10) -> list[PastRun]:
         )
         for record in records
     ]
+
+
+def runs_under_way(home: Home) -> dict[str, RunUnderWay]:
+    """The run of each repository that waits or goes on; of several, the one that goes on."""
+    with opened_instance(home) as instance:
+        records = instance.get_run_records(dg.RunsFilter(statuses=list(ACTIVE)), limit=_MOST_UNDER_WAY)
+    found: dict[str, RunUnderWay] = {}
+    # The newest come first.
+    for record in reversed(records):
+        run = record.dagster_run
+        key = run.tags.get(PARTITION_TAG)
+        if not key or run.job_name == resource.VERIFY_JOB:
+            continue
+        is_queued = run.status in _WAITING
+        holder = None if is_queued else resource.holder_of(run)
+        if is_queued and key in found:
+            continue
+        found[key] = RunUnderWay(
+            run_id=run.run_id,
+            is_queued=is_queued,
+            since=record.create_timestamp.replace(tzinfo=UTC).timestamp() if is_queued else record.start_time,
+            host=holder.host if holder else "",
+            pid=holder.pid if holder else None,
+            started_by=run.tags.get(STARTED_BY_TAG, "Dagster"),
+        )
+    return found
+
+
+def check_broker(home: Home) -> None:
+    """Raises `BrokerUnavailable` if runs cannot be handed to workers now."""
+    if home.settings.engine.launcher != "celery":
+        return
+    check_variables(home.settings.engine, os.environ)
+    # Other homes do without it.
+    from celery import Celery
+    from celery.exceptions import OperationalError
+
+    address = os.environ[BROKER_VARIABLE]
+    options = {"socket_connect_timeout": _BROKER_S, "socket_timeout": _BROKER_S}
+    connection = Celery(broker=address).connection_for_write(connect_timeout=_BROKER_S, transport_options=options)
+    try:
+        with connection:
+            connection.ensure_connection(max_retries=1, timeout=_BROKER_S)
+    except (OperationalError, OSError) as error:
+        host = connection.hostname or "its host"
+        raise BrokerUnavailable(
+            f"the broker at {host} ({BROKER_VARIABLE}) cannot be reached ({one_line(str(error))[:_MOST_SHOWN]}): no "
+            "run is started until it can; runs under way go on"
+        ) from None
 
 
 def end_vanished_runs(home: Home) -> list[str]:

@@ -41,7 +41,9 @@ from codesum_pipeline.builds.dagster.private_names import (
     stamp_alembic_rev,
 )
 from codesum_pipeline.builds.dagster.sqlite_records import with_open_records
-from codesum_pipeline.foundation.data_model.errors import BrokenStore, CannotWrite, CodesumError
+from codesum_pipeline.foundation.data_model.errors import BrokenStore, CannotWrite, CodesumError, RecordsUnavailable
+from codesum_pipeline.foundation.data_model.printable import one_line
+from codesum_pipeline.foundation.settings.operation_settings import POSTGRES_VARIABLE
 from codesum_pipeline.foundation.store.atomic import explain_refused_writes, write_text_atomically
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.foundation.store.locks import lock_exclusively
@@ -60,6 +62,8 @@ _FILES: dict[Any, tuple[str, str, sqlalchemy.MetaData, str]] = {
 _STAMP = "alembic_version"
 # Where a file is made; what is left there by a process that was killed goes before the next.
 _ASIDE = ".new-"
+# Characters of a database's message that are shown.
+_MOST_SHOWN = 300
 _BROKEN_CODES = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _BROKEN_WORDS = ("no such table", "no such column", "has no column named")
 
@@ -108,6 +112,19 @@ def open_instance(layout: HomeLayout) -> Iterator[dg.DagsterInstance]:
             yield instance
 
 
+def _unreachable(error: BaseException | None) -> str | None:
+    """Why a server's database cannot be reached, without its password; None for any other error."""
+    while error is not None:
+        # A driver that is not installed is not imported to find out. SQLite has no server.
+        if type(error).__module__.startswith("psycopg2") and type(error).__name__ in (
+            "OperationalError",
+            "InterfaceError",
+        ):
+            return one_line(str(error))[:_MOST_SHOWN]
+        error = error.__cause__ or error.__context__
+    return None
+
+
 def reference_of(layout: HomeLayout) -> InstanceRef:
     """How the instance is opened, before any of its files is."""
     # The terminal belongs to the command: its output is not copied into Dagster's files.
@@ -128,6 +145,11 @@ def writing_records(layout: HomeLayout) -> Iterator[None]:
             while cause is not None and not _is_breakage(cause):
                 cause = cause.__cause__ or cause.__context__
             if cause is None:
+                if (database := _unreachable(error)) is not None:
+                    raise RecordsUnavailable(
+                        f"the database of Dagster's records ({POSTGRES_VARIABLE}) cannot be reached ({database}): try "
+                        "again later; if it stays so, check its address, its password and the network"
+                    ) from error
                 raise
             raise BrokenStore(
                 f"Dagster's records in {folder} are broken ({cause}): run `codesum doctor`, which mends them"

@@ -12,6 +12,7 @@ from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.settings.operation_settings import POSTGRES_VARIABLE
 
 _DRIVER = "postgresql+psycopg2"
+_CONNECT_S = 10
 _SAME = ("postgres", "postgresql", _DRIVER)
 
 
@@ -24,8 +25,16 @@ class PostgresRecords(DagsterPostgresStorage):
     ) -> "PostgresRecords":
         return cls(
             inst_data=inst_data,
-            postgres_url=with_driver(pg_url_from_config(config_value)),
+            postgres_url=with_time_limit(with_driver(pg_url_from_config(config_value))),
         )
+
+
+def with_time_limit(url: str) -> str:
+    """The address with a limit on how long a connection may take, unless it has one: without, a firewall that drops
+    packets stops a command for minutes."""
+    if "connect_timeout=" in url:
+        return url
+    return f"{url}{'&' if '?' in url else '?'}connect_timeout={_CONNECT_S}"
 
 
 def with_driver(url: str) -> str:

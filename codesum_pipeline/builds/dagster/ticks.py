@@ -9,7 +9,7 @@ import dagster as dg
 from msgspec import Struct
 
 from codesum_pipeline.builds.codesum_home.wiring import Home
-from codesum_pipeline.builds.dagster.alerting import note_plan
+from codesum_pipeline.builds.dagster.alerting import evaluate_published, note_plan
 from codesum_pipeline.builds.dagster.asset_steps import (
     FINGERPRINT_TAG,
     published_check,
@@ -36,6 +36,7 @@ from codesum_pipeline.builds.dagster.resource import (
     end_vanished_runs,
     run_config_for,
 )
+from codesum_pipeline.builds.dagster.tick_record import keep_tick
 from codesum_pipeline.builds.reports.build_values import AT_HEAD, BuildOptions
 from codesum_pipeline.foundation.data_model.moments import utc_now
 from codesum_pipeline.foundation.data_model.printable import some_of
@@ -100,6 +101,8 @@ def take_tick(
         plan = plan.without({each.key for each in plan.requests} - claimed)
         _tell(plan, sight, state, log)
     note_plan(home, instance, plan, enabled)
+    evaluate_published(home, instance, plan, {each.key: each.recorded for each in sight.observations})
+    keep_tick(home, instance, plan, sight.observations, registered=registered | survey.problems.keys())
     # Repositories that Dagster does not know: those to build first, and no more than it takes at one time.
     wanted = {request.key for request in plan.requests}
     new = {entry.key for entry in entries}.difference(instance.get_dynamic_partitions(PARTITIONS))

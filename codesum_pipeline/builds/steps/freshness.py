@@ -21,6 +21,7 @@ from codesum_pipeline.builds.steps.reuse import is_current, is_remembered
 from codesum_pipeline.builds.steps.step_list import PUBLISHED_INDEX, REPO_SNAPSHOT, RETRIEVAL_EVALUATION, STEPS
 from codesum_pipeline.foundation.data_model.errors import BrokenIndex
 from codesum_pipeline.foundation.data_model.file import Snapshot
+from codesum_pipeline.foundation.data_model.hashing import identify_algorithms
 from codesum_pipeline.foundation.store.lease import LeaseHolder, current_holder
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.file_formats.version_folder import version_at
@@ -63,12 +64,16 @@ class IndexState(StrEnum):
     DISABLED = "disabled"
     RETIRED = "retired"
     BUILDING = "being built"
+    QUEUED = "queued"
     NEW = "never indexed"
+    FAILED = "failed too often"
+    UNREADABLE = "cannot be read"
     BROKEN = "broken"
     UNKNOWN = "cannot tell"
     UNFINISHED = "build unfinished"
     BEHIND = "behind"
     CHANGED = "settings changed"
+    UPGRADED = "made by an earlier version"
     OTHER_INDEXES = "compilers' indexes changed"
     HELD = "held back"
     FRESH = "up to date"
@@ -161,8 +166,15 @@ def judge_freshness(ws: Workspace, *, head: str | None = None) -> Judgement:
         return Judgement(IndexState.BROKEN, problem, manifest, holder)
     commit, fingerprint = (manifest["commit"], manifest["fingerprint"]) if manifest else (None, None)
     found = compare_fingerprints(ws, commit=commit, fingerprint=fingerprint, head=head)
-    why = found.hold.because if found.hold and found.state is IndexState.HELD else ""
-    return Judgement(found.state, why, manifest, holder)
+    state, why = found.state, found.hold.because if found.hold and found.state is IndexState.HELD else ""
+    if state is IndexState.CHANGED and manifest and is_upgraded(manifest.get("versions", {}), ws.versions):
+        state = IndexState.UPGRADED
+    return Judgement(state, why, manifest, holder)
+
+
+def is_upgraded(made: Mapping[str, str], now: Mapping[str, str]) -> bool:
+    """Whether another version of codesum made an index."""
+    return identify_algorithms(made) != identify_algorithms(now)
 
 
 def is_complete(ws: Workspace, *, is_held: bool = False) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from msgspec import Struct
-from msgspec.structs import astuple
+from msgspec.structs import astuple, replace
 
 from codesum_pipeline.builds.checks.health_checks import known_share
 from codesum_pipeline.builds.reports.build_values import PLOT, PREVIEW, Markdown, Value, Values
@@ -22,15 +22,17 @@ from codesum_pipeline.builds.steps.part_previews import (
 )
 from codesum_pipeline.foundation.data_model.document import LEVELS, HistoryEvent
 from codesum_pipeline.foundation.data_model.edge import IndexFile
+from codesum_pipeline.foundation.data_model.errors import BrokenIndex
 from codesum_pipeline.foundation.data_model.file import Snapshot
 from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.data_model.markdown import code_span, escape_text, markdown_table
 from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome, AvoidanceReason
+from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.foundation.store.atomic import read_json, write_json_atomically
 from codesum_pipeline.foundation.store.kept_rows import read_kept, write_kept
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.workspace import Workspace
-from codesum_pipeline.indexes.file_formats.version_folder import read_version
+from codesum_pipeline.indexes.file_formats.version_folder import read_brief, read_version
 from codesum_pipeline.search.evaluation.evaluate import ALL, CODE_ONLY, EACH_LANE, NDCG
 from codesum_pipeline.search.evaluation.lift import lift_markdown
 from codesum_pipeline.search.evaluation.records import EVERY_CATEGORY, last_lift
@@ -45,6 +47,8 @@ _EVALUATIONS_SHOWN = 30
 _COMMIT_DIGITS = 10
 _MOST_CAUSES = 12
 # In the folder of the memos: the last change of files that a build found.
+# Runs of one state that are remembered: a planner tries it a few times.
+_MOST_INTERRUPTED = 20
 _LAST_CHANGE = "last_change.json"
 
 
@@ -186,12 +190,15 @@ SHOWS: Mapping[str, Callable[[Workspace], Values]] = {
 
 def show_run(ws: Workspace) -> dict[str, Value]:
     """The summary, a few kB at most, and how many texts were written."""
+    change = read_json(ws.layout.memos(ws.key) / _LAST_CHANGE, FileChanges)
+    # Texts of a run that was interrupted are published by this one.
+    runs = [ws.run_id, *(change.interrupted if change and change.run_id == ws.run_id else ())]
     with ws.connect("document_history", "avoided", "ledger", "evaluations", "documents") as connection:
         texts = _rows(
             connection,
             """SELECT level, event, coalesce(cause, ''), count(*) AS n FROM document_history
-               WHERE run_id = ? GROUP BY ALL ORDER BY n DESC, level, event LIMIT 100""",
-            ws.run_id,
+               WHERE run_id IN (SELECT unnest(?)) GROUP BY ALL ORDER BY n DESC, level, event LIMIT 100""",
+            runs,
         )
         why = "**Why.** No text was written again."
         if texts:
@@ -217,7 +224,8 @@ def _changed(ws: Workspace) -> str:
     if found.since is None:
         return f"The first build, of {here}: {found.added:,} files."
     files = f"{found.added:,} files added, {found.changed:,} changed, {found.removed:,} removed"
-    return f"{code_span(found.since[:_COMMIT_DIGITS])} → {here}: {files}."
+    of_others = f", also by {count_noun(len(found.interrupted), 'interrupted run')}" if found.interrupted else ""
+    return f"{code_span(found.since[:_COMMIT_DIGITS])} → {here}: {files}{of_others}."
 
 
 def _cost(ws: Workspace, connection: "duckdb.DuckDBPyConnection") -> Iterator[str]:
@@ -284,7 +292,8 @@ def _rows(connection: "duckdb.DuckDBPyConnection", query: str, *values: object) 
 
 
 class FileChanges(Struct, frozen=True):
-    """From one commit to the next, in files; of the run that found it."""
+    """From the published commit to the next, in files; of the run that found it. `interrupted` are the runs before it
+    that published nothing, whose changes are in the counts: a file that two of them changed counts twice."""
 
     run_id: str
     since: str | None
@@ -292,6 +301,7 @@ class FileChanges(Struct, frozen=True):
     added: int
     changed: int
     removed: int
+    interrupted: tuple[str, ...] = ()
 
 
 def indexed_files(ws: Workspace) -> tuple[str | None, Mapping[str, str]]:
@@ -310,7 +320,29 @@ def note_change(ws: Workspace, since: str | None, before: Mapping[str, str]) -> 
     added, removed = len(after) - len(both), len(before) - len(both)
     changed = sum(before[path] != after[path] for path in both)
     files = added + changed + removed
-    if files or since != commit:
-        found = FileChanges(ws.run_id, since, commit or "", added, changed, removed)
+    found = FileChanges(ws.run_id, since, commit or "", added, changed, removed)
+    earlier = _unpublished_change(ws, since)
+    if earlier and earlier.run_id != ws.run_id:
+        found = replace(
+            found,
+            since=earlier.since,
+            added=added + earlier.added,
+            changed=changed + earlier.changed,
+            removed=removed + earlier.removed,
+            interrupted=(earlier.run_id, *earlier.interrupted)[:_MOST_INTERRUPTED],
+        )
+    if found.interrupted or files or since != commit:
         write_json_atomically(ws.layout.memos(ws.key) / _LAST_CHANGE, found)
     return {"files_changed": files, "commit_before": since or "none"}
+
+
+def _unpublished_change(ws: Workspace, since: str | None) -> FileChanges | None:
+    """The change that the last build noted, if it ended before it published the commit of the tables."""
+    noted = read_json(ws.layout.memos(ws.key) / _LAST_CHANGE, FileChanges)
+    if noted is None or noted.commit != since or noted.commit == noted.since:
+        return None
+    try:
+        published = read_brief(ws.layout, ws.key)
+    except BrokenIndex:
+        return None
+    return noted if (published.commit if published else None) == noted.since else None

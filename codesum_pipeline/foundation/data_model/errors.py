@@ -20,6 +20,8 @@ CodesumError
 │   ├── DeliveryFailed          a channel took no message, or nobody knows whether it did
 │   ├── BucketUnavailable       a bucket could not be reached, or had too much to do
 │   ├── ProviderUnusable        an OpenID provider cannot be asked, or its clock is another one
+│   ├── RecordsUnavailable      the database of Dagster's records could not be reached
+│   ├── BrokerUnavailable       the broker of the workers could not be reached
 │   ├── LeaseLost               another worker took over a repository that this one was slow to build
 │   ├── LeaseHeld               another build of the same repository is under way
 │   └── BeingIndexed            the first index of a repository is being made
@@ -159,6 +161,14 @@ class LeaseHeld(RetryLater):
 
 class BucketUnavailable(RetryLater):
     """A bucket could not be reached, or had too much to do."""
+
+
+class RecordsUnavailable(RetryLater):
+    """The database of Dagster's records could not be reached."""
+
+
+class BrokerUnavailable(RetryLater):
+    """The broker through which workers get their runs could not be reached."""
 
 
 class LeaseLost(RetryLater):

@@ -82,3 +82,12 @@ def _begun(writer: str) -> "_Hash":
 def module_content_hash(children: Mapping[str, str]) -> str:
     """sha1 over the sorted pairs of child name and child `content_hash`."""
     return hash_of(sorted(children.items()))
+
+
+# These follow from settings too.
+_OF_SETTINGS = ("embedder", "template_", "masking", "author_words", "prompt_chars")
+
+
+def identify_algorithms(versions: Mapping[str, str]) -> str:
+    """Identifies the versions of algorithms that only another version of codesum changes."""
+    return sha1_hex(canonical_json({name: versions[name] for name in versions if not name.startswith(_OF_SETTINGS)}))

@@ -29,6 +29,20 @@ class BucketPlace(Struct, frozen=True):
     storage: StorageSettings
 
 
+class PublishedPointer(Struct, frozen=True):
+    """The published version, as far as readers and the planner want to know without another request.
+
+    `algorithms` identifies the versions of the algorithms that made it; it is empty if an earlier version of codesum
+    published it, which did not write it down.
+    """
+
+    commit: str
+    content_digest: str
+    fingerprint: str
+    digest: str = ""
+    algorithms: str = ""
+
+
 class LocalFiles(Protocol):
     """The files of a home on this machine, for those who read them and for those who edit the home's own.
 
@@ -43,6 +57,10 @@ class LocalFiles(Protocol):
 
     def look(self) -> None:
         """Learn what was published since the last look."""
+        ...
+
+    def pointer(self, key: str) -> PublishedPointer | None:
+        """The published version, where the home says more of it than its files; it is as new as the last `look`."""
         ...
 
     def bring(self, key: str, wanted: str) -> None:
@@ -77,6 +95,10 @@ class WholeFolder:
 
     def look(self) -> None:
         """Nothing is published elsewhere."""
+
+    def pointer(self, key: str) -> PublishedPointer | None:
+        """Its files say all."""
+        return None
 
     def bring(self, key: str, wanted: str) -> None:
         """It is here."""
@@ -137,6 +159,8 @@ class HomeLayout(Struct, frozen=True):
     digests = _HomePath("digests.sqlite")
     # SQLite: when each repository was looked at last, and which are to be looked at now.
     polls = _HomePath("polls.sqlite")
+    # What the planner last knew of each repository, for whoever asks.
+    planned = _HomePath("planned.json")
     # Who asked what with a token.
     audit = _HomePath("audit")
     warehouse = _HomePath("warehouse")

@@ -10,10 +10,16 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
+from msgspec import DecodeError, Struct
 
+from codesum_pipeline.foundation.data_model.decoding import decode
 from codesum_pipeline.foundation.data_model.errors import BrokenIndex
-from codesum_pipeline.foundation.data_model.hashing import canonical_json, sha256_hex, sha256_of_file
+from codesum_pipeline.foundation.data_model.hashing import (
+    canonical_json,
+    identify_algorithms,
+    sha256_hex,
+    sha256_of_file,
+)
 from codesum_pipeline.foundation.store.layout import INDEX_MANIFEST, HomeLayout
 
 
@@ -167,6 +173,49 @@ def read_published(layout: HomeLayout, key: str) -> PublishedState | None:
     except BrokenIndex as error:
         return PublishedState(name.lstat().st_mtime, {}, str(error))
     return PublishedState(name.lstat().st_mtime, version.manifest) if version else None
+
+
+class PublishedBrief(Struct, frozen=True):
+    """What tells which version is published, and from what it was made: the `algorithms` as `identify_algorithms` names
+    them, or the `versions` of all that a manifest lists."""
+
+    commit: str
+    fingerprint: str
+    published_at: float
+    algorithms: str = ""
+    versions: Mapping[str, str] = {}
+
+    def is_made_by(self, algorithms: str) -> bool:
+        """Whether these algorithms made it, and not those of another version of codesum."""
+        return (identify_algorithms(self.versions) if self.versions else self.algorithms) == algorithms
+
+
+class _BriefManifest(Struct, frozen=True):
+    commit: str
+    fingerprint: str
+    versions: dict[str, str] = {}
+
+
+def read_brief(layout: HomeLayout, key: str) -> PublishedBrief | None:
+    """Which version is published, None if there is none. Raises `BrokenIndex`.
+
+    This is asked of ten thousand repositories at a time: of a manifest nothing else is decoded, and no `Path` is built
+    of what is opened, which takes as long as opening it.
+    """
+    name = str(layout.published(key))
+    try:
+        published_at = os.lstat(name).st_mtime
+        if pointer := layout.files.pointer(key):
+            return PublishedBrief(pointer.commit, pointer.fingerprint, published_at, pointer.algorithms)
+        with open(f"{name}{os.sep}{MANIFEST}", "rb") as file:  # noqa: PTH123
+            found = decode(file.read(), _BriefManifest)
+    except FileNotFoundError as error:
+        if os.path.lexists(name):
+            raise BrokenIndex(f"{error.filename} is missing: run `codesum doctor`") from error
+        return None
+    except (OSError, DecodeError) as error:
+        raise BrokenIndex(f"{name}/{MANIFEST} cannot be read ({error}): run `codesum doctor`") from error
+    return PublishedBrief(found.commit, found.fingerprint, published_at, versions=found.versions)
 
 
 def manifest_bytes(manifest: Manifest) -> bytes:

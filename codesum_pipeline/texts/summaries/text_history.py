@@ -166,15 +166,21 @@ def _children_first(id_: str) -> tuple[int, int, str]:
 
 
 # A chain is as long as the levels are deep; a wide one is cut for the reader.
-MAX_CAUSES_SHOWN = 10
+MAX_CAUSES_SHOWN = 5
 
 
 class ExplainStep(Struct, frozen=True):
-    """One rewrite of the chain; `depth` 0 is that of the document in question. `more_causes` counts those left out."""
+    """One rewrite of the chain; `depth` 0 is that of the document in question. `more_causes` counts those left out.
+
+    With `is_edge`, the row's id is no rewrite but a neighbour in the graph that made the context another one; with
+    `is_unwritten`, it is a cause whose own text was not written. Of both, commit and run are those that brought them.
+    """
 
     depth: int
     row: HistoryRow
     more_causes: int
+    is_edge: bool = False
+    is_unwritten: bool = False
 
 
 def explain_text(workspace: Workspace, doc_id: str) -> tuple[ExplainStep, ...]:
@@ -201,6 +207,11 @@ def _descend(rows: dict[str, list[HistoryRow]], row: HistoryRow, depth: int, ste
     steps.append(ExplainStep(depth, row, max(0, len(causes) - MAX_CAUSES_SHOWN)))
     is_looked_at = row.event is HistoryEvent.SAME_TEXT
     for id_ in causes[:MAX_CAUSES_SHOWN]:
+        named = replace(row, id=id_, level=_level_of(rows, id_, row), cause=None, cause_ids=(), cost_usd=0.0)
+        if row.cause is Cause.GRAPH:
+            # A neighbour's text may be as old as the index: it is the edge to it that is new.
+            steps.append(ExplainStep(depth + 1, named, 0, is_edge=True))
+            continue
         earlier = [
             other
             for other in rows.get(id_, ())
@@ -208,8 +219,15 @@ def _descend(rows: dict[str, list[HistoryRow]], row: HistoryRow, depth: int, ste
         ]
         if earlier:
             _descend(rows, earlier[-1], depth + 1, steps)
+        else:
+            steps.append(ExplainStep(depth + 1, named, 0, is_unwritten=True))
     if is_looked_at:
         written = [other for other in rows[row.id] if other.event is HistoryEvent.WRITTEN]
         # The rows of a removed document may have been compacted.
         if written:
             _descend(rows, written[-1], depth + 1, steps)
+
+
+def _level_of(rows: Mapping[str, Sequence[HistoryRow]], id_: str, otherwise: HistoryRow) -> Level:
+    known = rows.get(id_)
+    return known[-1].level if known else otherwise.level

@@ -30,7 +30,7 @@ from codesum_pipeline.builds.codesum_home.settings_loading import (
     load_settings,
     nearest_home,
 )
-from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.errors import BucketUnavailable, ConfigurationError
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.store.atomic import explain_refused_writes
@@ -48,6 +48,8 @@ _READING = frozenset({
     "search", "grep", "impact", "show", "explain", "ask", "overview", "mcp", "web", "status", "repos", "plan", "sql",
     "doctor", "eval", "cost",
 })  # fmt: skip
+# These would go on without the bucket for as long as they run.
+_SERVING = frozenset({"mcp", "web"})
 # These index a checkout by themselves if it is not indexed yet.
 _INDEX_ON_FIRST_USE = frozenset({"search", "grep", "impact", "mcp", "web"})
 # The homes that these make belong to the folder that they are called in.
@@ -69,7 +71,21 @@ class Invocation:
 
     @cached_property
     def settings(self) -> Settings:
-        found = load_settings({**self.flags, "home": self.flags.get("home") or usual_home(self.command, self.flags)})
+        flags = {**self.flags, "home": self.flags.get("home") or usual_home(self.command, self.flags)}
+        try:
+            return self._load(flags)
+        except BucketUnavailable as error:
+            if self.command not in _READING - _SERVING:
+                raise
+            # Without a copy there is nothing to show.
+            with suppress(ConfigurationError):
+                found = self._load({**flags, "offline": True})
+                complain(f"{error}. What follows is what this machine copied from the bucket before")
+                return found
+            raise
+
+    def _load(self, flags: Mapping[str, Any]) -> Settings:
+        found = load_settings(flags)
         found.apply_mode()
         return for_reading(found) if self.command in _READING else found
 

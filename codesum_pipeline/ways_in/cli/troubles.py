@@ -76,6 +76,11 @@ def index_troubles(home: Home, key: str) -> Iterator[Problem]:
         yield Problem(key, remark)
     if (found := last_disagreement(home, key)).files:
         yield Problem(key, f"{_agreement(found)}; {edges_line(found)}")
+        for call in found.calls:
+            yield Problem(
+                key,
+                f"  {call.caller_id} calls {call.callee}: {call.by_index} by the index, {call.by_syntax} by the syntax",
+            )
     trust = count_trust(home.tables, key, home.settings)
     if trust and not trust.edges:
         why = "its index says nothing of its files" if indexes else "it has no index"

@@ -41,6 +41,7 @@ from codesum_pipeline.ways_in.http_serving.audit_log import FAILED, REFUSED, Aud
 from codesum_pipeline.ways_in.http_serving.gate import Holder, behind_tokens
 from codesum_pipeline.ways_in.http_serving.people import Person
 from codesum_pipeline.ways_in.web.ask_pages import ASK, AskPages, Turns
+from codesum_pipeline.ways_in.web.fleet_page import FLEET, FleetPage
 from codesum_pipeline.ways_in.web.pages import HITS, REFRESH, Pages
 from codesum_pipeline.ways_in.web.rendering import SIGNED_IN_AS, respond_with
 
@@ -164,6 +165,7 @@ def pages_of(catalogue: IndexCatalogue, folder: Path, audit: Auditor | None = No
         Route("/document", pages.document),
         Route("/related", pages.related),
         Route("/repository", pages.repository),
+        Route(FLEET, FleetPage(catalogue).show),
         Route(ASK, ask.form, methods=["GET"]),
         Route(ASK, ask.ask, methods=["POST"]),
         Route("/earlier", ask.earlier),
@@ -245,5 +247,5 @@ def _status_of(request: Request, error: Exception) -> int:
     if isinstance(error, MissingTable | UnknownRepository):
         return 404
     if isinstance(error, ConfigurationError):
-        return 400 if request.url.path in ("/", HITS, ASK) else 404
+        return 400 if request.url.path in ("/", HITS, ASK, FLEET) else 404
     return 503

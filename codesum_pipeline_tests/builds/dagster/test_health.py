@@ -16,7 +16,10 @@ from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.alerting import look_for_conditions as look_for_alerts
 from codesum_pipeline.builds.dagster.alerting import take_due
 from codesum_pipeline.builds.dagster.asset_steps import last_materialization
+from codesum_pipeline.builds.reports.build_values import BuildOptions
+from codesum_pipeline.builds.steps.one_build import Build
 from codesum_pipeline.builds.steps.shows import show_run
+from codesum_pipeline.builds.steps.step_list import STEPS
 from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.foundation.data_model.moments import utc_now
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
@@ -131,13 +134,16 @@ def test_a_check_without_data_does_not_pass_and_alarms_nobody(
 def test_lateness_is_seen_and_told_while_nothing_is_built(
     built_shop: GitRepo, quick: Home, instance: dg.DagsterInstance, look: Callable[..., dg.SensorResult]
 ) -> None:
-    look()
-    assert found(instance, "published_index", "index_is_fresh") == []
+    for _ in range(2):
+        look()
+    assert found(instance, "published_index", "index_is_fresh") == [
+        ("SUCCEEDED", "", "at the repository's newest commit")
+    ]
 
     built_shop.commit({"shop/prices.py": ODD})
     for _ in range(4):
         look()
-    [(status, _, description)] = found(instance, "published_index", "index_is_fresh")
+    [(status, _, description), *_] = found(instance, "published_index", "index_is_fresh")
     assert status == "FAILED" and description.startswith("behind its repository since")
     settle(quick, instance)
     assert alerted(quick) == ["codesum: Failing: shop: check index_is_fresh"]
@@ -270,3 +276,22 @@ def test_the_summary_of_a_run_is_made_of_what_the_home_has(built_shop: GitRepo, 
         "**How good it is now.**",
     ]
     assert [each for each in headings if each not in str(text)] == [] and written == 0
+
+
+def test_a_run_that_publishes_what_an_interrupted_one_wrote_tells_the_change_since_the_published_version(
+    built_shop: GitRepo, home: Home
+) -> None:
+    before = built_shop.git("rev-parse", "HEAD").strip()[:10]
+    built_shop.commit({"shop/odd.py": ODD})
+    now = built_shop.git("rev-parse", "HEAD").strip()[:10]
+    names = [step.name for step in STEPS]
+    interrupted, second = (Build(home, "shop", run_id, BuildOptions()) for run_id in ("interrupted", "second"))
+    for name in names[: names.index("dense_index")]:
+        interrupted.perform(name)
+
+    outcomes = {name: second.perform(name) for name in names[: names.index("published_index") + 1]}
+
+    text = str(outcomes["published_index"].values["what_this_run_did"])
+    assert f"`{before}` → `{now}`" in text
+    assert "1 files added, 0 changed, 0 removed, also by 1 interrupted run" in text
+    assert "| function | written | new | 2 |" in text

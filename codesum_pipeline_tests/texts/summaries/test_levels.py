@@ -19,6 +19,7 @@ from codesum_pipeline.foundation.data_model.document import (
     PlanAction,
     PlanRow,
     SummaryDocument,
+    WrittenBy,
 )
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
@@ -215,6 +216,65 @@ def test_explain_follows_the_causes_down_to_the_edit(built: Workspace, shop: Git
         (2, "shop/cart.py::Cart::add", Cause.CONTENT),
     ]
     assert {step.row.commit for step in steps} == {commit}
+
+
+def test_explain_shows_five_of_many_causes_each_with_the_commit_that_brought_it(
+    built: Workspace, shop: GitRepo
+) -> None:
+    new = {
+        f"many/part_{number}.py": f"def part_{number}():\n    return open('{number}').read()\n" for number in range(8)
+    }
+    first = shop.commit({**new, "many/README.md": "# Many\n"})
+    build(built)
+    changed = {
+        name: text.replace("return open", "print(1)\n    raise OSError('no'); open") for name, text in new.items()
+    }
+    shop.commit(changed)
+    build(built)
+
+    top, *causes = explain_text(built, "many")
+
+    direct = [step for step in causes if step.depth == 1]
+    assert [step.row.id for step in direct] == [f"many/part_{number}.py" for number in range(5)]
+    assert top.more_causes == 3
+    assert len({step.row.commit for step in causes} | {top.row.commit}) == 1
+    assert top.row.commit != first
+
+
+def _written(number: int, id_: str, *causes: str, cause: Cause | None = None) -> HistoryRow:
+    return HistoryRow(
+        sequence=number,
+        id=id_,
+        level=Level.FUNCTION,
+        event=HistoryEvent.WRITTEN,
+        cause=cause,
+        cause_ids=causes,
+        writer="llm/1",
+        written_by=WrittenBy.LLM,
+        summary_hash=f"{number}",
+        text_hash=f"{number}",
+        run_id=f"run {number}",
+        commit=f"commit {number}",
+        written_at="2027-01-31T09:30:00Z",
+        cost_usd=0.0,
+    )
+
+
+def test_explain_names_the_edges_that_made_a_context_another_one_with_the_commit_of_the_edges(built: Workspace) -> None:
+    rows = [
+        _written(1, "a.py::old", cause=Cause.NEW),
+        _written(2, "a.py::f", "a.py::old", "b.py::gone", cause=Cause.GRAPH),
+        _written(3, "a.py::g", "b.py::gone", cause=Cause.CHILD),
+    ]
+    built.tables.write_rows("document_history", "shop", rows, HistoryRow)
+
+    (_, *edges), (_, unwritten) = explain_text(built, "a.py::f"), explain_text(built, "a.py::g")
+
+    assert [(step.row.id, step.is_edge, step.row.commit, step.row.run_id) for step in edges] == [
+        ("a.py::old", True, "commit 2", "run 2"),
+        ("b.py::gone", True, "commit 2", "run 2"),
+    ]
+    assert (unwritten.row.id, unwritten.is_unwritten, unwritten.row.commit) == ("b.py::gone", True, "commit 3")
 
 
 def test_explain_names_the_child_that_went(built: Workspace, shop: GitRepo) -> None:

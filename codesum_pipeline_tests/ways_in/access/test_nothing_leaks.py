@@ -111,6 +111,7 @@ TARGETS = {
         "//repository?repo={b}",
         "/REPOSITORY?repo={b}",
     ),
+    "/fleet": ("/fleet", "/fleet?q={b}", "/fleet?sort={b}", "/fleet?state={b}", "/fleet?from={b}", "/fleet?q=quokka"),
     "/ask": ("/ask", "/ask?repo={b}", "/ask?conversation={conversation}", "/ask?before=9999"),
     "/earlier": ("/earlier?id={turn_b}", "/earlier?id={turn_a}", "/earlier?id=' OR 1=1 --"),
     "/static": ("/static/page.css", "/static/../../repos.yaml", "/static/%2e%2e/%2e%2e/repos.yaml", "/static/"),

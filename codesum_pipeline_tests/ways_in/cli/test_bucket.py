@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import time
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,8 +11,9 @@ from typing import Any
 import pytest
 
 from benchmarks.many_indexes import copy_index
-from codesum_pipeline.builds.codesum_home.home_folders import layout_of
+from codesum_pipeline.builds.codesum_home.home_folders import cache_folder, layout_of
 from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
+from codesum_pipeline.builds.reports.planner_record import PlannedBuild, keep_planned
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.foundation.store.lease import hold_repository
 from codesum_pipeline.foundation.store.object_storage.heads import HeadHolder, head_name, read_head
@@ -173,3 +176,94 @@ def test_what_is_added_and_removed_is_written_to_the_bucket(bucket: Objects, cod
 
     assert url in text
     assert "enabled: false" in text
+
+
+@pytest.fixture
+def daemons_home(bucket: Objects) -> HomeLayout:
+    """The folder of a daemon on another machine, whose home is the bucket."""
+    settings = load_settings({"home": bucket.url})
+    return layout_of(settings)
+
+
+def test_status_of_a_bucket_says_what_the_daemon_on_another_machine_knows(
+    bucket: Objects, daemons_home: HomeLayout, codesum: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    head = read_head(bucket, "shop") or pytest.fail("nothing was committed")
+    published = head.head.published or pytest.fail("nothing was published")
+    entries = {
+        "shop": {"url": "https://code.example/shop.git"},
+        "broken": {"url": "https://code.example/broken.git"},
+        "behind": {"url": "https://code.example/behind.git"},
+    }
+    bucket.put("home/repos.yaml", json.dumps({"repositories": entries}).encode())
+    bucket.put(head_name("behind"), head.head.replaced().encoded())
+    now = time.time()
+    same = {"at": now, "head_at": now}
+    builds = {
+        "shop": PlannedBuild(
+            decision="up to date", head=published.commit, wanted=published.fingerprint, published="", **same
+        ),
+        "broken": PlannedBuild(decision="failed too often", head="1" * 40, failures=3, failure="no room", **same),
+        "behind": PlannedBuild(decision="to build", head="2" * 40, behind_since="2027-01-31T09:30:00.120Z", **same),
+    }
+    keep_planned(daemons_home, builds, registered=builds, every_s=60, version="")
+    # Another machine has nothing yet.
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another machine"))
+
+    done = codesum(bucket.url, "status", "--json")
+
+    found = {each["repo"]: each for each in map(json.loads, done.stdout.splitlines())}
+    assert {key: each["state"] for key, each in found.items()} == {
+        "shop": "up to date",
+        "broken": "failed too often",
+        "behind": "behind",
+    }
+    assert (found["broken"]["failed_runs"], found["broken"]["failure"]) == (3, "no room")
+    assert (found["behind"]["head"], found["behind"]["behind_since"]) == ("2" * 40, "2027-01-31T09:30:00.120Z")
+    assert found["shop"]["commit"] == published.commit
+    assert "cannot tell" not in done.stdout and "codesum index" not in done.output
+
+
+def test_a_record_of_ticks_that_is_none_is_as_good_as_missing(
+    bucket: Objects, codesum: Call, daemons_home: HomeLayout
+) -> None:
+    for data in (b"no record", zlib.compress(b"no record"), zlib.compress(bytes(80 << 20))):
+        bucket.put("fleet/planned.json.z", data)
+        done = codesum(bucket.url, "status", "--json")
+        assert (done.exit_code, json.loads(done.stdout)["state"]) == (0, "up to date"), done.output
+
+
+@pytest.fixture
+def unreachable(bucket: Objects, codesum: Call, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A bucket at a server that does not listen, of which this machine has the copy of `bucket`."""
+    for arguments in (("status", "--json"), ("search", "voucher")):
+        assert codesum(bucket.url, *arguments).exit_code == 0
+    address = "s3://away/home"
+    # What was brought is known by its inode, too.
+    cache_folder(bucket.url).rename(cache_folder(address))
+    for notes in cache_folder(address).rglob("*.files.json"):
+        notes.write_text(notes.read_text().replace(bucket.url, address))
+    for name, value in {
+        "AWS_ENDPOINT_URL": "http://127.0.0.1:9",
+        "AWS_ALLOW_HTTP": "true",
+        "AWS_ACCESS_KEY_ID": "key",
+        "AWS_SECRET_ACCESS_KEY": "secret",
+        "AWS_REGION": "nowhere",
+    }.items():
+        monkeypatch.setenv(name, value)
+    return address
+
+
+def test_without_the_bucket_readers_name_it_and_show_what_was_copied(unreachable: str, codesum: Call) -> None:
+    for arguments, shown in ((("status", "--json"), '"shop"'), (("search", "voucher", "--json"), "voucher")):
+        done = codesum(unreachable, *arguments)
+
+        assert (done.exit_code, shown in done.stdout) == (0, True), done.output
+        assert "s3://away/home" in done.stderr and "cannot be reached now" in done.stderr
+        assert "What follows is what this machine copied from the bucket before" in done.stderr
+
+
+def test_without_the_bucket_nothing_is_changed(unreachable: str, codesum: Call) -> None:
+    done = codesum(unreachable, "remove", "shop")
+
+    assert (done.exit_code, "cannot be reached now" in done.stderr) == (3, True), done.output

@@ -4,10 +4,14 @@ import hashlib
 import json
 import shutil
 import sqlite3
+import time
 from pathlib import Path
 
 import pytest
 
+from benchmarks.many_indexes import copy_index
+from codesum_pipeline.builds.reports.planner_record import PlannedBuild, keep_planned
+from codesum_pipeline.foundation.data_model.moments import moment_at
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.foundation.store.lease import hold_lease
@@ -173,18 +177,51 @@ def test_findings_can_be_read_by_programs(codesum, own_shop):
     assert finding["way_out"] == "codesum index shop --force"
 
 
-def test_what_was_never_indexed_is_named_with_the_command_that_does(codesum, own_shop, git_repo):
+def test_what_waits_for_its_first_build_is_no_problem(codesum, own_shop, git_repo):
     Registry(own_shop / "repos.yaml").add(RepositoryEntry("new", str(git_repo({"a.py": "x = 1\n"}).path)))
 
     found = codesum(own_shop, "doctor")
     for_programs = codesum(own_shop, "doctor", "new", "--json")
 
-    assert found.exit_code == 1
-    assert found.stdout == ("new\n  it has no index yet\n  way out: codesum index new\n\n1 repository in order: shop\n")
+    what = "it waits for its first build; `codesum index new` builds it now"
+    assert (found.exit_code, found.stdout) == (0, f"new\n  {what}\n2 repositories in order: new, shop\n")
     assert (for_programs.exit_code, json.loads(for_programs.stdout)) == (
-        1,
-        {"repo": "new", "what": "it has no index yet", "way_out": "codesum index new"},
+        0,
+        {"repo": "new", "what": what, "way_out": None},
     )
+
+
+def test_the_doctor_names_what_the_fleet_waits_for_and_ends_with_1_only_for_what_needs_a_person(
+    codesum, own_shop, git_repo
+):
+    entries, now, builds = Registry(own_shop / "repos.yaml"), time.time(), {}
+    long_ago, just_now = "2026-01-31T09:30:00.000Z", moment_at(now)
+    for key, decision, facts in (
+        ("away", "unreadable", {"complaint": "nobody answers"}),
+        ("behind", "to build", {"behind_since": just_now}),
+        ("failed", "failed too often", {"failures": 3, "failure": "a broken table"}),
+        ("late", "to build", {"behind_since": long_ago}),
+    ):
+        if key != "away":
+            copy_index(HomeLayout(own_shop), "shop", key)
+        entries.add(RepositoryEntry(key, f"https://code.example/{key}.git"))
+        builds[key] = PlannedBuild(decision=decision, at=now, head="1" * 40, **facts)
+    keep_planned(HomeLayout(own_shop), builds, registered=builds, every_s=60, version="")
+
+    def told(*keys):
+        done = [codesum(own_shop, "doctor", key, "--json") for key in keys]
+        lines = [json.loads(line) for each in done for line in each.stdout.splitlines()]
+        return [each.exit_code for each in done], lines
+
+    passing, passing_told = told("away")
+    lasting, lasting_told = told("failed", "late")
+    _, in_time = told("behind")
+
+    assert any("nobody answers" in each["what"] and each["way_out"] is None for each in passing_told)
+    assert any(each["what"] == "1 repository is behind, and will be built: behind" for each in in_time)
+    assert any("failed 3 times, last: a broken table" in each["what"] and each["way_out"] for each in lasting_told)
+    assert any("longer than checks.behind_hours allows" in each["what"] for each in lasting_told)
+    assert (passing, lasting) == ([0], [1, 1])
 
 
 def test_what_was_removed_before_it_was_indexed_is_nobodys_concern_until_one_asks(codesum, own_shop, git_repo):

@@ -18,10 +18,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from uuid import uuid4
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.errors import BrokenStore
-from codesum_pipeline.foundation.data_model.hashing import sha256_hex
+from codesum_pipeline.foundation.data_model.hashing import identify_algorithms, sha256_hex
 from codesum_pipeline.foundation.store.atomic import (
     read_json,
     replace_durably,
@@ -30,10 +31,9 @@ from codesum_pipeline.foundation.store.atomic import (
     temporary_beside,
     write_json_atomically,
 )
-from codesum_pipeline.foundation.store.layout import MANIFEST_NAME, HomeLayout
+from codesum_pipeline.foundation.store.layout import MANIFEST_NAME, HomeLayout, PublishedPointer
 from codesum_pipeline.foundation.store.object_storage.bucket_findings import broken_parts
 from codesum_pipeline.foundation.store.object_storage.head_lease import HeadLease, take_head
-from codesum_pipeline.foundation.store.object_storage.heads import PublishedPointer
 from codesum_pipeline.foundation.store.object_storage.objects import Objects
 from codesum_pipeline.foundation.store.object_storage.opened_homes import OPENED_HOMES
 from codesum_pipeline.foundation.store.object_storage.pieces import cut_file, from_bytes, to_bytes
@@ -59,6 +59,15 @@ from codesum_pipeline.foundation.store.repository_record import Entry
 # a day it only rises.
 _SPENDING = "spending/"
 _MICRO = 1_000_000
+
+
+class _PublishedManifest(Struct, frozen=True):
+    """The fields of a manifest that a head repeats."""
+
+    commit: str
+    content_digest: str
+    fingerprint: str
+    versions: dict[str, str]
 
 
 class Journal:
@@ -200,8 +209,11 @@ class BucketRecord:
     def _published(self) -> PublishedPointer | None:
         name = self._layout.published(self._key)
         # The manifest does not hold its own digest, which names its folder.
-        found = read_json(name / MANIFEST_NAME, PublishedPointer)
-        return replace(found, digest=name.readlink().name) if found else None
+        found = read_json(name / MANIFEST_NAME, _PublishedManifest)
+        if found is None:
+            return None
+        digest, algorithms = name.readlink().name, identify_algorithms(found.versions)
+        return PublishedPointer(found.commit, found.content_digest, found.fingerprint, digest, algorithms)
 
     def _remove_others(self, manifest: StateManifest) -> None:
         home = self._layout.home

@@ -26,11 +26,11 @@ from codesum_pipeline.foundation.data_model.errors import (
     LeaseLost,
     Superseded,
 )
+from codesum_pipeline.foundation.store.layout import PublishedPointer
 from codesum_pipeline.foundation.store.locks import ProcessIdentity, boot_id, pid_namespace, process_started
 from codesum_pipeline.foundation.store.object_storage.heads import (
     FoundHead,
     HeadHolder,
-    PublishedPointer,
     RepositoryHead,
     head_name,
     read_head,

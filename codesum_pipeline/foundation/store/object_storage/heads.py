@@ -13,6 +13,7 @@ from msgspec import Struct, field, json
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.store.layout import PublishedPointer
 from codesum_pipeline.foundation.store.locks import ProcessIdentity
 from codesum_pipeline.foundation.store.object_storage.objects import ObjectInfo, Objects
 from codesum_pipeline.foundation.store.object_storage.state_manifest import PARTS, parse_own, part_name, read_manifest
@@ -29,15 +30,6 @@ class HeadHolder(ProcessIdentity, frozen=True, kw_only=True):
     run_id: str
     nonce: str
     lease_s: float
-
-
-class PublishedPointer(Struct, frozen=True):
-    """The published version, as far as readers and the planner want to know without another request."""
-
-    commit: str
-    content_digest: str
-    fingerprint: str
-    digest: str = ""
 
 
 class RepositoryHead(Struct, frozen=True):

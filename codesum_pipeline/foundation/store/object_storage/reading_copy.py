@@ -33,7 +33,14 @@ from codesum_pipeline.foundation.store.atomic import (
     write_bytes_atomically,
     write_json_atomically,
 )
-from codesum_pipeline.foundation.store.layout import INDEX, INDEX_MANIFEST, MANIFEST_NAME, STATE, HomeLayout
+from codesum_pipeline.foundation.store.layout import (
+    INDEX,
+    INDEX_MANIFEST,
+    MANIFEST_NAME,
+    STATE,
+    HomeLayout,
+    PublishedPointer,
+)
 from codesum_pipeline.foundation.store.locks import lock_exclusively, lock_if_free, lock_shared
 from codesum_pipeline.foundation.store.object_storage.heads import head_infos, read_head
 from codesum_pipeline.foundation.store.object_storage.home_files import HomeFiles
@@ -58,11 +65,12 @@ _log = logging.getLogger(__name__)
 
 
 class KnownHead(Struct, frozen=True, array_like=True):
-    """A head as it was read: its tag, the state that it names, and the digest of the published version."""
+    """A head as it was read: its tag, the state that it names, and the published version."""
 
     etag: str
     state: str | None
     digest: str | None
+    published: PublishedPointer | None = None
 
 
 class ReadingCopy:
@@ -128,7 +136,14 @@ class ReadingCopy:
                 return
             present = {key: info for key, info in head_infos(self.objects) if is_repository_key(key)}
             known = {key: head for key, head in self._heads.items() if key in present}
-            changed = [key for key, info in present.items() if key not in known or known[key].etag != info.etag]
+            # One that an earlier version noted lacks what is published.
+            changed = [
+                key
+                for key, info in present.items()
+                if key not in known
+                or known[key].etag != info.etag
+                or bool(known[key].digest) != bool(known[key].published)
+            ]
             with ThreadPoolExecutor(_AT_ONCE) as pool:
                 found = {key: head for key, head in pool.map(self._head, changed) if head}
             # Nothing stays of a repository that the bucket does not have any more.
@@ -160,6 +175,11 @@ class ReadingCopy:
     def edit(self, path: Path, edit: Callable[[], T]) -> T:
         """See `LocalFiles.edit`."""
         return self._files.edit(path, edit)
+
+    def pointer(self, key: str) -> PublishedPointer | None:
+        """See `LocalFiles.pointer`."""
+        head = self._heads.get(key)
+        return head.published if head else None
 
     def bring_indexes(self, keys: Iterable[str]) -> None:
         """Fetch the published indexes that are not there, several at one time; a broken one is left to who opens it."""
@@ -230,7 +250,7 @@ class ReadingCopy:
         if found is None:
             return key, None
         head = found.head
-        return key, KnownHead(found.etag, head.state, head.published.digest if head.published else None)
+        return key, KnownHead(found.etag, head.state, head.published.digest if head.published else None, head.published)
 
     def _point(self, key: str, digest: str | None, published_at: float) -> None:
         name = self.layout.published(key)

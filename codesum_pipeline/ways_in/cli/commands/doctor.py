@@ -19,6 +19,7 @@ from codesum_pipeline.foundation.data_model.errors import (
     CodesumError,
     ConfigurationError,
     LeaseHeld,
+    RecordsUnavailable,
 )
 from codesum_pipeline.foundation.data_model.printable import count_noun, one_line
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
@@ -30,6 +31,7 @@ from codesum_pipeline.foundation.store.object_storage.heads import release_head
 from codesum_pipeline.foundation.store.object_storage.opened_homes import OPENED_HOMES
 from codesum_pipeline.indexes.publishing.verify import verify_index
 from codesum_pipeline.ways_in.cli.entry_finding import NO_REPOSITORY
+from codesum_pipeline.ways_in.cli.fleet_troubles import fleet_troubles
 from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import key_argument, switch
 from codesum_pipeline.ways_in.cli.render import FAILED, indent_part, print_json, show_parts, style_text, write_note
@@ -77,13 +79,13 @@ def doctor(
 ) -> None:
     """Check published indexes, leases, runs, digests and Dagster's records, and say how to repair them.
 
-    Every published index is compared with its manifest and with the tables. Registered repositories without an index
-    are named, and so is data of repositories that are not registered. Runs whose process is gone are marked as failed,
-    so that Dagster starts new ones. Broken records of Dagster are mended, or moved aside and begun anew. Standing
-    questions and channels that cannot be used are named, and so are digests that could not be written or sent. For each
-    compiler's index you see how many files use it, and how often it and the syntax disagree. For a home in a bucket,
-    the check covers access, conditional writes, leases and missing parts; with KEY, the index of that repository is
-    fetched and compared. The exit code is 1 where something has to be repaired.
+    Every published index is compared with its manifest and with the tables. Repositories that failed too often or
+    are behind are named, and so is data of repositories that are not registered. Runs whose process is gone are marked
+    as failed, so that Dagster starts new ones. Broken records of Dagster are mended, or moved aside and begun anew.
+    Standing questions and channels that cannot be used are named, and so are digests that could not be written or sent.
+    For each compiler's index you see how many files use it, and how often it and the syntax disagree. For a home in a
+    bucket, the check covers access, conditional writes, leases and missing parts; with KEY, the index of that
+    repository is fetched and compared. The exit code is 1 where a person has to do something.
 
     Secrets that earlier versions stored are counted, and not shown.
     """
@@ -102,6 +104,7 @@ def doctor(
         *(() if key else _registry(home)),
         *_bucket(home, [entry.key for entry in entries] if key else []),
         *(problem for entry in entries for problem in _examine(home, entry, is_deep=bool(key))),
+        *fleet_troubles(home, entries),
         *(() if key else (*digest_troubles(home), *_scattered(home))),
         *_dagsters_records(home),
         *(() if key else _stored_secrets(stored)),
@@ -221,8 +224,10 @@ def _examine(home: Home, entry: RepositoryEntry, *, is_deep: bool) -> Iterator[P
     except BrokenStore as error:
         yield Problem(key, str(error), f"rm {home.layout.state(key)}")
     if not _is_built(home, entry):
-        what = "it has no index yet" if entry.enabled else "it is removed, and has no index"
-        yield Problem(key, what, f"codesum {'index' if entry.enabled else 'add'} {key}")
+        if entry.enabled:
+            yield Problem(key, f"it waits for its first build; `codesum index {key}` builds it now")
+        else:
+            yield Problem(key, "it is removed, and has no index", f"codesum add {key}")
         return
     if home.layout.files.is_copy and not is_deep:
         # To compare them is to fetch them: that is for one repository at a time.
@@ -254,7 +259,7 @@ def _dagsters_records(home: Home) -> Iterator[Problem]:
     try:
         mended = mend_records(home)
         ended = end_vanished_runs(home)
-    except CannotWrite as error:
+    except (CannotWrite, RecordsUnavailable) as error:
         yield Problem(None, f"runs are not looked at: {error}")
         return
     for what in mended:

@@ -29,7 +29,8 @@ def explain(
     """Show why a document was last rewritten, as the chain of causes.
 
     Each line is one rewrite: the document, why it was written again, at which commit,
-    in which run, when, by which writer and at what price. Below it stand the rewrites that caused it.
+    in which run, when, by which writer and at what price. Below it stand the rewrites that caused it, five at most and
+    the number of the others; and the neighbours in the graph whose new edges made a model's context another one.
     """
     invocation = invocation_of(ctx)
     found = find_document(invocation, id, repo=repo)
@@ -44,6 +45,8 @@ def explain(
                 "depth": step.depth,
                 **{name: getattr(step.row, name) for name in _OF_ROW},
                 "more_causes": step.more_causes,
+                "is_edge": step.is_edge,
+                "is_unwritten": step.is_unwritten,
                 "written_by": step.row.written_by,
                 "writer": step.row.writer,
             }
@@ -70,8 +73,16 @@ def _tree(steps: Sequence[ExplainStep]) -> Tree:
 
 
 def _line(step: ExplainStep) -> Text:
-    """One rewrite."""
+    """One rewrite, or a cause that is none."""
     line = Text(one_line(step.row.id), style="bold")
+    if step.is_edge or step.is_unwritten:
+        what = (
+            "its edge to the text above is new" if step.is_edge else "it came or changed; its own text was not written"
+        )
+        line.append(f"  {what}", style="yellow not bold")
+        brought = f"commit {step.row.commit[:SHORT_COMMIT]} · run {step.row.run_id[:SHORT_COMMIT]}"
+        line.append(f"  {one_line(brought)}", style="dim not bold")
+        return line
     line.append(f"  {step.row.level}", style="dim not bold")
     cause = f": {step.row.cause}" if step.row.cause else ""
     line.append(f"  {step.row.event}{cause}", style="yellow not bold")

@@ -13,21 +13,20 @@ from rich.text import Text
 
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.reports.kept_failures import read_failures
-from codesum_pipeline.builds.steps.freshness import IndexState, judge_freshness
+from codesum_pipeline.builds.steps.fleet_states import RepositoryState
+from codesum_pipeline.builds.steps.freshness import IndexState
 from codesum_pipeline.foundation.data_model.document import LEVELS
-from codesum_pipeline.foundation.data_model.errors import BrokenStore, CannotWrite, CodesumError
+from codesum_pipeline.foundation.data_model.errors import BucketUnavailable, CodesumError
 from codesum_pipeline.foundation.data_model.model_call import LedgerRow
 from codesum_pipeline.foundation.data_model.moments import age_in_words, moment_at, utc_now
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.foundation.store.lease import LeaseHolder
 from codesum_pipeline.indexes.file_formats.version_folder import PublishedState, read_published
 from codesum_pipeline.notifications.digests.digest_store import open_digests
 from codesum_pipeline.source.files.dirty_trees import TreeState, state_of_entry
 from codesum_pipeline.source.git.git_addresses import shown_location
-from codesum_pipeline.source.git.locations import is_url
-from codesum_pipeline.source.git.mirror import Mirror
 from codesum_pipeline.texts.llm.ledger_readings import spent_today
 from codesum_pipeline.texts.llm.totals import add_up_calls
+from codesum_pipeline.ways_in.agent_tools.fleet_reading import behind_for, read_fleet, remark_of, state_json
 from codesum_pipeline.ways_in.agent_tools.skipped_files import read_skipped
 from codesum_pipeline.ways_in.cli.build_report import failure_lines, failures_json, listed_counts
 from codesum_pipeline.ways_in.cli.entry_finding import NO_REPOSITORY
@@ -36,6 +35,7 @@ from codesum_pipeline.ways_in.cli.left_out import left_out_lines
 from codesum_pipeline.ways_in.cli.options import JsonOfRepositories, key_argument, switch
 from codesum_pipeline.ways_in.cli.render import (
     SHORT_COMMIT,
+    complain,
     make_fields,
     make_table,
     present_rows,
@@ -48,59 +48,66 @@ from codesum_pipeline.ways_in.cli.unread_definitions import broken_files_of, unr
 
 _RUNS_SHOWN = 5
 _DOUBTS_SHOWN = 10
-_STYLES = {
+_STYLES: dict[str, str] = {
     IndexState.FRESH: "green",
-    IndexState.BUILDING: "cyan",
-    **dict.fromkeys((IndexState.BEHIND, IndexState.CHANGED, IndexState.OTHER_INDEXES, IndexState.UNFINISHED), "yellow"),
-    **dict.fromkeys((IndexState.BROKEN, IndexState.UNKNOWN), "red"),
+    **dict.fromkeys((IndexState.BUILDING, IndexState.QUEUED), "cyan"),
+    **dict.fromkeys(
+        (
+            IndexState.BEHIND,
+            IndexState.CHANGED,
+            IndexState.UPGRADED,
+            IndexState.OTHER_INDEXES,
+            IndexState.UNFINISHED,
+        ),
+        "yellow",
+    ),
+    **dict.fromkeys((IndexState.BROKEN, IndexState.UNKNOWN, IndexState.FAILED, IndexState.UNREADABLE), "red"),
 }
 
 
 # Columns that are not shown where no row has them.
-_MAY_LACK = ("work tree", "remark")
+_MAY_LACK = ("documents", "placeholders", "behind for", "work tree", "remark")
+# Of more repositories than this, neither indexes nor work trees are opened.
+_OPENED = 100
+# Of more than this, those are listed that may need something, and so many of them.
+_SHOWN = 200
+_NEEDS_NOTHING = (IndexState.FRESH, IndexState.DISABLED, IndexState.RETIRED)
 # Waiting for git and for other machines, not computing.
 _READERS = 16
 
 
 class Freshness(Struct, frozen=True):
-    """How fresh one repository's index is. `head` is the commit that a build would be of; `why` says why the state or
-    the commit is not known. `tree` is the state of its work tree, if there is one, `left_out` what is not indexed."""
+    """How fresh one repository's index is: what the fleet knows of it, and what was seen in its index and work tree.
+    `tree` is the state of its work tree, if there is one, `left_out` what is not indexed."""
 
-    entry: RepositoryEntry
-    state: IndexState
-    published: PublishedState | None
-    head: str | None
-    holder: LeaseHolder | None
-    why: str = ""
+    known: RepositoryState
+    published: PublishedState | None = None
     tree: TreeState | None = None
     left_out: tuple[str, ...] = ()
 
+    @property
+    def entry(self) -> RepositoryEntry:
+        return self.known.entry
 
-def look_at(home: Home, entries: Sequence[RepositoryEntry], *, ask_remotes: bool) -> list[Freshness]:
-    """The freshness of each entry, in their order. Servers are asked only with `ask_remotes`, folders always."""
+
+def look_at(home: Home, states: Sequence[RepositoryState]) -> list[Freshness]:
+    """What is seen in the index and the work tree of each repository, unless they are many."""
+    if len(states) > _OPENED:
+        return [Freshness(state) for state in states]
     with ThreadPoolExecutor(_READERS) as pool:
-        return list(pool.map(lambda entry: _look_at(home, entry, ask_remotes=ask_remotes), entries))
+        return list(pool.map(lambda state: _look_at(home, state), states))
 
 
-def _look_at(home: Home, entry: RepositoryEntry, *, ask_remotes: bool) -> Freshness:
-    """An index that cannot be read is a state of its own, so that the other repositories are shown all the same."""
-    published, head, why = read_published(home.layout, entry.key), None, ""
-    mirror = Mirror(home.layout.mirror(entry.key), timeout_s=home.settings.planner.ls_remote_timeout_s)
-    is_offline = home.settings.offline or not ask_remotes
-    if entry.enabled:
-        try:
-            head = mirror.head_commit(entry, offline=is_offline and is_url(entry.location))
-        except CodesumError as error:
-            why = str(error)
-    tree = None
+def _look_at(home: Home, state: RepositoryState) -> Freshness:
+    published, tree = None, None
+    left_out: tuple[str, ...] = ()
     with suppress(CodesumError):
-        tree = state_of_entry(entry)
-    try:
-        found = judge_freshness(home.workspace(entry, run_id="look"), head=head)
-        left_out = tuple(left_out_lines(home, entry.key))
-    except BrokenStore as error:
-        return Freshness(entry, IndexState.BROKEN, published, None, None, str(error), tree)
-    return Freshness(entry, found.state, published, head, found.holder, found.why or why, tree, left_out)
+        published = read_published(home.layout, state.key)
+    with suppress(CodesumError):
+        tree = state_of_entry(state.entry)
+    with suppress(CodesumError):
+        left_out = tuple(left_out_lines(home, state.key))
+    return Freshness(state, published, tree, left_out)
 
 
 def status(
@@ -120,21 +127,32 @@ def status(
     [bold]behind[/]: the repository has a newer commit. [bold]settings changed[/]: a setting or a new version
     of codesum would give another index. [bold]compilers' indexes changed[/]: a SCIP index came, changed or went.
     [bold]build unfinished[/]: the last build stopped half-way.
-    In all four cases [bold]codesum index KEY[/] brings it up to date.
+    [bold]made by an earlier version[/]: a new version of codesum would give another index.
+    In all these cases [bold]codesum index KEY[/] brings it up to date.
+
+    Where a daemon looks after the home, its last look at each repository counts, on every machine; the remark
+    says what failed, how often, and when the next build is tried. A part that cannot be reached (bucket,
+    database, broker) is named on stderr.
     """
     invocation = invocation_of(ctx)
     home = invocation.home
-    found = look_at(home, [home.registry.get(key)] if key else invocation.entries(), ask_remotes=remote)
+    fleet = read_fleet(home, [home.registry.get(key)] if key else invocation.entries(), ask_remotes=remote)
+    for trouble in fleet.troubles:
+        complain(trouble)
+    found = look_at(home, fleet.repositories)
     if key and not as_json:
         show_parts(*_details(home, found[0]), *_runs(home, key))
         return
     values: Sequence[Any] = found
+    is_open = len(found) <= _OPENED
     if as_json:
         values = [
-            _as_json(each) | _troubles_json(home, each.entry.key) | (_files_json(home, each.entry.key) if key else {})
-            for each in found
+            _as_json(each) | (_read_json(home, each.entry.key, is_alone=bool(key)) if is_open else {}) for each in found
         ]
-    present_rows(values, lambda: _overview(found), as_json=as_json, otherwise=NO_REPOSITORY)
+    shown = found if len(found) <= _SHOWN else [each for each in found if each.known.state not in _NEEDS_NOTHING]
+    present_rows(values, lambda: _overview(shown[:_SHOWN]), as_json=as_json, otherwise=NO_REPOSITORY)
+    if len(found) > _SHOWN and not as_json:
+        write_note(_counts(found, more=len(shown) - _SHOWN))
     if found and not as_json and (troubles := [*digest_troubles(home)]):
         more = f"; and {len(troubles) - 1:,} more: `codesum doctor` names all" if troubles[1:] else ""
         write_note(f"digests: {troubles[0].what}{more}")
@@ -143,22 +161,28 @@ def status(
 def _as_json(found: Freshness) -> dict[str, Any]:
     out = found.published
     return {
-        "repo": found.entry.key,
-        "state": found.state,
-        "commit": out and out.commit,
-        "head": found.head,
+        **state_json(found.known),
         "documents": out and out.count("documents"),
         "placeholders": out and out.count("placeholders"),
-        "published_at": out and moment_at(out.published_at),
-        "lease": str(found.holder) if found.holder else None,
-        "why": found.why or None,
         "tree": found.tree,
         "left_out": [*found.left_out],
     }
 
 
-def _troubles_json(home: Home, key: str) -> dict[str, Any]:
-    return {"failures": failures_json(home, key), "unread": unread_json(home, key)}
+def _read_json(home: Home, key: str, *, is_alone: bool) -> dict[str, Any]:
+    """What is read from a repository's tables; null where a bucket cannot be reached and they are not here."""
+    try:
+        troubles = {"failures": failures_json(home, key), "unread": unread_json(home, key)}
+        return troubles | (_files_json(home, key) if is_alone else {})
+    except BucketUnavailable:
+        return {"failures": None, "unread": None}
+
+
+def _counts(found: Sequence[Freshness], *, more: int) -> str:
+    states = Counter(each.known.state for each in found).most_common()
+    counts = ", ".join(f"{number:,} {state}" for state, number in states)
+    left_out = f"; {more:,} more are not shown" if more > 0 else ""
+    return f"{len(found):,} repositories: {counts}{left_out}; `codesum status --json` lists all"
 
 
 def _overview(found: Sequence[Freshness]) -> RenderableType:
@@ -166,23 +190,20 @@ def _overview(found: Sequence[Freshness]) -> RenderableType:
     # Where every tree is clean, none is spoken of.
     has_dirty = any(each.tree not in (None, TreeState.CLEAN) for each in found)
     for each in found:
-        out, remark = each.published, each.why
-        if each.holder and each.state is IndexState.BUILDING:
-            remark = f"by {each.holder}"
-        elif each.holder and each.holder.is_gone():
-            remark = "its last build was killed"
-        remark = "; ".join(filter(None, [remark, *each.left_out]))
+        out, known = each.published, each.known
+        remark = "; ".join(filter(None, [remark_of(known), *each.left_out]))
         rows.append(
             (
-                each.entry.key,
-                Text(each.state, style=_STYLES.get(each.state, "dim")),
+                known.key,
+                Text(known.state, style=_STYLES.get(known.state, "dim")),
                 *(
                     style_text(commit[:SHORT_COMMIT], "cyan") if commit else None
-                    for commit in (out and out.commit, each.head)
+                    for commit in (known.commit, known.head)
                 ),
+                behind_for(known),
                 out and out.count("documents"),
                 out and out.count("placeholders"),
-                f"{age_in_words(out.published_at)} ago" if out else None,
+                f"{age_in_words(known.published_at)} ago" if known.published_at else None,
                 each.tree and has_dirty and Text(each.tree, style="yellow" if each.tree is TreeState.DIRTY else "dim"),
                 remark,
             )
@@ -192,29 +213,30 @@ def _overview(found: Sequence[Freshness]) -> RenderableType:
         "state",
         "indexed",
         "head",
+        "behind for",
         "documents",
         "placeholders",
         "published",
         "work tree",
         "remark",
     )
-    shown = [place for place, name in enumerate(columns) if name not in _MAY_LACK or any(row[place] for row in rows)]
+    shown = [place for place, name in enumerate(columns) if name not in _MAY_LACK or _has_cells(rows, place)]
     cells = [[row[place] for place in shown] for row in rows]
     return make_table([columns[place] for place in shown], cells, right=("documents", "placeholders"))
 
 
+def _has_cells(rows: Sequence[Sequence[object]], place: int) -> bool:
+    return any(row[place] not in (None, "") and row[place] is not False for row in rows)
+
+
 def _details(home: Home, found: Freshness) -> Iterator[RenderableType]:
-    entry, out, tables = found.entry, found.published, home.tables
-    counts = out.manifest.get("counts") if out else {}
-    documents = ""
-    if counts:
-        levels = ", ".join(f"{counts['levels'][level]:,} {level}" for level in LEVELS)
-        documents = f"{counts['documents']:,} ({levels}), of them {counts['placeholders']:,} placeholders"
-    files = IndexedFiles.of(home, entry.key)
-    calls = add_up_calls(tables.read_rows_or_empty("ledger", entry.key, LedgerRow))
-    today = spent_today(home.layout.state(entry.key), now=utc_now()) if calls.calls else 0
-    gone = ", which is gone" if found.holder and found.holder.is_gone() else ""
-    yield Text.assemble((entry.key, "bold"), ("  ", ""), (found.state, _STYLES.get(found.state, "dim")))
+    entry, known = found.entry, found.known
+    gone = ", which is gone" if known.holder and known.holder.is_gone() else ""
+    try:
+        built = _built(home, found)
+    except BucketUnavailable as error:
+        built = {"not shown": str(error)}
+    yield Text.assemble((entry.key, "bold"), ("  ", ""), (known.state, _STYLES.get(known.state, "dim")))
     yield make_fields(
         {
             "location": shown_location(entry.location),
@@ -223,24 +245,62 @@ def _details(home: Home, found: Freshness) -> Iterator[RenderableType]:
             "subdir": entry.subdir,
             "include": ", ".join(entry.include),
             "exclude": ", ".join(entry.exclude),
-            "head": found.head,
-            "indexed": out and out.commit,
-            "published": out and f"{moment_at(out.published_at)}, {age_in_words(out.published_at)} ago",
-            "documents": documents,
-            "texts": _texts(home, entry.key) if home.settings.llm.enabled else "",
-            "calls": f"{calls.calls:,} for ${calls.cost_usd:,.4f}, of that ${today:,.4f} today" if calls.calls else "",
-            "files": _files(home, entry.key),
-            **_encodings(home, entry.key),
-            "left out": [*found.left_out],
-            "work tree": found.tree,
-            "not parsed": broken_files_of(home, entry.key),
-            "index": f"{files}; {edges_line(last_disagreement(home, entry.key))}" if files else "",
-            "failed": [*failure_lines(entry.key, read_failures(home.layout.memos(entry.key)))],
-            "digests": _waiting(home, entry.key),
-            "lease": found.holder and f"{found.holder}{gone}",
-            "problem": found.why,
+            "head": _seen(known),
+            "indexed": known.commit,
+            "published": _published(known),
+            "behind for": behind_for(known),
+            "run": known.run and f"{known.run}, by {known.run.started_by}",
+            "failures": _failures(known),
+            "next try": known.next_try,
+            "held by": known.held_by,
+            **built,
+            "lease": known.holder and f"{known.holder}{gone}",
+            "problem": known.why,
         }
     )
+
+
+def _built(home: Home, found: Freshness) -> dict[str, Any]:
+    """The fields that are read from the repository's index and tables; of a home in a bucket they are fetched."""
+    key, out = found.entry.key, found.published
+    counts = out.manifest.get("counts") if out else {}
+    documents = ""
+    if counts:
+        levels = ", ".join(f"{counts['levels'][level]:,} {level}" for level in LEVELS)
+        documents = f"{counts['documents']:,} ({levels}), of them {counts['placeholders']:,} placeholders"
+    files = IndexedFiles.of(home, key)
+    calls = add_up_calls(home.tables.read_rows_or_empty("ledger", key, LedgerRow))
+    today = spent_today(home.layout.state(key), now=utc_now()) if calls.calls else 0
+    return {
+        "documents": documents,
+        "texts": _texts(home, key) if home.settings.llm.enabled else "",
+        "calls": f"{calls.calls:,} for ${calls.cost_usd:,.4f}, of that ${today:,.4f} today" if calls.calls else "",
+        "files": _files(home, key),
+        **_encodings(home, key),
+        "left out": [*found.left_out],
+        "work tree": found.tree,
+        "not parsed": broken_files_of(home, key),
+        "index": f"{files}; {edges_line(last_disagreement(home, key))}" if files else "",
+        "failed": [*failure_lines(key, read_failures(home.layout.memos(key)))],
+        "digests": _waiting(home, key),
+    }
+
+
+def _seen(known: RepositoryState) -> str:
+    seen = f", seen {age_in_words(known.head_at)} ago" if known.head_at else ""
+    return f"{known.head}{seen}" if known.head else ""
+
+
+def _published(known: RepositoryState) -> str:
+    at = known.published_at
+    return f"{moment_at(at)}, {age_in_words(at)} ago" if at else ""
+
+
+def _failures(known: RepositoryState) -> str:
+    if not known.failures:
+        return ""
+    last = f"; the last, run {known.failed_run}: {known.failure}" if known.failed_run else ""
+    return f"{known.failures:,} in a row{last}"
 
 
 def _files(home: Home, key: str) -> str:
@@ -297,7 +357,7 @@ def _runs(home: Home, key: str) -> Iterator[RenderableType]:
 
     try:
         runs = run_history(home, key, limit=_RUNS_SHOWN)
-    except CannotWrite as error:
+    except CodesumError as error:
         yield style_text(f"\nno runs are shown: {error}", "dim")
         return
     rows = []

@@ -1,0 +1,124 @@
+"""The page of the fleet: one row for each repository that the caller may read, sorted and filtered by its address."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from codesum_pipeline.builds.steps.fleet_states import RepositoryState
+from codesum_pipeline.builds.steps.freshness import IndexState
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.moments import age_in_words
+from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.ways_in.agent_tools.fleet_reading import behind_for, read_fleet, remark_of
+from codesum_pipeline.ways_in.web.rendering import link_to, respond_with
+
+FLEET = "/fleet"
+_ROWS = 200
+_SHORT_COMMIT = 10
+# What a person wants to see first.
+_URGENCY = (
+    IndexState.BROKEN,
+    IndexState.FAILED,
+    IndexState.UNREADABLE,
+    IndexState.UNKNOWN,
+    IndexState.HELD,
+    IndexState.BUILDING,
+    IndexState.QUEUED,
+)
+_LAST = (IndexState.FRESH, IndexState.RETIRED, IndexState.DISABLED)
+_CLASSES: dict[str, str] = {
+    **dict.fromkeys(_URGENCY[:4], "bad"),
+    **dict.fromkeys((IndexState.BUILDING, IndexState.QUEUED), "active"),
+    **dict.fromkeys(_LAST, "good"),
+}
+
+
+def _urgency(each: RepositoryState) -> int:
+    if each.state in _URGENCY:
+        return _URGENCY.index(IndexState(each.state))
+    return len(_URGENCY) + (1 + _LAST.index(IndexState(each.state)) if each.state in _LAST else 0)
+
+
+# Ties are broken by the name. Moments are compared as they are written.
+_ORDERS: Mapping[str, Callable[[RepositoryState], Any]] = {
+    "state": _urgency,
+    "repository": lambda each: "",
+    "behind": lambda each: each.behind_since or "~",
+    "published": lambda each: -(each.published_at or 0.0),
+    "failed": lambda each: -each.failures,
+}
+
+
+class FleetRow(Struct, frozen=True):
+    """One repository as the page shows it."""
+
+    repo: str
+    state: str
+    css: str
+    commit: str
+    head: str
+    behind: str
+    published: str
+    remark: str
+
+
+class FleetPage(Struct, frozen=True):
+    catalogue: IndexCatalogue
+
+    def show(self, request: Request) -> Response:
+        """The rows that the form asks for; each column's head sorts by it."""
+        query = request.query_params
+        order, wanted, part = query.get("sort", "state"), query.get("state", ""), query.get("q", "").strip()
+        if order not in _ORDERS:
+            raise ConfigurationError(f"sort={order!r} is no column of this page: {', '.join(_ORDERS)}")
+        first = _whole_number(query.get("from", ""))
+        # Only this page reads what builds need.
+        from codesum_pipeline.builds.codesum_home.wiring import Home
+
+        notes: list[str] = []
+        entries = self.catalogue.entries(notes.append)
+        fleet = read_fleet(Home(self.catalogue.settings), entries)
+        counts = Counter(each.state for each in fleet.repositories)
+        found = [
+            each for each in fleet.repositories if wanted in ("", each.state) and part.casefold() in each.key.casefold()
+        ]
+        found.sort(key=lambda each: (_ORDERS[order](each), each.key))
+        following = first + _ROWS
+        fields = {"state": wanted, "q": part}
+        return respond_with(
+            "fleet.html",
+            rows=[_row(each) for each in found[first:following]],
+            total=len(found),
+            first=first,
+            counts=sorted(counts.items()),
+            all=len(entries),
+            form={"sort": order, **fields},
+            heads={name: link_to(FLEET, sort=name, **fields) for name in _ORDERS},
+            next=link_to(FLEET, sort=order, **fields, **{"from": following}) if following < len(found) else "",
+            # They name hosts and addresses, which concern whoever may see everything.
+            notes=[*notes, *(() if self.catalogue.is_limited else fleet.troubles)],
+            looked=fleet.record and f"the daemon's last look was {age_in_words(fleet.record.at)} ago",
+        )
+
+
+def _row(each: RepositoryState) -> FleetRow:
+    return FleetRow(
+        repo=each.key,
+        state=each.state,
+        css=_CLASSES.get(each.state, "late"),
+        commit=(each.commit or "")[:_SHORT_COMMIT],
+        head=(each.head or "")[:_SHORT_COMMIT],
+        behind=behind_for(each) or "",
+        published=f"{age_in_words(each.published_at)} ago" if each.published_at else "",
+        remark=remark_of(each),
+    )
+
+
+def _whole_number(text: str) -> int:
+    if text and not (text.isascii() and text.isdigit() and len(text) < 9):
+        raise ConfigurationError(f"from={text!r} is no place in the list: give a number from 0")
+    return int(text or 0)

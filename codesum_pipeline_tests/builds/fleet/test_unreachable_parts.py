@@ -1,0 +1,47 @@
+"""What commands say, and still show, while the database or the broker of a fleet cannot be reached."""
+
+import json
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from codesum_pipeline_tests.support.commands import COMMAND
+from codesum_pipeline_tests.support.fleet_workers import Fleet
+from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.shop_home import FILES
+
+pytestmark = pytest.mark.distributed
+AWAY = {
+    "CODESUM_POSTGRES_URL": "postgresql://somebody:secret@127.0.0.1:9/codesum",
+    "CODESUM_BROKER_URL": "redis://:secret@127.0.0.1:9/0",
+}
+
+
+def call(fleet: Fleet, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [*COMMAND, *arguments], cwd=fleet.folder, env=fleet.environment, capture_output=True, text=True, timeout=120
+    )
+
+
+def test_each_part_that_cannot_be_reached_is_named_and_what_is_known_is_shown(fleet: Fleet, tmp_path: Path) -> None:
+    fleet.call("index", str(GitRepo.create(tmp_path / "shop", FILES).path))
+    away = replace(fleet, extra={**fleet.extra, **AWAY})
+
+    states, details, doctor, index = (
+        call(away, *arguments)
+        for arguments in (("status", "--json"), ("status", "shop"), ("doctor",), ("index", "shop", "--force"))
+    )
+
+    assert json.loads(states.stdout)["state"] == "up to date"
+    assert [line for line in states.stderr.splitlines() if "the broker at 127.0.0.1" in line], states.stderr
+    database = "the database of Dagster's records (CODESUM_POSTGRES_URL) cannot be reached"
+    assert database in states.stderr
+    assert (states.returncode, details.returncode, doctor.returncode, index.returncode) == (0, 0, 0, 3), index.stderr
+    assert "up to date" in details.stdout and database in details.stderr
+    assert database in doctor.stdout
+    assert database in index.stderr
+    for done in (states, details, doctor, index):
+        assert "secret" not in done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
