@@ -68,7 +68,14 @@ VERIFICATION_CRON = "17 * * * *"
 _MARK = "verified:"
 # Findings that are named; the rest is counted.
 _NAMED = 5
-_BEHIND = (BuildDecision.BUILD, BuildDecision.DEFERRED, BuildDecision.HELD, BuildDecision.EXHAUSTED)
+_BEHIND = (
+    BuildDecision.BUILD,
+    BuildDecision.DEFERRED,
+    BuildDecision.HELD,
+    BuildDecision.EXHAUSTED,
+    BuildDecision.STOPPED,
+    BuildDecision.WAITING,
+)
 _AT_HEAD = (BuildDecision.UP_TO_DATE, BuildDecision.LEFT_OVER, BuildDecision.GO_ON)
 
 
