@@ -44,11 +44,10 @@ MODULE = "codesum_pipeline.definitions"
 REPOSITORY = "__repository__"
 STARTED_BY_TAG = "codesum/started_by"
 COMMAND_LINE = "command line"
-_RUN_TAGS = {
-    STARTED_BY_TAG: COMMAND_LINE,
+REPOSITORY_TAGS = {
     # Lists the run under the job in the UI, where runs are looked up by the module they were loaded from.
     ".dagster/repository": f"{REPOSITORY}@{MODULE}",
-    # Who sits at the command line tries again, or not.
+    # The planner tries again, or who sits at the command line.
     "dagster/max_retries": "0",
 }
 _RECORD_IS_LOST = "Exception while writing logger call to event log"
@@ -150,7 +149,7 @@ class Runs:
                 resources={"codesum": CodesumResource(host=host, duckdb=IN_MEMORY)},
                 partition_key=key,
                 instance=self._instance,
-                tags={**_RUN_TAGS, **process_tags(process)},
+                tags={STARTED_BY_TAG: COMMAND_LINE, **REPOSITORY_TAGS, **process_tags(process)},
                 raise_on_error=False,
                 run_id=run_id,
             )
