@@ -7,10 +7,8 @@ from collections.abc import Sequence
 import dagster as dg
 from msgspec import Struct
 
-from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.asset_steps import JOB
 from codesum_pipeline.builds.dagster.assets import resolve_job
-from codesum_pipeline.builds.dagster.control import opened_instance
 from codesum_pipeline.builds.dagster.observing import active_keys
 from codesum_pipeline.builds.dagster.private_names import (
     DEFAULT_DAGSTER_ENTRY_POINT,
@@ -20,7 +18,6 @@ from codesum_pipeline.builds.dagster.private_names import (
 )
 from codesum_pipeline.builds.dagster.resource import PARTITION_TAG, add_partitions
 from codesum_pipeline.builds.dagster.runs import MODULE, REPOSITORY_TAGS, STARTED_BY_TAG, job_origin
-from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 
 BY_RETRY = "codesum retry"
 # The daemon reports every 30 s, and takes runs from the queue every second.
@@ -36,28 +33,17 @@ class QueuedRuns(Struct, frozen=True):
     is_served: bool
 
 
-def retry_repositories(home: Home, keys: Sequence[str] | None) -> QueuedRuns:
-    """Ask for a run of each repository; None: of each whose last run failed or was cancelled.
-
-    A run that a person asks for ends what is held by hand, and the count of failed attempts. Raises
-    `UnknownRepository`, and `ConfigurationError` for one that is disabled.
-    """
-    entries = [home.registry.get(key) for key in keys] if keys is not None else home.registry.survey().entries
-    if off := next((entry.key for entry in entries if keys is not None and not entry.enabled), None):
-        raise ConfigurationError(f"repository {off!r} is disabled: `codesum add {off}` enables it")
-    wanted = [entry.key for entry in entries if entry.enabled]
-    with opened_instance(home) as instance:
-        if keys is None:
-            failed = _keys_that_failed(instance)
-            wanted = [key for key in wanted if key in failed]
-        active = active_keys(instance)
-        asked = [key for key in wanted if key not in active]
-        add_partitions(instance, asked)
-        run_ids = {key: _enqueue(instance, key) for key in asked}
-        return QueuedRuns(run_ids, tuple(key for key in wanted if key in active), _has_daemon(instance))
+def request_runs(instance: dg.DagsterInstance, keys: Sequence[str]) -> QueuedRuns:
+    """Put a run of each repository into the queue, unless it has one there or under way."""
+    active = active_keys(instance)
+    asked = [key for key in keys if key not in active]
+    add_partitions(instance, asked)
+    run_ids = {key: _enqueue(instance, key) for key in asked}
+    return QueuedRuns(run_ids, tuple(key for key in keys if key in active), _has_daemon(instance))
 
 
-def _keys_that_failed(instance: dg.DagsterInstance) -> set[str]:
+def keys_that_failed(instance: dg.DagsterInstance) -> set[str]:
+    """The repositories whose last run failed or was cancelled."""
     over = (dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED)
     last = instance.run_storage.get_run_partition_data(dg.RunsFilter(job_name=JOB))
     return {run.partition for run in last if run.status in over}

@@ -104,6 +104,9 @@ def take_tick(
             max_requests=planner.max_requests_per_tick,
             usd_left=usd_left_today(home, instance, statuses=list(ACTIVE)),
         )
+        if plan.requests:
+            # A tick takes a while, and a person may have started a run meanwhile.
+            plan = plan.without({each.key for each in plan.requests} & active_keys(instance))
         claimed = state.claim({each.key: each.fingerprint for each in plan.requests}, asker, now=utc_now().timestamp())
         plan = plan.without({each.key for each in plan.requests} - claimed)
         _tell(plan, sight, state, log)

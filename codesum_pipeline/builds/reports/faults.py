@@ -70,7 +70,7 @@ BUCKET, DATABASE, QUEUE, WORKERS, HOST, PROVIDER, LEASE = (
     )
 )  # fmt: skip
 _BY_NUMBER = {
-    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS), DISK),
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS), DISK),
     errno.ENOMEM: MEMORY,
     **dict.fromkeys((errno.EMFILE, errno.ENFILE), DESCRIPTORS),
 }
@@ -107,6 +107,7 @@ _BY_NAME = {
     ("sqlalchemy", "OperationalError"): DATABASE,
     ("sqlalchemy", "InterfaceError"): DATABASE,
     ("sqlalchemy", "TimeoutError"): DATABASE,
+    ("dagster_postgres", "DagsterPostgresException"): DATABASE,
     ("psycopg2", "OperationalError"): DATABASE,
     ("psycopg2", "InterfaceError"): DATABASE,
     ("kombu", "OperationalError"): QUEUE,

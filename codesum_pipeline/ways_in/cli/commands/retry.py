@@ -24,9 +24,9 @@ def retry(
     if (key is None) != all_failed:
         raise ConfigurationError("retry: name one repository, or --all for each whose last run failed or was cancelled")
     home = invocation_of(ctx).home
-    from codesum_pipeline.builds.dagster.requesting import retry_repositories
+    from codesum_pipeline.builds.dagster.control import retry_repositories
 
-    done = retry_repositories(home, None if key is None else [key])
+    done = retry_repositories(home, key)
     if as_json:
         print_json(*({"repo": repo, "run": run_id} for repo, run_id in done.run_ids.items()))
     else:
