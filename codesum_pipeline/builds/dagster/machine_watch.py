@@ -22,8 +22,8 @@ from celery import Celery, signals
 from msgspec import DecodeError, Struct, json
 
 from codesum_pipeline.builds.dagster.celery_runs import errors_of_broker, logger
-from codesum_pipeline.builds.dagster.run_tags import fault_of, note_fault
-from codesum_pipeline.builds.reports.faults import DATABASE, STOPPED, Fault, FaultSource, sort_fault
+from codesum_pipeline.builds.dagster.run_tags import fault_of
+from codesum_pipeline.builds.reports.faults import STOPPED, FaultSource, sort_fault
 from codesum_pipeline.foundation.data_model.moments import iso_moment, utc_now
 
 TRY_EVERY_S = 30.0
@@ -35,8 +35,6 @@ _KEY = "codesum-paused-worker-"
 # A worker that is gone is not named for longer.
 _KEY_S = int(4 * TRY_EVERY_S)
 _MOST_PAUSED = 1000
-# How long the process of a run waits for a database that is away, to say so.
-_RECORDS_S = 120.0
 
 
 class PausedWorker(Struct, frozen=True):
@@ -92,26 +90,6 @@ def _open_files() -> None:
             os.close(each)
 
 
-def _fault_of_ended(run_id: str) -> Fault | None:
-    """Whose fault it was that a run failed, once its process has done all it could; None if it did not fail.
-
-    A run whose end could not be recorded is tagged with that, as soon as the database is there again.
-    """
-    give_up_at = time.monotonic() + _RECORDS_S
-    while True:
-        try:
-            with dg.DagsterInstance.get() as instance:
-                run = instance.get_run_by_id(run_id)
-                if run and not run.is_finished:
-                    note_fault(instance, run_id, DATABASE)
-                    return DATABASE
-                return fault_of(run) if run else None
-        except Exception as error:
-            if sort_fault(error) != DATABASE or time.monotonic() > give_up_at:
-                raise
-            time.sleep(1.0)
-
-
 class MachineWatch:
     """Stops one worker from taking runs while its machine fails.
 
@@ -133,7 +111,9 @@ class MachineWatch:
 
     def _tell(self, task_id: str, **_: Any) -> None:
         """In the process of a run that has ended."""
-        fault = _fault_of_ended(task_id)
+        with dg.DagsterInstance.get() as instance:
+            run = instance.get_run_by_id(task_id)
+        fault = fault_of(run) if run else None
         if fault and fault.source is FaultSource.MACHINE and fault != STOPPED:
             os.write(self._writing, f"{time.monotonic()} {fault.part}\n".encode())
 

@@ -11,7 +11,7 @@ from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.celery_runs import CeleryRuns, errors_of_broker
 from codesum_pipeline.builds.dagster.control import worker_troubles
 from codesum_pipeline.builds.dagster.machine_watch import fault_of_machine, paused_workers
-from codesum_pipeline.builds.dagster.resource import PARTITION_TAG
+from codesum_pipeline.builds.dagster.resource import PARTITION_TAG, add_partitions
 from codesum_pipeline.builds.dagster.run_tags import FAULT_TAG
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline_tests.builds.fleet.starting import launched, new_run
@@ -32,6 +32,8 @@ def registered(fleet: Fleet, folder: Path, *keys: str) -> None:
         path = GitRepo.create(folder / key, FILES).path
         Home(fleet.settings).registry.add(RepositoryEntry(key, str(path)))
     fleet.make_quick()
+    with fleet.instance() as instance:
+        add_partitions(instance, keys)
 
 
 def limit_files(worker: Worker, most: int) -> None:
@@ -137,26 +139,6 @@ def test_a_queue_that_is_away_is_no_fault_of_a_repository(fleet: Fleet, redis: R
 
     assert tagged and tagged.tags[FAULT_TAG] == "shared part: queue"
     assert "cannot be reached" in told[0]
-
-
-@pytest.mark.timeout(600)
-def test_a_run_whose_end_could_not_be_recorded_says_so_when_the_database_is_there_again(
-    fleet: Fleet, tmp_path: Path
-) -> None:
-    registered(fleet, tmp_path, "shop")
-    one = fleet.start("one", "worker")
-    ready(one)
-    with fleet.instance() as instance:
-        run = launched(instance, new_run(instance, "shop"))
-    fleet.wait_for_run_of(one, timeout_s=120)
-    fleet.postgres.kill()
-    time.sleep(20)
-    fleet.postgres.start()
-
-    def tag() -> str | None:
-        return next(each.tags.get(FAULT_TAG) for each in fleet.runs() if each.run_id == run.run_id)
-
-    assert wait_for(tag, timeout_s=120, what=f"a fault; {one.log.read_text()}") == "shared part: database"
 
 
 def test_a_machine_is_tried_by_what_a_build_needs(tmp_path: Path) -> None:
