@@ -70,7 +70,14 @@ _MARK = "verified:"
 _EVALUATED, _EVALUATED_A_TICK = "fresh:", 200
 # Findings that are named; the rest is counted.
 _NAMED = 5
-_BEHIND = (BuildDecision.BUILD, BuildDecision.DEFERRED, BuildDecision.HELD, BuildDecision.EXHAUSTED)
+_BEHIND = (
+    BuildDecision.BUILD,
+    BuildDecision.DEFERRED,
+    BuildDecision.HELD,
+    BuildDecision.EXHAUSTED,
+    BuildDecision.STOPPED,
+    BuildDecision.WAITING,
+)
 _AT_HEAD = (BuildDecision.UP_TO_DATE, BuildDecision.LEFT_OVER, BuildDecision.GO_ON)
 
 

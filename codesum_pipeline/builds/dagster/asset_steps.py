@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 
 from codesum_pipeline.builds.dagster.resource import BuildRequest, CodesumResource
+from codesum_pipeline.builds.dagster.run_tags import STATE_TAG, noting_fault
 from codesum_pipeline.builds.reports.build_values import (
     AT_HEAD,
     NOT_WORSE,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 OWNER = "team:codesum"
 JOB = "index_repository"
+SNAPSHOT = dg.AssetKey("repo_snapshot")
 EVALUATION, PUBLISHED_INDEX = dg.AssetKey("retrieval_evaluation"), dg.AssetKey("published_index")
 # What an asset was built from; on the last one, what the planner compares with what it would be built from now.
 FINGERPRINT_TAG = "codesum/fingerprint"
@@ -96,12 +98,14 @@ def run_step(
     """Carry out the asset's step for the partition at hand. Every run materialises: a step that need not run is
     `reused`."""
     step, run_id, key = context.asset_key.to_user_string(), context.run.run_id, context.partition_key
-    with stage_failures(retry_number=context.retry_number):
+    with noting_fault(context.instance, run_id), stage_failures(retry_number=context.retry_number):
         builder = codesum.builder(context, request.options())
         check_upstream(context, builder)
         done = builder.perform(step)
         log_outcome(context, done)
         tags = {tag: str(done.values[name])[:_TAG_CHARS] for name, tag in _TAGS.items() if name in done.values}
+        if context.asset_key == SNAPSHOT:
+            tags[STATE_TAG] = done.built_from
         for finding in done.findings:
             if finding.name == NOT_WORSE and not finding.passed:
                 # The published index is behind, which nothing that comes after the gate will say.

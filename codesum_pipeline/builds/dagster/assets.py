@@ -18,6 +18,7 @@ from codesum_pipeline.builds.dagster.asset_steps import (
     table_metadata,
 )
 from codesum_pipeline.builds.dagster.resource import IN_MEMORY, BuildRequest, CodesumResource, RunHost, codesum_repos
+from codesum_pipeline.builds.dagster.run_tags import noting_fault
 from codesum_pipeline.builds.reports.build_values import (
     ANSWERED,
     AT_HEAD,
@@ -152,7 +153,7 @@ def _checks(asset: str, specs: Mapping[str, str]) -> dg.AssetChecksDefinition:
         ],
     )
     def look(context: dg.AssetCheckExecutionContext, codesum: CodesumResource):  # type: ignore[no-untyped-def]
-        with stage_failures():
+        with noting_fault(context.instance, context.run.run_id), stage_failures():
             yield from check_results(key, codesum.builder(context, BuildOptions()).check(CHECKED_AFTER[asset]))
 
     return look
@@ -191,9 +192,9 @@ index_repository = dg.define_asset_job(
     executor_def=dg.in_process_executor,
     # The launchpad shows what a run can be asked for.
     config=dg.RunConfig(resources={"request": BuildRequest()}),
-    # If a run died, its worker's own copy is gone and so is the record of its work: everything is checked again, and
-    # valid results are reused.
-    tags={"dagster/retry_strategy": "ALL_STEPS"},
+    # The planner alone decides when a repository is built again. With Dagster's retries beside it, a run that died was
+    # sometimes followed by two.
+    tags={"dagster/max_retries": "0"},
 )
 
 

@@ -30,7 +30,9 @@ from codesum_pipeline.builds.dagster.private_names import (
     pack_value,
 )
 from codesum_pipeline.builds.dagster.resource import holder_of
+from codesum_pipeline.builds.dagster.run_tags import note_fault
 from codesum_pipeline.builds.dagster.runs import COMMAND_LINE, STARTED_BY_TAG
+from codesum_pipeline.builds.reports.faults import QUEUE
 
 # How long workers may take to answer which tasks they carry out, and how long that answer is used.
 ANSWER_S = 2.0
@@ -90,11 +92,16 @@ class CeleryRuns(CeleryRunLauncher):
             set_exit_code_on_failure=True,
         )
         task = create_execute_job_task(self.celery).si(execute_job_args_packed=pack_value(arguments))
-        task.apply_async(
-            task_id=run.run_id,
-            queue=self.default_queue,
-            routing_key=f"{self.default_queue}.{TASK_EXECUTE_JOB_NAME}",
-        )
+        try:
+            task.apply_async(
+                task_id=run.run_id,
+                queue=self.default_queue,
+                routing_key=f"{self.default_queue}.{TASK_EXECUTE_JOB_NAME}",
+            )
+        except Exception:
+            # Whatever keeps a run from its queue is no fault of what it would build.
+            note_fault(self._instance, run.run_id, QUEUE)
+            raise
         self._instance.report_engine_event("The run waits for a worker.", run, cls=self.__class__)
 
     def terminate(self, run_id: str) -> bool:

@@ -25,11 +25,12 @@ from codesum_pipeline.builds.dagster.dagster_records import (
 from codesum_pipeline.builds.dagster.instance_file import apply_engine, check_variables
 from codesum_pipeline.builds.dagster.maintenance_job import Tell, maintain_everything
 from codesum_pipeline.builds.dagster.observing import ACTIVE
+from codesum_pipeline.builds.dagster.requesting import QueuedRuns, keys_that_failed, request_runs
 from codesum_pipeline.builds.dagster.resource import PARTITION_TAG, PARTITIONS, add_partitions
 from codesum_pipeline.builds.dagster.runs import STARTED_BY_TAG, note_recorded
 from codesum_pipeline.builds.maintenance.freed import Maintenance
 from codesum_pipeline.builds.steps.fleet_states import RunUnderWay
-from codesum_pipeline.foundation.data_model.errors import BrokerUnavailable
+from codesum_pipeline.foundation.data_model.errors import BrokerUnavailable, ConfigurationError
 from codesum_pipeline.foundation.data_model.printable import one_line
 from codesum_pipeline.foundation.settings.operation_settings import BROKER_VARIABLE
 
@@ -160,6 +161,41 @@ def check_broker(home: Home) -> None:
             f"the broker at {host} ({BROKER_VARIABLE}) cannot be reached ({one_line(str(error))[:_MOST_SHOWN]}): no "
             "run is started until it can; runs under way go on"
         ) from None
+
+
+def retry_repositories(home: Home, key: str | None) -> QueuedRuns:
+    """Ask for a run of one repository; None: of each whose last run failed or was cancelled.
+
+    A run that a person asks for ends what is held by hand, and the count of failed attempts. Raises
+    `UnknownRepository`, and `ConfigurationError` for one that is disabled.
+    """
+    if key is not None and not home.registry.get(key).enabled:
+        raise ConfigurationError(f"repository {key!r} is disabled: `codesum add {key}` enables it")
+    with opened_instance(home) as instance:
+        if key is not None:
+            return request_runs(instance, [home.registry.get(key).key])
+        failed = keys_that_failed(instance)
+        enabled = [entry.key for entry in home.registry.survey().entries if entry.enabled]
+        return request_runs(instance, [each for each in enabled if each in failed])
+
+
+def worker_troubles(home: Home) -> list[str]:
+    """What is wrong with the workers of the home's queue; nothing where runs are carried out without a queue."""
+    if home.settings.engine.launcher != "celery":
+        return []
+    # Others are without Celery.
+    from codesum_pipeline.builds.dagster.celery_runs import CeleryRuns, errors_of_broker
+    from codesum_pipeline.builds.dagster.machine_watch import paused_workers
+
+    with opened_instance(home) as instance:
+        launcher = instance.run_launcher
+        if not isinstance(launcher, CeleryRuns):
+            return []
+        try:
+            paused = paused_workers(launcher.celery)
+        except errors_of_broker(launcher.celery) as error:
+            return [f"the queue of runs ({BROKER_VARIABLE}) cannot be reached: {type(error).__name__}"]
+    return [f"a worker on {each.host} takes no runs since {each.since}: {each.why}" for each in paused]
 
 
 def end_vanished_runs(home: Home) -> list[str]:

@@ -9,7 +9,6 @@ import json
 import time
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
 from itertools import takewhile
 from pathlib import Path
 
@@ -19,9 +18,10 @@ from msgspec.structs import replace
 
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.asset_steps import FINGERPRINT_TAG, PUBLISHED_INDEX
+from codesum_pipeline.builds.dagster.past_runs import with_attempts, with_lost_records
 from codesum_pipeline.builds.dagster.planner import Observation, add_left_overs, next_in_turn
 from codesum_pipeline.builds.dagster.private_names import SqliteEventLogStorage, SqlRunStorage
-from codesum_pipeline.builds.dagster.resource import PARTITION_TAG, PORTION, UNFINISHED
+from codesum_pipeline.builds.dagster.resource import UNFINISHED
 from codesum_pipeline.foundation.data_model.errors import BrokenStore
 from codesum_pipeline.foundation.data_model.file import Snapshot
 from codesum_pipeline.foundation.data_model.moments import utc_now
@@ -46,10 +46,6 @@ _RECORDED, BEGUN, HEADS = "recorded", "begun", "head"
 # A tick cannot wait for a bucket that is away as long as a build can; the next one asks again.
 _RETRY_S = 10.0
 _READERS = 16
-# Runs of one repository that are looked at for failed attempts.
-RUNS_REMEMBERED = 25
-# Dagster's daemon starts the retry of a failed run within seconds; without one the planner asks for the run after this.
-_UNTIL_RETRIED = timedelta(minutes=2)
 ACTIVE = (dg.DagsterRunStatus.QUEUED, *UNFINISHED)
 
 
@@ -94,10 +90,11 @@ def observe_repositories(
         _observation(home, entry, heads[entry.key] or "", recorded[entry.key], builds[entry.key])
         for entry in takewhile(lambda _: time.monotonic() < give_up_at, known)
     ]
-    seen = add_left_overs(home, seen, readable)
+    seen = add_left_overs(home, with_lost_records(instance, seen), readable)
     found = {each.key: each for each in seen if each.is_up_to_date and not each.left_over}
     behind = [each for each in seen if each.key not in found]
-    found.update((each.key, each) for each in with_attempts(instance, behind, give_up_at=give_up_at))
+    counted = with_attempts(instance, state, behind, give_up_at=give_up_at, now=utc_now().timestamp())
+    found.update((each.key, each) for each in counted)
     found.update(
         (key, Observation(key=key, wanted=None, complaint=poll.complaint))
         for key, poll in looks.polls.items()
@@ -145,38 +142,9 @@ def recorded_fingerprints(
 
 
 def active_keys(instance: dg.DagsterInstance) -> set[str]:
-    """The repositories with a run that goes on or waits, or that failed just now and that Dagster will retry."""
+    """The repositories with a run that goes on or waits."""
     active = instance.run_storage.get_run_partition_data(dg.RunsFilter(statuses=list(ACTIVE)))
-    just_failed = dg.RunsFilter(
-        statuses=[dg.DagsterRunStatus.FAILURE],
-        tags={"dagster/will_retry": "true"},
-        updated_after=utc_now() - _UNTIL_RETRIED,
-    )
-    to_be_retried = [run for run in instance.get_runs(filters=just_failed) if run.is_complete_and_waiting_to_retry]
-    return {run.partition for run in active} | {run.tags.get(PARTITION_TAG, "") for run in to_be_retried}
-
-
-def with_attempts(instance: dg.DagsterInstance, seen: Sequence[Observation], *, give_up_at: float) -> list[Observation]:
-    """The observations with the attempts at their targets; those for which the time does not last are left out."""
-    tried: set[str] = set()
-    targets = [each.target for each in seen]
-    for start in range(0, len(targets), PORTION):
-        runs_filter = dg.RunsFilter(tags={FINGERPRINT_TAG: targets[start : start + PORTION]})
-        tried.update(run.partition for run in instance.run_storage.get_run_partition_data(runs_filter))
-    counted = []
-    for each in seen:
-        if each.key not in tried:
-            counted.append(each)
-        elif time.monotonic() < give_up_at:
-            of_repository = {PARTITION_TAG: each.key}
-            same = dg.RunsFilter(tags={**of_repository, FINGERPRINT_TAG: each.target})
-            runs = instance.get_runs(filters=dg.RunsFilter(tags=of_repository), limit=RUNS_REMEMBERED)
-            launched = instance.get_runs(filters=same, limit=RUNS_REMEMBERED)
-            # The highest number in a `run_key`, or how many runs there are; old ones are pruned.
-            numbers = (run.tags.get("dagster/run_key", "").rpartition(":")[2] for run in launched)
-            launches = max([len(launched), *(int(number) for number in numbers if number.isdecimal())])
-            counted.append(replace(each, tried=tuple(run.tags.get(FINGERPRINT_TAG) for run in runs), launches=launches))
-    return counted
+    return {run.partition for run in active}
 
 
 class StandingBuild(Struct, frozen=True):

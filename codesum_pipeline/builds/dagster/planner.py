@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Sequence
 from contextlib import suppress
+from datetime import datetime
 from enum import StrEnum
 from itertools import takewhile
 
@@ -37,6 +38,8 @@ from codesum_pipeline.texts.summaries.by_model.outages import outages_of_build
 NAMED = 5
 MAX_REASON_CHARACTERS = 200
 GOES_ON_TAG = "codesum/goes_on"
+# What starts a repository whose run a person cancelled.
+START_STOPPED = "stopped by hand: a new commit or `codesum retry KEY` starts it again"
 # How much of a tick is spent on looking for something that is left over.
 LOOK_S = 5.0
 
@@ -52,15 +55,29 @@ class BuildDecision(StrEnum):
     HELD = "held back by the gate"
     ACTIVE = "being built"
     EXHAUSTED = "failed too often"
+    STOPPED = "stopped by hand"
+    WAITING = "waiting after a fault that is not theirs"
     UNREADABLE = "unreadable"
+
+
+class Wait(Struct, frozen=True):
+    """A fault of a machine or of a shared part that ended the last run, and when the next one is asked for."""
+
+    fault: str
+    until: datetime
+
+    def __str__(self) -> str:
+        return f"{self.fault}, next try {self.until:%H:%M:%S} UTC"
 
 
 class Observation(Fingerprints, frozen=True):
     """The present state of one repository; without `wanted` it cannot be read.
 
     `tried` lists the fingerprints that the last runs were requested for, newest first; None for runs that somebody else
-    started. `launches` is the number of the last run that was requested for the target. `left_over` names what a build
-    that goes on with a model's texts would begin with; where there is something, it is the target.
+    started. Runs that a person cancelled, or that failed by a fault of a machine or of a shared part, are not in it.
+    `launches` is the number of the last run that was requested for the target. `left_over` names what a build
+    that goes on with a model's texts would begin with; where there is something, it is the target. `is_stopped` says
+    that a person cancelled the last run of this state.
     """
 
     key: str
@@ -69,6 +86,13 @@ class Observation(Fingerprints, frozen=True):
     tried: tuple[str | None, ...] = ()
     launches: int = 0
     left_over: str | None = None
+    is_stopped: bool = False
+    waits: Wait | None = None
+
+    @property
+    def is_unrecorded(self) -> bool:
+        """Whether the home has what a build would make, and Dagster does not know of it."""
+        return self.wanted is not None and self.wanted == self.begun == self.published != self.recorded
 
     @property
     def target(self) -> str:
@@ -90,10 +114,15 @@ class Observation(Fingerprints, frozen=True):
         if self.is_up_to_date:
             if not self.left_over:
                 return BuildDecision.UP_TO_DATE
-            return BuildDecision.LEFT_OVER if is_exhausted else BuildDecision.GO_ON
+            is_put_off = is_exhausted or self.is_stopped or self.waits
+            return BuildDecision.LEFT_OVER if is_put_off else BuildDecision.GO_ON
         if self.is_held_back:
             return BuildDecision.HELD
-        return BuildDecision.EXHAUSTED if is_exhausted else BuildDecision.BUILD
+        if self.is_stopped:
+            return BuildDecision.STOPPED
+        if is_exhausted:
+            return BuildDecision.EXHAUSTED
+        return BuildDecision.WAITING if self.waits else BuildDecision.BUILD
 
 
 class Request(Struct, frozen=True):
@@ -118,14 +147,26 @@ class Plan(Struct, frozen=True):
     requests: tuple[Request, ...]
     verdicts: dict[str, BuildDecision]
     complaints: dict[str, str]
+    waits: dict[str, Wait] = {}
 
     def summary(self) -> str:
         """One line for the tick."""
         counts = Counter(self.verdicts.values())
         line = ", ".join(f"{counts[verdict]} {verdict}" for verdict in BuildDecision if counts[verdict])
-        if unreadable := self.unreadable():
-            return f"{line}: {unreadable}"
-        return line or "no repository is registered: add one with `codesum add`"
+        if not line:
+            return "no repository is registered: add one with `codesum add`"
+        details = "; ".join(filter(None, (self.stopped(), self.waiting(), self.unreadable())))
+        return f"{line}: {details}" if details else line
+
+    def stopped(self) -> str:
+        """The first repositories whose run a person cancelled, and what starts them again."""
+        keys = sorted(key for key, verdict in self.verdicts.items() if verdict is BuildDecision.STOPPED)
+        return f"{some_of(keys, NAMED)}: {START_STOPPED}" if keys else ""
+
+    def waiting(self) -> str:
+        """The first repositories that wait, each with what for and until when."""
+        waits = sorted((key, wait) for key, wait in self.waits.items() if self.verdicts[key] is BuildDecision.WAITING)
+        return some_of([f"{key}: {wait}" for key, wait in waits], NAMED, mark="; ")
 
     def unreadable(self, among: Container[str] | None = None) -> str:
         """The first repositories that cannot be read, each with its reason, and how many more there are."""
@@ -143,7 +184,7 @@ class Plan(Struct, frozen=True):
         """The same plan, but that others look after these repositories."""
         verdicts = {**self.verdicts, **dict.fromkeys(keys, BuildDecision.ACTIVE)}
         requests = tuple(request for request in self.requests if request.key not in keys)
-        return Plan(requests, verdicts, self.complaints)
+        return Plan(requests, verdicts, self.complaints, self.waits)
 
 
 def plan_builds(
@@ -170,7 +211,7 @@ def plan_builds(
             requests.append(Request(seen.key, seen.wanted or "", seen.launches + 1))
         verdicts[seen.key] = verdict
     complaints = {seen.key: seen.complaint for seen in ordered if seen.wanted is None}
-    return Plan(tuple(requests), verdicts, complaints)
+    return Plan(tuple(requests), verdicts, complaints, {seen.key: seen.waits for seen in ordered if seen.waits})
 
 
 def next_in_turn(keys: Sequence[str], last: str) -> list[str]:

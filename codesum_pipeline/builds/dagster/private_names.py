@@ -6,6 +6,10 @@ names are looked for first. `instance_file.py` also names a private module, in t
 
 from types import ModuleType
 
+# A run that `codesum retry` puts into the queue names the code that a worker loads, as those of the daemon do. The
+# public ways to submit a run need a webserver, or load the code location first.
+from dagster._core.code_pointer import ModuleCodePointer
+
 # The instance as its processes find it: which storage, which output, below which folder. `DagsterInstance.get()` takes
 # what `dagster.yaml` says and has no way to exchange a part of it.
 from dagster._core.instance.ref import InstanceRef
@@ -13,6 +17,7 @@ from dagster._core.instance.ref import InstanceRef
 # A launcher is a class that Dagster makes from its configuration. Its base class is public (`dagster_celery` has it);
 # what it answers with, and is given, is not.
 from dagster._core.launcher import CheckRunHealthResult, LaunchRunContext, WorkerStatus
+from dagster._core.origin import DEFAULT_DAGSTER_ENTRY_POINT, JobPythonOrigin, RepositoryPythonOrigin
 
 # The UI's timeline looks runs up by the origin of their job: `execute_in_process` gives them none, and `launch_run`
 # needs another process.
@@ -87,6 +92,7 @@ def daemon_command_module() -> ModuleType:
 
 
 __all__ = [
+    "DEFAULT_DAGSTER_ENTRY_POINT",
     "INDEX_SHARD_NAME",
     "SQLITE_BUSY_TIMEOUT_SECONDS",
     "AssetCheckExecutionsTable",
@@ -95,12 +101,15 @@ __all__ = [
     "DagsterSqliteStorage",
     "ExecuteRunArgs",
     "InstanceRef",
+    "JobPythonOrigin",
     "LaunchRunContext",
     "LoadableTargetOrigin",
     "ManagedGrpcPythonEnvCodeLocationOrigin",
+    "ModuleCodePointer",
     "PostgresStorageConfig",
     "RemoteJobOrigin",
     "RemoteRepositoryOrigin",
+    "RepositoryPythonOrigin",
     "RunStorageSqlMetadata",
     "RunTagsTable",
     "RunsTable",

@@ -9,7 +9,7 @@ import logging
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
@@ -18,6 +18,7 @@ from msgspec import Struct, field, to_builtins
 from pydantic import Field, PrivateAttr
 from sqlalchemy.exc import IntegrityError
 
+from codesum_pipeline.builds.dagster.run_tags import HIDDEN, noting_fault
 from codesum_pipeline.builds.reports.build_values import BuildOptions
 from codesum_pipeline.builds.reports.exchange import RemoteBuilder
 from codesum_pipeline.foundation.data_model.decoding import convert
@@ -58,10 +59,8 @@ codesum_repos = dg.DynamicPartitionsDefinition(name=PARTITIONS)
 VERIFY_JOB = "verify_indexes"
 # `dagster_celery.core_execution_loop.DELEGATE_MARKER`, whose module imports Celery.
 _WAITS_FOR_WORKER = "celery_queue_wait"
-# Dagster's pages show no tag that begins with `.dagster/`.
-_PROCESS = ".dagster/codesum/"
 # A retry, and a re-execution from the UI, begin with the tags of the run before them, whose process is another one.
-_PROCESS_OF_RUN = f"{_PROCESS}process_of_run"
+_PROCESS_OF_RUN = f"{HIDDEN}process_of_run"
 # Each line is a row in Dagster's event log: often enough to see that it moves, rare enough to be read.
 LOG_EVERY_S = 10.0
 UNFINISHED = (
@@ -93,14 +92,14 @@ def add_partitions(instance: dg.DagsterInstance, keys: Sequence[str]) -> None:
 
 def process_tags(holder: LeaseHolder) -> dict[str, str]:
     """The run tags that name the process of a run, from before it waits for its lease."""
-    tags = {f"{_PROCESS}{name}": str(getattr(holder, name)) for name in OF_A_PROCESS}
+    tags = {f"{HIDDEN}{name}": str(getattr(holder, name)) for name in OF_A_PROCESS}
     return {name: value for name, value in {**tags, _PROCESS_OF_RUN: holder.run_id}.items() if value}
 
 
 def holder_of(run: dg.DagsterRun) -> LeaseHolder | None:
     """The process of a run; None if its tags name no process, or only that of the run that it repeats."""
     # Earlier versions wrote the same names without the dot before them, and their runs may still count as started.
-    found = {name: run.tags.get(f"{_PROCESS}{name}", run.tags.get(f"codesum/{name}", "")) for name in OF_A_PROCESS}
+    found = {name: run.tags.get(f"{HIDDEN}{name}", run.tags.get(f"codesum/{name}", "")) for name in OF_A_PROCESS}
     if run.tags.get(_PROCESS_OF_RUN, run.root_run_id or run.run_id) != run.run_id or not found["pid"]:
         return None
     return convert({**found, "run_id": run.run_id, "acquired_at": 0.0}, LeaseHolder, strict=False)
@@ -186,7 +185,8 @@ class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
         """Hold the lease of the run's repository, if it has one, say whose run it is, and close what was opened."""
         with self._open:
             if context.run is not None and PARTITION_TAG in context.run.tags:
-                self._take_lease(context, context.run)
+                with noting_fault(context.instance, context.run.run_id) if context.instance else nullcontext():
+                    self._take_lease(context, context.run)
             elif context.run is not None and context.instance is not None:
                 context.instance.add_run_tags(context.run.run_id, process_tags(this_process(context.run.run_id)))
             yield self

@@ -44,11 +44,10 @@ MODULE = "codesum_pipeline.definitions"
 REPOSITORY = "__repository__"
 STARTED_BY_TAG = "codesum/started_by"
 COMMAND_LINE = "command line"
-_RUN_TAGS = {
-    STARTED_BY_TAG: COMMAND_LINE,
+REPOSITORY_TAGS = {
     # Lists the run under the job in the UI, where runs are looked up by the module they were loaded from.
     ".dagster/repository": f"{REPOSITORY}@{MODULE}",
-    # Who sits at the command line tries again, or not.
+    # The planner tries again, or who sits at the command line.
     "dagster/max_retries": "0",
 }
 _RECORD_IS_LOST = "Exception while writing logger call to event log"
@@ -150,7 +149,7 @@ class Runs:
                 resources={"codesum": CodesumResource(host=host, duckdb=IN_MEMORY)},
                 partition_key=key,
                 instance=self._instance,
-                tags={**_RUN_TAGS, **process_tags(process)},
+                tags={STARTED_BY_TAG: COMMAND_LINE, **REPOSITORY_TAGS, **process_tags(process)},
                 raise_on_error=False,
                 run_id=run_id,
             )
@@ -159,6 +158,7 @@ class Runs:
             reason = event.job_failure_data.failure_reason if is_failure else None
             if reason is not None and reason.value == "UNEXPECTED_TERMINATION":
                 # Dagster cannot distinguish a person's Ctrl-C from a process that is being killed.
+                self._instance.report_run_canceling(result.dagster_run, "Interrupted at the command line.")
                 self._instance.report_run_canceled(result.dagster_run, "Interrupted at the command line.")
                 raise KeyboardInterrupt
         return result
@@ -169,7 +169,7 @@ def open_runs(layout: HomeLayout, keys: Sequence[str]) -> Iterator[Runs]:
     """The runs of a home's instance, which knows of these repositories then."""
     with open_instance(layout) as instance:
         # The UI's timeline shows runs whose origin it knows; `execute_in_process` creates them without.
-        instance.create_run_for_job = partial(instance.create_run_for_job, remote_job_origin=_origin())  # type: ignore[method-assign]
+        instance.create_run_for_job = partial(instance.create_run_for_job, remote_job_origin=job_origin())  # type: ignore[method-assign]
         end_vanished_runs(layout, instance)
         add_partitions(instance, keys)
         yield Runs(layout, instance)
@@ -188,7 +188,7 @@ class _WithoutRepeats:
         return getattr(self._stream, name)
 
 
-def _origin() -> RemoteJobOrigin:
+def job_origin() -> RemoteJobOrigin:
     """The job as the UI's processes load it."""
     location = ManagedGrpcPythonEnvCodeLocationOrigin(LoadableTargetOrigin(module_name=MODULE), location_name=MODULE)
     return RemoteRepositoryOrigin(location, REPOSITORY).get_job_origin(JOB)

@@ -22,6 +22,7 @@ from codesum_pipeline.builds.dagster.observing import ACTIVE, Sight, active_keys
 from codesum_pipeline.builds.dagster.planner import (
     GOES_ON_TAG,
     NAMED,
+    START_STOPPED,
     BuildDecision,
     Observation,
     Plan,
@@ -41,6 +42,13 @@ from codesum_pipeline.builds.reports.build_values import AT_HEAD, BuildOptions
 from codesum_pipeline.foundation.data_model.moments import utc_now
 from codesum_pipeline.foundation.data_model.printable import some_of
 from codesum_pipeline.source.repositories.poll_state import PollState, marked_keys, open_poll_state
+
+# What is said of each repository that a person has to see to.
+_SAID = {
+    BuildDecision.EXHAUSTED: "failed too often in this state; a change or `codesum retry KEY` tries again",
+    BuildDecision.STOPPED: START_STOPPED,
+}
+_TOLD = (*_SAID, BuildDecision.UNREADABLE, BuildDecision.WAITING)
 
 
 class SensorTick(Struct, frozen=True):
@@ -97,6 +105,9 @@ def take_tick(
             max_requests=planner.max_requests_per_tick,
             usd_left=usd_left_today(home, instance, statuses=list(ACTIVE)),
         )
+        if plan.requests:
+            # A tick takes a while, and a person may have started a run meanwhile.
+            plan = plan.without({each.key for each in plan.requests} & active_keys(instance))
         claimed = state.claim({each.key: each.fingerprint for each in plan.requests}, asker, now=utc_now().timestamp())
         plan = plan.without({each.key for each in plan.requests} - claimed)
         _tell(plan, sight, state, log)
@@ -118,20 +129,18 @@ def take_tick(
 
 def _tell(plan: Plan, sight: Sight, state: PollState, log: logging.Logger) -> None:
     """Log each problem once, and again when it is another one."""
-    now = {
-        key: f"{verdict}: {plan.complaints.get(key, '')}" if verdict is BuildDecision.UNREADABLE else f"{verdict}"
-        for key, verdict in plan.verdicts.items()
-        if verdict in (BuildDecision.UNREADABLE, BuildDecision.EXHAUSTED)
-    }
+    details = {**plan.complaints, **{key: wait.fault for key, wait in plan.waits.items()}}
+    now = {key: f"{verdict}: {details.get(key, '')}" for key, verdict in plan.verdicts.items() if verdict in _TOLD}
     before = state.reported_problems()
     new = {key: text for key, text in now.items() if before.get(key) != text}
     if unreadable := plan.unreadable(new.keys()):
         log.warning("unreadable: %s", unreadable)
-    if exhausted := sorted(key for key in new if plan.verdicts[key] is BuildDecision.EXHAUSTED):
-        log.warning(
-            "%s: failed too often in this state; a change or a run started by hand tries again",
-            some_of(exhausted, NAMED),
-        )
+    for verdict, what in _SAID.items():
+        if keys := sorted(key for key in new if plan.verdicts[key] is verdict):
+            log.warning("%s: %s", some_of(keys, NAMED), what)
+    for fault in sorted({plan.waits[key].fault for key in new if plan.verdicts[key] is BuildDecision.WAITING}):
+        waiting = sorted(key for key in new if key in plan.waits and plan.waits[key].fault == fault)
+        log.warning("%s: failed by no fault of their own (%s); tried again", some_of(waiting, NAMED), fault)
     for rest in (rest for rest in sight.rests if rest.failures == 1):
         log.warning("%s asks for fewer requests: nothing is asked of it for %.0f s", rest.host, rest.lasts_s)
     state.keep_reported_problems({**new, **{key: "" for key in before if key in plan.verdicts and key not in now}})

@@ -8,6 +8,7 @@ CodesumError
 │   ├── NotIndexedFile          a file that is in the repository and not in its index
 │   ├── TemplateNotFound        a prompt template that is nowhere
 │   ├── TemplateRenderError     a prompt template that cannot be used as it is
+│   ├── BucketRefused           a bucket that is missing, or refuses the credentials
 │   └── RefusedText             a provider of embeddings refuses what it is sent
 ├── SkippedFile                 skip and count this file
 ├── RefusedIndex                do without this compiler's index: it is damaged, or none
@@ -96,6 +97,10 @@ class TemplateNotFound(ConfigurationError):
 
 class TemplateRenderError(ConfigurationError):
     """A prompt template that cannot be used: an unknown placeholder, a stray brace, too large, not text."""
+
+
+class BucketRefused(ConfigurationError):
+    """A bucket is missing, or refuses the credentials in the environment."""
 
 
 class RefusedText(ConfigurationError):

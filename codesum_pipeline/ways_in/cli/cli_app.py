@@ -46,6 +46,7 @@ _PANELS = {
     "Building the index": {
         "index": "Bring repositories' indexes up to date, registering what is not known yet.",
         "plan": "Show what `codesum index` would rewrite and why, changing nothing.",
+        "retry": "Build repositories again that failed too often, or that a person stopped.",
         "status": "Show how fresh each repository's index is.",
         "export": "Write a repository's index as a file, for other machines to build on.",
         "import": "Take over an index that another machine exported; the next build makes only what differs.",

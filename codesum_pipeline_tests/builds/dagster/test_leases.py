@@ -13,7 +13,7 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
-from dagster._core.storage.tags import AUTO_RETRY_RUN_ID_TAG, HIDDEN_TAG_PREFIX
+from dagster._core.storage.tags import HIDDEN_TAG_PREFIX
 from msgspec.structs import replace
 
 import codesum_pipeline
@@ -21,8 +21,7 @@ from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.companion import index_repositories
 from codesum_pipeline.builds.dagster.control import end_vanished_runs, run_history
 from codesum_pipeline.builds.dagster.dagster_records import open_instance
-from codesum_pipeline.builds.dagster.observing import active_keys
-from codesum_pipeline.builds.dagster.resource import PARTITION_TAG, holder_of, process_tags
+from codesum_pipeline.builds.dagster.resource import holder_of, process_tags
 from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.foundation.data_model.errors import LeaseHeld
 from codesum_pipeline.foundation.store.lease import current_holder, hold_lease, this_process
@@ -174,19 +173,6 @@ def test_a_repeated_run_is_not_ended_for_the_process_of_the_run_before_it(home: 
         assert end_vanished_runs(home) == []
         instance.add_run_tags(again.run_id, process_tags(replace(gone, run_id=again.run_id)))
         assert end_vanished_runs(home) == [again.run_id]
-
-
-def test_a_repository_is_being_built_until_the_retry_of_its_lost_run_is_there(home: Home) -> None:
-    job = build_defs({"home": home.settings.home}).resolve_job_def("index_repository")
-
-    with open_instance(home.layout) as instance:
-        lost = instance.create_run_for_job(job, tags={PARTITION_TAG: "shop"}, status=dg.DagsterRunStatus.STARTED)
-        instance.report_run_failed(lost)
-        before = active_keys(instance)
-        instance.add_run_tags(lost.run_id, {AUTO_RETRY_RUN_ID_TAG: "the run that repeats it"})
-        after = active_keys(instance)
-
-    assert (before, after) == ({"shop"}, set())
 
 
 def last_message(instance: dg.DagsterInstance, run_id: str) -> str:

@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.errors import (
     AlreadyThere,
+    BucketRefused,
     BucketUnavailable,
     ConfigurationError,
     Superseded,
@@ -65,7 +66,7 @@ class Objects(Struct, frozen=True):
     """The objects below one URL, such as `s3://bucket/prefix`. For many threads; not to be used across a fork.
 
     Every method raises `BucketUnavailable` if the bucket cannot be reached
-    now, and `ConfigurationError` where it is missing or refuses the credentials.
+    now, and `BucketRefused` where it is missing or refuses the credentials.
     """
 
     url: str
@@ -186,7 +187,7 @@ class Objects(Struct, frozen=True):
             # Whatever fails in a listing is a plain error, which says why in its text alone.
             self._check_bucket(error)
             if isinstance(error, (PermissionDeniedError, UnauthenticatedError)) or _REFUSED.search(_first_line(error)):
-                raise ConfigurationError(
+                raise BucketRefused(
                     f"{self._where(name)}: the bucket refuses this {kind} ({_short(error)}): no or wrong credentials: "
                     "check those in the environment, and that they allow to read, write, list and delete below the home"
                 ) from None
@@ -200,7 +201,7 @@ class Objects(Struct, frozen=True):
 
     def _check_bucket(self, error: Exception) -> None:
         if "NoSuchBucket" in str(error) or "ContainerNotFound" in str(error):
-            raise ConfigurationError(f"{self.url}: there is no such bucket: create it, or name another home") from None
+            raise BucketRefused(f"{self.url}: there is no such bucket: create it, or name another home") from None
 
 
 _REFUSED = re.compile(r"status code: 40[13]\b")

@@ -107,6 +107,7 @@ def doctor(
         *fleet_troubles(home, entries),
         *(() if key else (*digest_troubles(home), *_scattered(home))),
         *_dagsters_records(home),
+        *(() if key else _workers(home)),
         *(() if key else _stored_secrets(stored)),
         *(_model(home) if llm else ()),
     ]
@@ -268,6 +269,16 @@ def _dagsters_records(home: Home) -> Iterator[Problem]:
         yield Problem(None, "the indexes are not touched, and Dagster knows all repositories again")
     for run_id in ended:
         yield Problem(None, f"run {run_id}: its process is gone; it is marked as failed now")
+
+
+def _workers(home: Home) -> Iterator[Problem]:
+    """The queue of runs, and workers that take none of them."""
+    if home.settings.engine.launcher == "local":
+        return
+    from codesum_pipeline.builds.dagster.control import worker_troubles
+
+    for what in worker_troubles(home):
+        yield Problem(None, what, "correct that; what waits for it then goes on by itself", "Workers")
 
 
 def _model(home: Home) -> Iterator[Problem]:

@@ -1,0 +1,159 @@
+"""Whose fault an error is: the machine's, a shared part's, or the repository's.
+
+Only a fault of the repository's state counts as an attempt to build that state. A full disk says nothing about a
+repository, nor does a bucket that is away: another machine, or a later moment, builds it.
+
+The whole chain of causes is looked at. A fault of the machine is decisive wherever it is found, since a bucket cannot
+be reached either by a process without descriptors.
+"""
+
+import errno
+import os
+import sqlite3
+from collections.abc import Iterator
+from enum import StrEnum
+
+from msgspec import Struct
+
+from codesum_pipeline.foundation.data_model.errors import (
+    BucketRefused,
+    BucketUnavailable,
+    CannotWrite,
+    EmbedderUnavailable,
+    HostUnavailable,
+    LeaseHeld,
+    LeaseLost,
+    ObjectsMissing,
+    RepositoryUnavailable,
+    WriteConflict,
+)
+
+
+class FaultSource(StrEnum):
+    """What an error is a fault of."""
+
+    MACHINE = "machine"
+    SHARED_PART = "shared part"
+    REPOSITORY = "repository"
+
+
+class Fault(Struct, frozen=True):
+    """What an error is a fault of, and which part of that."""
+
+    source: FaultSource
+    part: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.part}" if self.part else self.source.value
+
+    @property
+    def is_attempt(self) -> bool:
+        """Whether it counts as an attempt to build the repository's state."""
+        return self.source is FaultSource.REPOSITORY
+
+    @classmethod
+    def parse(cls, text: str) -> "Fault":
+        """The fault that `str` wrote; one of the repository for what no version of this package wrote."""
+        source, _, part = text.partition(": ")
+        return cls(FaultSource(source), part) if source in list(FaultSource) else REPOSITORY
+
+
+REPOSITORY = Fault(FaultSource.REPOSITORY)
+DISK, MEMORY, DESCRIPTORS, CLOCK, STOPPED = (
+    Fault(FaultSource.MACHINE, part) for part in ("disk", "memory", "descriptors", "clock", "its process was stopped")
+)
+BUCKET, DATABASE, QUEUE, WORKERS, HOST, PROVIDER, LEASE = (
+    Fault(FaultSource.SHARED_PART, part)
+    for part in (
+        "bucket", "database", "queue", "no worker took the run", "host of the repository", "provider of embeddings",
+        "another build holds the repository",
+    )
+)  # fmt: skip
+_BY_NUMBER = {
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS), DISK),
+    errno.ENOMEM: MEMORY,
+    **dict.fromkeys((errno.EMFILE, errno.ENFILE), DESCRIPTORS),
+}
+_BY_SQLITE_CODE = {
+    **dict.fromkeys(
+        (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN), DISK
+    ),
+    sqlite3.SQLITE_NOMEM: MEMORY,
+}
+# What libraries that are no Python say in words of the C library, and servers of a request from another time.
+_BY_WORDS = {
+    **{os.strerror(number): fault for number, fault in _BY_NUMBER.items()},
+    "RequestTimeTooSkewed": CLOCK,
+    "certificate is not yet valid": CLOCK,
+    "NotValidYet": CLOCK,
+}
+# Errors that repeat the words of such a library; those of git repeat what servers say of themselves, too.
+_IN_WORDS = (BucketUnavailable, BucketRefused, EmbedderUnavailable)
+_LIBRARIES_IN_WORDS = ("duckdb", "_duckdb", "obstore", "pyarrow")
+# In this order: the first that fits decides.
+_BY_TYPE: tuple[tuple[type[BaseException], Fault], ...] = (
+    (ObjectsMissing, REPOSITORY),
+    (RepositoryUnavailable, HOST),
+    (HostUnavailable, HOST),
+    (BucketUnavailable, BUCKET),
+    (BucketRefused, BUCKET),
+    (WriteConflict, LEASE),
+    (LeaseHeld, LEASE),
+    (LeaseLost, LEASE),
+    (EmbedderUnavailable, PROVIDER),
+)
+# By library and class, so that none is imported for a look.
+_BY_NAME = {
+    ("sqlalchemy", "OperationalError"): DATABASE,
+    ("sqlalchemy", "InterfaceError"): DATABASE,
+    ("sqlalchemy", "TimeoutError"): DATABASE,
+    ("dagster_postgres", "DagsterPostgresException"): DATABASE,
+    ("psycopg2", "OperationalError"): DATABASE,
+    ("psycopg2", "InterfaceError"): DATABASE,
+    ("kombu", "OperationalError"): QUEUE,
+    ("redis", "ConnectionError"): QUEUE,
+    ("redis", "TimeoutError"): QUEUE,
+}
+
+
+def sort_fault(error: BaseException) -> Fault:
+    """Whose fault an error is; the repository's if nothing in its chain of causes says otherwise."""
+    causes = list(_causes(error))
+    found = next((fault for cause in causes if (fault := _fault_of_machine(cause))), None)
+    return found or next((fault for cause in causes if (fault := _fault_of_part(cause))), REPOSITORY)
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    cause: BaseException | None = error
+    while cause is not None and id(cause) not in seen:
+        seen.add(id(cause))
+        yield cause
+        cause = cause.__cause__ or cause.__context__
+
+
+def _fault_of_machine(error: BaseException) -> Fault | None:
+    if isinstance(error, CannotWrite):
+        return DISK
+    if isinstance(error, MemoryError) or _is_named(error, "duckdb", "OutOfMemoryException"):
+        return MEMORY
+    if isinstance(error, OSError) and error.errno in _BY_NUMBER:
+        return _BY_NUMBER[error.errno]
+    if isinstance(error, sqlite3.Error):
+        return _BY_SQLITE_CODE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
+    if isinstance(error, _IN_WORDS) or type(error).__module__.partition(".")[0] in _LIBRARIES_IN_WORDS:
+        text = str(error)
+        return next((fault for words, fault in _BY_WORDS.items() if words in text), None)
+    return None
+
+
+def _fault_of_part(error: BaseException) -> Fault | None:
+    by_type = next((fault for kind, fault in _BY_TYPE if isinstance(error, kind)), None)
+    return by_type or next((fault for name, fault in _BY_NAME.items() if _is_named(error, *name)), None)
+
+
+def _is_named(error: BaseException, library: str, name: str) -> bool:
+    return any(
+        kind.__name__ == name and kind.__module__.partition(".")[0].lstrip("_") == library
+        for kind in type(error).__mro__
+    )
