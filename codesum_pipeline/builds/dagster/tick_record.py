@@ -53,7 +53,7 @@ def keep_tick(
         return
     now, builds = time.time(), {}
     for key, verdict in plan.verdicts.items():
-        poll, each = polls.get(key), seen.get(key)
+        poll, each, wait = polls.get(key), seen.get(key), plan.waits.get(key)
         known = PlannedBuild(
             decision=str(verdict),
             at=now,
@@ -62,6 +62,8 @@ def keep_tick(
             next_poll_at=poll.due_at if poll else None,
             behind_since=behind.get(key),
             complaint=shortened(plan.complaints.get(key, "")),
+            waits_for=wait.fault if wait else "",
+            next_try_at=wait.until.timestamp() if wait else None,
         )
         if each and not each.is_active:
             run_id, failed_at, failure = failures.get(key, (None, None, ""))

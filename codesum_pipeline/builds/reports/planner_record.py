@@ -35,7 +35,8 @@ class PlannedBuild(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `head` is the last commit that a poll has seen, at `head_at`; `complaint` says why the last poll failed. `wanted`
     and `published` are the fingerprints that were compared. `failures` counts failed runs for `wanted` in a row, of
-    which `failed_run` is the last; `failure` says why it failed.
+    which `failed_run` is the last; `failure` says why it failed. `waits_for` is the fault of a machine or of a shared
+    part that ended the last run, and the next one is asked for at `next_try_at`.
     """
 
     decision: str
@@ -51,6 +52,8 @@ class PlannedBuild(Struct, frozen=True, kw_only=True, omit_defaults=True):
     failed_run: str | None = None
     failed_at: float | None = None
     failure: str = ""
+    waits_for: str = ""
+    next_try_at: float | None = None
 
 
 class PlannerRecord(Struct, frozen=True):

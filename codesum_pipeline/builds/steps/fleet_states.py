@@ -33,7 +33,13 @@ _CURRENT = frozenset({"up to date", "with texts left over", "to go on with"})
 _BY_DECISION = {
     "held back by the gate": IndexState.HELD,
     "failed too often": IndexState.FAILED,
+    "stopped by hand": IndexState.STOPPED,
+    "waiting after a fault that is not theirs": IndexState.WAITING,
     "unreadable": IndexState.UNREADABLE,
+}
+_HELD_BY: Mapping[str, str] = {
+    IndexState.HELD: "the promotion gate",
+    IndexState.STOPPED: "a person, who cancelled its run",
 }
 _TO_BUILD = frozenset({"to build", "left for the next tick", "being built"})
 
@@ -148,9 +154,9 @@ class _Judge(Struct, frozen=True):
                 failure=planned.failure,
                 failed_run=planned.failed_run,
                 failed_at=planned.failed_at,
-                why=planned.complaint,
-                next_try=self._next_try(planned),
-                held_by="the promotion gate" if state == IndexState.HELD else "",
+                why=planned.complaint or planned.waits_for,
+                next_try=self._next_try(entry.key, planned),
+                held_by=_HELD_BY.get(state or "", ""),
             )
         )
 
@@ -169,11 +175,15 @@ class _Judge(Struct, frozen=True):
             return IndexState.BEHIND
         return IndexState.CHANGED if brief.is_made_by(self.algorithms) else IndexState.UPGRADED
 
-    def _next_try(self, planned: PlannedBuild) -> str:
+    def _next_try(self, key: str, planned: PlannedBuild) -> str:
         if planned.decision == "failed too often":
-            return "after a new commit or a changed setting, or by hand"
+            return f"after a new commit or a changed setting, or by `codesum retry {key}`"
         if planned.decision == "held back by the gate":
             return "after a new commit or a changed setting"
+        if planned.decision == "stopped by hand":
+            return f"after a new commit, or by `codesum retry {key}`"
+        if planned.next_try_at:
+            return f"at {_clock(planned.next_try_at)}"
         if planned.decision == "unreadable":
             return f"the next look is at {_clock(planned.next_poll_at)}" if planned.next_poll_at else ""
         if planned.decision in _TO_BUILD and self.record:

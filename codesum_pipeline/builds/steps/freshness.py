@@ -76,6 +76,8 @@ class IndexState(StrEnum):
     UPGRADED = "made by an earlier version"
     OTHER_INDEXES = "compilers' indexes changed"
     HELD = "held back"
+    STOPPED = "stopped by hand"
+    WAITING = "waiting"
     FRESH = "up to date"
 
 

@@ -34,9 +34,11 @@ def fleet_troubles(home: Home, entries: Sequence[RepositoryEntry]) -> Iterator[P
     in_time = []
     for each in fleet.repositories:
         if each.state == IndexState.FAILED:
-            yield Problem(each.key, remark_of(each), f"codesum index {each.key}, once what the run says is mended")
+            yield Problem(each.key, remark_of(each), f"codesum retry {each.key}, once what the run says is mended")
         elif each.state == IndexState.UNREADABLE:
             yield Problem(each.key, f"it cannot be read: {remark_of(each)}")
+        elif each.state in (IndexState.STOPPED, IndexState.WAITING):
+            yield Problem(each.key, f"{each.state}: {remark_of(each)}")
         elif each.state in _BEHIND and _is_late(home, each):
             what = f"behind for {behind_for(each)}, longer than checks.behind_hours allows: {remark_of(each)}"
             yield Problem(each.key, what, f"see what keeps it from being built: codesum status {each.key}")

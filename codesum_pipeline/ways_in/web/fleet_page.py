@@ -26,6 +26,8 @@ _URGENCY = (
     IndexState.UNREADABLE,
     IndexState.UNKNOWN,
     IndexState.HELD,
+    IndexState.STOPPED,
+    IndexState.WAITING,
     IndexState.BUILDING,
     IndexState.QUEUED,
 )

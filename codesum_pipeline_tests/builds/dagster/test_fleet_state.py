@@ -16,7 +16,9 @@ from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.asset_steps import FINGERPRINT_TAG
 from codesum_pipeline.builds.dagster.control import opened_instance
 from codesum_pipeline.builds.dagster.resource import add_partitions, process_tags
+from codesum_pipeline.builds.dagster.run_tags import note_fault
 from codesum_pipeline.builds.dagster.ticks import take_tick
+from codesum_pipeline.builds.reports.faults import BUCKET
 from codesum_pipeline.builds.reports.planner_record import PlannedBuild, keep_planned, read_planned
 from codesum_pipeline.builds.steps.fleet_states import RepositoryState, judge_fleet
 from codesum_pipeline.definitions import build_defs
@@ -118,8 +120,40 @@ def test_what_failed_too_often_says_why_how_often_and_what_starts_it_again(
         "the cache disk is full",
     )
     assert found.failed_run == run.run_id
-    assert found.next_try == "after a new commit or a changed setting, or by hand"
+    assert found.next_try == "after a new commit or a changed setting, or by `codesum retry shop`"
     assert "the cache disk is full" in remark_of(found)
+
+
+def test_what_a_person_stopped_says_so_and_what_starts_it_again(
+    register: Callable[..., GitRepo], home: Home, own_instance: dg.DagsterInstance
+) -> None:
+    register("shop")
+    (request,) = take_tick(home, own_instance, asker="test", last="", log=LOG).plan.requests
+    run = run_of(home, own_instance, "shop", Status.STARTED, **{FINGERPRINT_TAG: request.fingerprint})
+    own_instance.report_run_canceling(run)
+    own_instance.report_run_canceled(run)
+
+    tick(home, own_instance)
+
+    found = states(home)["shop"]
+    assert (found.state, found.held_by) == ("stopped by hand", "a person, who cancelled its run")
+    assert found.next_try == "after a new commit, or by `codesum retry shop`"
+
+
+def test_what_waits_for_a_shared_part_says_for_which_and_until_when(
+    register: Callable[..., GitRepo], home: Home, own_instance: dg.DagsterInstance
+) -> None:
+    register("shop")
+    (request,) = take_tick(home, own_instance, asker="test", last="", log=LOG).plan.requests
+    run = run_of(home, own_instance, "shop", Status.STARTED, **{FINGERPRINT_TAG: request.fingerprint})
+    note_fault(own_instance, run.run_id, BUCKET)
+    own_instance.report_run_failed(run, "the bucket is away")
+
+    tick(home, own_instance)
+
+    found = states(home)["shop"]
+    assert (found.state, found.failures, found.why) == ("waiting", 0, "shared part: bucket")
+    assert found.next_try.startswith(f"at {time.strftime('%Y-%m-%d', time.gmtime())}")
 
 
 def test_an_index_of_an_earlier_version_is_not_told_to_have_other_settings(

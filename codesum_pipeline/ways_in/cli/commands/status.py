@@ -58,6 +58,8 @@ _STYLES: dict[str, str] = {
             IndexState.UPGRADED,
             IndexState.OTHER_INDEXES,
             IndexState.UNFINISHED,
+            IndexState.STOPPED,
+            IndexState.WAITING,
         ),
         "yellow",
     ),
