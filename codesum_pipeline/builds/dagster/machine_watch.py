@@ -24,6 +24,7 @@ from msgspec import DecodeError, Struct, json
 from codesum_pipeline.builds.dagster.celery_runs import errors_of_broker, logger
 from codesum_pipeline.builds.dagster.run_tags import fault_of
 from codesum_pipeline.builds.reports.faults import STOPPED, FaultSource, sort_fault
+from codesum_pipeline.foundation.data_model.decoding import decode
 from codesum_pipeline.foundation.data_model.moments import iso_moment, utc_now
 
 TRY_EVERY_S = 30.0
@@ -52,7 +53,7 @@ def paused_workers(app: Celery) -> list[PausedWorker]:
     found = []
     for value in client.mget(keys) if keys else ():
         with suppress(DecodeError):
-            found.append(json.decode(value or b"", type=PausedWorker))
+            found.append(decode(value or b"", PausedWorker))
     return sorted(found, key=lambda worker: (worker.host, worker.since))
 
 
