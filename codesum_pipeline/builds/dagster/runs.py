@@ -1,5 +1,6 @@
 """Runs of the job by `codesum index`, and what a finished run says, read from its events."""
 
+import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -157,11 +158,22 @@ class Runs:
             is_failure = event.event_type is dg.DagsterEventType.RUN_FAILURE
             reason = event.job_failure_data.failure_reason if is_failure else None
             if reason is not None and reason.value == "UNEXPECTED_TERMINATION":
-                # Dagster cannot distinguish a person's Ctrl-C from a process that is being killed.
-                self._instance.report_run_canceling(result.dagster_run, "Interrupted at the command line.")
+                # Dagster cannot distinguish a person's Ctrl-C from a process that is being killed. Where there is no
+                # terminal, as for a build that a server began, nobody asked for its end.
+                if has_terminal():
+                    self._instance.report_run_canceling(result.dagster_run, "Interrupted at the command line.")
                 self._instance.report_run_canceled(result.dagster_run, "Interrupted at the command line.")
                 raise KeyboardInterrupt
         return result
+
+
+def has_terminal() -> bool:
+    """Whether this process belongs to a terminal, at which a person may press Ctrl-C."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True
 
 
 @contextmanager

@@ -1,7 +1,12 @@
 """Runs of the job on real repositories."""
 
+import os
+import pty
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import dagster as dg
@@ -143,3 +148,24 @@ def test_a_provider_that_does_not_exist_ends_a_run_in_its_first_step(home: Home,
     assert outcome.error is ConfigurationError
     assert "embedder 'litellm/nosuch/model': no provider knows this model" in outcome.message
     assert outcome.numbers == {}
+
+
+def test_only_a_process_of_a_terminal_is_ended_there_by_a_person() -> None:
+    asked = [
+        sys.executable,
+        "-c",
+        "from codesum_pipeline.builds.dagster.runs import has_terminal; print(has_terminal())",
+    ]
+
+    alone = subprocess.run(asked, start_new_session=True, check=True, capture_output=True, text=True, timeout=60)
+    pid, screen = pty.fork()
+    if pid == 0:
+        os.execv(asked[0], asked)
+    said = b""
+    # The end of a terminal whose process has ended is an error.
+    with os.fdopen(screen, "rb", buffering=0) as shown, suppress(OSError):
+        while part := shown.read(1000):
+            said += part
+    os.waitpid(pid, 0)
+
+    assert (alone.stdout.strip(), said.strip()) == ("False", b"True")
