@@ -76,7 +76,7 @@ _PANELS = {
         "digest": "Show and send digests; show waiting messages, and test channels.",
         "webhooks": "Receive the push events of GitHub, GitLab, Gitea and Forgejo.",
         "token": "Make a token that gives access to some repositories over `codesum web` and `codesum mcp --http`.",
-        "audit": "Show who asked what over HTTP with a token, newest last.",
+        "audit": "Show who asked what over HTTP with a token, or having signed in, newest last.",
         "dev": "Open the Dagster UI, with its daemon, on the same data.",
         "worker": "Carry out runs that `codesum dev` hands over, on this machine or another.",
     },
