@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC
+from importlib.util import find_spec
 
 import dagster as dg
 from msgspec import Struct
@@ -39,6 +40,10 @@ _MOST_UNDER_WAY = 5_000
 # A person waits.
 _BROKER_S = 2.0
 _MOST_SHOWN = 200
+_NO_CELERY = (
+    "engine.launcher is celery, which is not installed here: what its workers do is not known; in a checkout, "
+    "`pip install -c constraints.txt '.[celery,postgres]'` installs it"
+)
 _WAITING = (dg.DagsterRunStatus.QUEUED, dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING)
 
 
@@ -140,11 +145,17 @@ def runs_under_way(home: Home) -> dict[str, RunUnderWay]:
     return found
 
 
+def _has_celery() -> bool:
+    return find_spec("celery") is not None
+
+
 def check_broker(home: Home) -> None:
     """Raises `BrokerUnavailable` if runs cannot be handed to workers now."""
     if home.settings.engine.launcher != "celery":
         return
     check_variables(home.settings.engine, os.environ)
+    if not _has_celery():
+        raise ConfigurationError(_NO_CELERY)
     # Other homes do without it.
     from celery import Celery
     from celery.exceptions import OperationalError
@@ -183,6 +194,8 @@ def worker_troubles(home: Home) -> list[str]:
     """What is wrong with the workers of the home's queue; nothing where runs are carried out without a queue."""
     if home.settings.engine.launcher != "celery":
         return []
+    if not _has_celery():
+        return [_NO_CELERY]
     # Others are without Celery.
     from codesum_pipeline.builds.dagster.celery_runs import CeleryRuns, errors_of_broker
     from codesum_pipeline.builds.dagster.machine_watch import paused_workers

@@ -75,5 +75,5 @@ def test_no_process_is_started_for_each_edited_file(shop: Shop) -> None:
         counts.append(counter.count)
         assert len(page.changes) == edited
 
-    # One for each file would be 22 more.
-    assert 0 < counts[1] < counts[0] + 3
+    # One for each file would be 22 more. Some of what the first one starts may be known from other tests.
+    assert 0 < counts[1] < counts[0] + MANY // 2

@@ -27,7 +27,7 @@ def test_the_start_lists_every_repository_with_what_it_has_and_how_fresh_it_is(s
 def test_a_hit_has_its_path_summary_excerpt_and_why(site):
     found = page(site, "/", q="turn food into energy")
 
-    assert found.links[2] == "/document?repo=zoo&id=zoo%2Fanimals.py%3A%3Adigest"
+    assert found.links[3] == "/document?repo=zoo&id=zoo%2Fanimals.py%3A%3Adigest"
     for text in ("zoo/animals.py:", "Turn food into energy.", "energy = len(food)", "summary", "zoo @ "):
         assert text in found.text, text
     assert "/document?repo=zoo&id=zoo%2Fanimals.py%3A%3Adigest#L28" in found.links
@@ -129,7 +129,7 @@ def test_a_document_has_its_place_its_callers_and_callees_and_its_lines(site):
 
     for text in ("Give food to an animal.", "Called by", "feed_all", "Calls", "digest", "return digest(food)"):
         assert text in found.text, text
-    assert found.links[2:5] == [
+    assert found.links[3:6] == [
         "/repository?repo=zoo",
         "/document?repo=zoo&id=zoo",
         "/document?repo=zoo&id=zoo%2Fkeeper.py",
