@@ -55,7 +55,8 @@ def test_a_worker_whose_disk_is_full_takes_no_runs_says_so_and_comes_back_by_its
     fleet: Fleet, tmp_path: Path
 ) -> None:
     registered(fleet, tmp_path, "shop")
-    one = fleet.start("one", "worker")
+    # A compiled module that the limit cuts short would be kept, and could not be loaded any more.
+    one = fleet.start("one", "worker", extra={"PYTHONDONTWRITEBYTECODE": "1"})
     ready(one)
     limit_files(one, 30_000)
     with fleet.instance() as instance:
