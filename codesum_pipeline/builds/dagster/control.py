@@ -145,16 +145,12 @@ def runs_under_way(home: Home) -> dict[str, RunUnderWay]:
     return found
 
 
-def _has_celery() -> bool:
-    return find_spec("celery") is not None
-
-
 def check_broker(home: Home) -> None:
     """Raises `BrokerUnavailable` if runs cannot be handed to workers now."""
     if home.settings.engine.launcher != "celery":
         return
     check_variables(home.settings.engine, os.environ)
-    if not _has_celery():
+    if find_spec("celery") is None:
         raise ConfigurationError(_NO_CELERY)
     # Other homes do without it.
     from celery import Celery
@@ -191,11 +187,13 @@ def retry_repositories(home: Home, key: str | None) -> QueuedRuns:
 
 
 def worker_troubles(home: Home) -> list[str]:
-    """What is wrong with the workers of the home's queue; nothing where runs are carried out without a queue."""
+    """The workers that take no runs, each with the reason; nothing where runs are carried out without a queue.
+
+    Raises `BrokerUnavailable` and `RecordsUnavailable` if they cannot be asked.
+    """
     if home.settings.engine.launcher != "celery":
         return []
-    if not _has_celery():
-        return [_NO_CELERY]
+    check_broker(home)
     # Others are without Celery.
     from codesum_pipeline.builds.dagster.celery_runs import CeleryRuns, errors_of_broker
     from codesum_pipeline.builds.dagster.machine_watch import paused_workers
@@ -207,7 +205,9 @@ def worker_troubles(home: Home) -> list[str]:
         try:
             paused = paused_workers(launcher.celery)
         except errors_of_broker(launcher.celery) as error:
-            return [f"the queue of runs ({BROKER_VARIABLE}) cannot be reached: {type(error).__name__}"]
+            raise BrokerUnavailable(
+                f"the workers cannot be asked whether they take runs: {type(error).__name__}"
+            ) from None
     return [f"a worker on {each.host} takes no runs since {each.since}: {each.why}" for each in paused]
 
 

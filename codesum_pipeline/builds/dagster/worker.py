@@ -9,8 +9,6 @@ from pathlib import Path
 import dagster as dg
 from dagster_celery.tasks import create_execute_job_task
 
-from codesum_pipeline.builds.codesum_home.home_folders import layout_of, layout_of_builds
-from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
 from codesum_pipeline.builds.dagster.celery_runs import CeleryRuns
 from codesum_pipeline.builds.dagster.machine_watch import MachineWatch, fault_of_machine
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
@@ -22,7 +20,12 @@ def main() -> None:
     """Carry out runs until SIGTERM; those under way are finished first."""
     parser = argparse.ArgumentParser(prog=MODULE)
     parser.add_argument("--processes", type=int, required=True)
-    processes = parser.parse_args().processes
+    # The home or its copy. It is given, since who reads the settings of a home in a bucket opens the bucket, whose
+    # threads would be missing in the processes of runs: these are forks of this one.
+    parser.add_argument("--builds-in", type=Path, required=True)
+    arguments = parser.parse_args()
+    # Where builds write on this machine.
+    folders = [arguments.builds_in, Path(tempfile.gettempdir())]
     with dg.DagsterInstance.get() as instance:
         launcher = instance.run_launcher
         if not isinstance(launcher, CeleryRuns):
@@ -31,14 +34,13 @@ def main() -> None:
         # Containers may share names of hosts and numbers of processes; of two workers with one name, one answer to the
         # question who carries out what would be lost.
         name = f"codesum-{uuid.uuid4().hex[:12]}@{socket.gethostname()}"
-        folders = _folders()
         MachineWatch(
             launcher.celery, name=name, queue=launcher.default_queue, look=lambda: fault_of_machine(folders)
         ).start()
         launcher.celery.worker_main(
             [
                 "worker",
-                f"--concurrency={processes}",
+                f"--concurrency={arguments.processes}",
                 f"--hostname={name}",
                 f"--queues={launcher.default_queue}",
                 "--pool=prefork",
@@ -47,13 +49,6 @@ def main() -> None:
                 "--loglevel=WARNING",
             ]
         )
-
-
-def _folders() -> list[Path]:
-    """Where builds write on this machine: the home or its copy, and the folder for temporary files."""
-    home = layout_of_builds(layout_of(load_settings({}))).home
-    home.mkdir(parents=True, exist_ok=True)
-    return [home, Path(tempfile.gettempdir())]
 
 
 if __name__ == "__main__":

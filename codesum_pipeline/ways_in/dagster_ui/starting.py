@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import codesum_pipeline
+from codesum_pipeline.builds.codesum_home.home_folders import layout_of_builds
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.control import opened_instance
 from codesum_pipeline.builds.dagster.instance_file import ensure_dagster_home
@@ -34,7 +35,10 @@ def start_ui(
 
 def start_worker(home: Home, *, processes: int) -> NoReturn:
     """Become a worker that carries out runs of this home's instance."""
-    _become(home, [sys.executable, "-P", "-W", "ignore", "-m", WORKER, "--processes", str(processes)])
+    folder = layout_of_builds(home.layout).home
+    folder.mkdir(parents=True, exist_ok=True)
+    options = ["--processes", str(processes), "--builds-in", str(folder.absolute())]
+    _become(home, [sys.executable, "-P", "-W", "ignore", "-m", WORKER, *options])
 
 
 def _become(home: Home, command: list[str]) -> NoReturn:

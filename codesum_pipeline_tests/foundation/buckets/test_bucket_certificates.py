@@ -21,7 +21,8 @@ def test_a_bucket_is_reached_with_the_authorities_of_the_setting(tmp_path: Path)
         home = ("--home", f"s3://{BUCKET}/home")
         trusted = {**environment, "CODESUM_CA_BUNDLE": str(certificate / "ca.pem")}
         added = fork_codesum(*home, "add", made, cwd=tmp_path, env=trusted)
-        untrusted = fork_codesum(*home, "repos", cwd=tmp_path, env=environment)
+        elsewhere = {**environment, "XDG_CACHE_HOME": str(tmp_path / "untrusted")}
+        untrusted = fork_codesum(*home, "repos", cwd=tmp_path, env=elsewhere)
 
     assert added.returncode == 0, added.stderr
     assert untrusted.returncode != 0

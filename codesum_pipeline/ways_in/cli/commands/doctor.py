@@ -12,6 +12,7 @@ from rich.text import Text
 from codesum_pipeline.builds.codesum_home.home_folders import check_may_be_own, layout_of_builds, record_home
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.maintenance.stored_secrets import MOST_CHARS, SecretsOfHome
+from codesum_pipeline.builds.steps.fleet_states import read_record
 from codesum_pipeline.foundation.data_model.errors import (
     BrokenStore,
     BucketUnavailable,
@@ -20,6 +21,7 @@ from codesum_pipeline.foundation.data_model.errors import (
     ConfigurationError,
     LeaseHeld,
     RecordsUnavailable,
+    RetryLater,
 )
 from codesum_pipeline.foundation.data_model.printable import count_noun, one_line
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
@@ -277,7 +279,14 @@ def _workers(home: Home) -> Iterator[Problem]:
         return
     from codesum_pipeline.builds.dagster.control import worker_troubles
 
-    for what in worker_troubles(home):
+    try:
+        troubles = worker_troubles(home)
+    except (RetryLater, ConfigurationError) as error:
+        # Where a daemon looks at the home, what is said of the fleet has it.
+        if read_record(home)[0] is None:
+            yield Problem(None, str(error), about="Workers")
+        return
+    for what in troubles:
         yield Problem(None, what, "correct that; what waits for it then goes on by itself", "Workers")
 
 
