@@ -12,7 +12,7 @@ more than digest_above at once ──► one message with a line for each kind
 ```
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -148,20 +148,24 @@ class AlertBook(SqliteFile):
         else:
             self.connection.execute("DELETE FROM causes WHERE cause = ?", (cause,))
 
-    def note_behind(self, behind: Iterable[str], at_head: Iterable[str], *, late_after: timedelta) -> Lateness:
+    def note_behind(
+        self, behind: Iterable[str], at_head: Iterable[str], *, late_after: Mapping[str, timedelta]
+    ) -> Lateness:
         """Remember since when each repository is behind; who has become late by that, and who is so no more.
 
-        Of repositories in neither list nothing is known, and their time goes on.
+        Of repositories in neither list nothing is known, and their time goes on. `late_after` says how long each may be
+        behind; one without becomes late by nothing.
         """
-        moment, limit = self.moment(), iso_moment(self.now() - late_after)
+        moment, now = self.moment(), self.now()
         with self.together():
             known: dict[str, tuple[str, bool]] = {
                 key: (since, bool(is_late)) for key, since, is_late in self.connection.execute("SELECT * FROM behind")
             }
             in_time = [key for key in at_head if key in known]
             new = [(key, moment) for key in behind if key not in known]
-            late = {key: since for key, (since, is_late) in known.items() if not is_late and since <= limit}
-            late = {key: since for key, since in late.items() if key not in set(in_time)}
+            late = {key: since for key, (since, is_late) in known.items() if not is_late}
+            late = {key: since for key, since in late.items() if key in late_after and key not in set(in_time)}
+            late = {key: since for key, since in late.items() if since <= iso_moment(now - late_after[key])}
             self.connection.executemany("DELETE FROM behind WHERE repository = ?", [(key,) for key in in_time])
             self.connection.executemany("INSERT INTO behind VALUES (?, ?, 0)", new)
             self.connection.executemany("UPDATE behind SET is_late = 1 WHERE repository = ?", [(key,) for key in late])

@@ -7,41 +7,17 @@ from datetime import datetime, timedelta
 
 from codesum_pipeline.builds.alerts.alert_book import UNTOLD, AlertBook, Condition, ConditionKind, Message
 from codesum_pipeline.foundation.data_model.digest_record import PostId
-from codesum_pipeline.foundation.data_model.moments import iso_moment
 from codesum_pipeline.foundation.data_model.printable import one_line, some_of
 from codesum_pipeline.foundation.settings.operation_settings import AlertSettings
 from codesum_pipeline.notifications.delivery.posts import Post, PostKind
 from codesum_pipeline.notifications.delivery.sending import OutboxSender
 
-_LOOKED = "looked"
 # How many of the simultaneous changes are named.
 NAMED = 8
 _DETAIL_CHARS = 600
 _SHORT_CHARS = 160
 # A day at most, however often something flaps.
 _LONGEST = timedelta(days=1)
-
-
-def note_absence(book: AlertBook, settings: AlertSettings) -> None:
-    """Remember that somebody looks now, and have it said where the last look is longer ago than it may be.
-
-    Without such looks, as when the daemon is down, only a monitor outside of the process can notice. In one
-    transaction: if several processes come back at once, one of them reports it.
-    """
-    with book.together():
-        last, now = book.marks(_LOOKED).get(_LOOKED), book.now()
-        book.set_marks({_LOOKED: iso_moment(now)})
-        if last is None or not settings.away_hours:
-            return
-        before = datetime.fromisoformat(last)
-        if now - before > timedelta(hours=settings.away_hours):
-            _keep(
-                book,
-                f"The daemon was away for {(now - before) / timedelta(hours=1):,.1f} h",
-                f"From {before:%Y-%m-%d %H:%M} to {now:%Y-%m-%d %H:%M} UTC nobody looked at the repositories and "
-                "nobody was told of anything: Dagster's daemon was down, or its sensor alerts was stopped. What became "
-                "late or failed meanwhile is told now, as it is found; nothing has to be done for that.",
-            )
 
 
 def announce_changes(book: AlertBook, settings: AlertSettings, sender: OutboxSender) -> int:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 import dagster as dg
 
 from codesum_pipeline.builds.alerts.alert_book import AlertBook, ConditionKind, ConditionState, open_book
-from codesum_pipeline.builds.alerts.announcing import announce_changes, note_absence
+from codesum_pipeline.builds.alerts.announcing import announce_changes
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.asset_steps import (
     JOB,
@@ -37,6 +37,7 @@ from codesum_pipeline.builds.dagster.resource import (
 )
 from codesum_pipeline.builds.dagster.runs import complaint_of
 from codesum_pipeline.builds.reports.build_values import NO_DATA, OFF, OK, OUT_OF_BAND, STATE
+from codesum_pipeline.builds.steps.freshness import allowed_lag
 from codesum_pipeline.foundation.data_model.errors import BrokenStore, CodesumError
 from codesum_pipeline.foundation.data_model.moments import iso_moment, utc_now
 from codesum_pipeline.foundation.data_model.printable import some_of
@@ -99,7 +100,6 @@ def look_for_conditions(home: Home, instance: dg.DagsterInstance, log: logging.L
     """Record changes of conditions and send alerts; returns the number of messages."""
     sender = home.digest_desk().sender
     with open_book(home.settings.home, now=utc_now) as book:
-        note_absence(book, home.settings.alerts)
         note_runs(home, instance, book)
         note_daemon(instance, book)
         book.keep_only(_registered(home))
@@ -235,14 +235,14 @@ def _check(
 def _lateness(home: Home, key: str, _run_id: str) -> dg.AssetCheckEvaluation:
     with open_book(home.settings.home, now=utc_now) as book:
         since = book.behind_since(key)
-    allowed = timedelta(hours=home.settings.checks.behind_hours)
+    allowed = allowed_lag(home.settings.checks, home.registry.get(key))
     is_late = since is not None and datetime.fromisoformat(since) <= utc_now() - allowed
     description = f"behind its repository since {since}" if since else "at the newest commit that a tick has seen"
-    return _fresh(home, key, passed=not is_late, description=description)
+    return _fresh(home, key, allowed, passed=not is_late, description=description)
 
 
-def _fresh(home: Home, key: str, *, passed: bool, description: str) -> dg.AssetCheckEvaluation:
-    severity, hours = severity_of(home, CheckName.FRESH), home.settings.checks.behind_hours
+def _fresh(home: Home, key: str, allowed: timedelta, *, passed: bool, description: str) -> dg.AssetCheckEvaluation:
+    severity, hours = severity_of(home, CheckName.FRESH), allowed / timedelta(hours=1)
     return published_check(
         CheckName.FRESH, key, passed=passed, description=description, severity=severity, allowed_hours=hours
     )
@@ -286,8 +286,8 @@ def _findings(home: Home, key: str, run_id: str) -> Sequence[IndexFault] | None:
 STANDING_CHECKS = (
     _check(
         CheckName.FRESH,
-        "The index is behind its repository for no longer than `checks.behind_hours`. Set by the planner's ticks where "
-        "it changes, also while nothing is built.",
+        "The index is behind its repository for no longer than `checks.behind_hours`, or than `checks.behind_hours_of` "
+        "allows it. Set by the planner's ticks where it changes, also while nothing is built.",
         _lateness,
     ),
     _check(
@@ -352,6 +352,7 @@ def note_plan(home: Home, instance: dg.DagsterInstance, plan: Plan, entries: Seq
 
     Of repositories that are not in the plan, or are being built, nothing changes.
     """
+    allowed = {entry.key: allowed_lag(home.settings.checks, entry) for entry in entries}
     hosts = {entry.key: host_of(entry.location) for entry in entries if is_url(entry.location)}
     remotes = []
     with open_book(home.settings.home, now=utc_now) as book:
@@ -365,7 +366,7 @@ def note_plan(home: Home, instance: dg.DagsterInstance, plan: Plan, entries: Seq
             found = book.note_behind(
                 [key for key, verdict in plan.verdicts.items() if verdict in _BEHIND],
                 [key for key, verdict in plan.verdicts.items() if verdict in _AT_HEAD],
-                late_after=timedelta(hours=home.settings.checks.behind_hours),
+                late_after=allowed,
             )
             late = {
                 key: f"behind its repository since {datetime.fromisoformat(since):%Y-%m-%d %H:%M} UTC"
@@ -379,9 +380,10 @@ def note_plan(home: Home, instance: dg.DagsterInstance, plan: Plan, entries: Seq
                 )
             book.note(ConditionState(ConditionKind.CHECK, key, False, name=name) for key in found.in_time)
     for key, description in late.items():
-        report_check(instance, _fresh(home, key, passed=False, description=description))
+        report_check(instance, _fresh(home, key, allowed[key], passed=False, description=description))
     for key in found.in_time:
-        report_check(instance, _fresh(home, key, passed=True, description="at the repository's newest commit again"))
+        description = "at the repository's newest commit again"
+        report_check(instance, _fresh(home, key, allowed[key], passed=True, description=description))
 
 
 def evaluate_published(
@@ -394,7 +396,9 @@ def evaluate_published(
         known = book.marks(_EVALUATED)
         new = {f"{_EVALUATED}{key}": found for key, found in at_head.items() if found}
         new = dict([(name, found) for name, found in new.items() if known.get(name) != found][:_EVALUATED_A_TICK])
-        for name in new:
-            key = name.removeprefix(_EVALUATED)
-            report_check(instance, _fresh(home, key, passed=True, description="at the repository's newest commit"))
+        entries = home.registry.survey().entries if new else ()
+        for entry in (each for each in entries if f"{_EVALUATED}{each.key}" in new):
+            allowed = allowed_lag(home.settings.checks, entry)
+            description = "at the repository's newest commit"
+            report_check(instance, _fresh(home, entry.key, allowed, passed=True, description=description))
         book.set_marks(new)

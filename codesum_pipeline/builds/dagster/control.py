@@ -7,15 +7,16 @@ materialisations and checks are listed with those that the sensor starts.
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC
+from datetime import UTC, datetime
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 import dagster as dg
 from msgspec import Struct
 
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster import resource
-from codesum_pipeline.builds.dagster.asset_steps import PUBLISHED_INDEX, is_held, recorded_fingerprint
+from codesum_pipeline.builds.dagster.asset_steps import JOB, PUBLISHED_INDEX, is_held, recorded_fingerprint
 from codesum_pipeline.builds.dagster.assets import ASSETS
 from codesum_pipeline.builds.dagster.dagster_records import (
     mend_record_files,
@@ -28,12 +29,16 @@ from codesum_pipeline.builds.dagster.maintenance_job import Tell, maintain_every
 from codesum_pipeline.builds.dagster.observing import ACTIVE
 from codesum_pipeline.builds.dagster.requesting import QueuedRuns, keys_that_failed, request_runs
 from codesum_pipeline.builds.dagster.resource import PARTITION_TAG, PARTITIONS, add_partitions
+from codesum_pipeline.builds.dagster.run_tags import fault_of
 from codesum_pipeline.builds.dagster.runs import STARTED_BY_TAG, note_recorded
 from codesum_pipeline.builds.maintenance.freed import Maintenance
 from codesum_pipeline.builds.steps.fleet_states import RunUnderWay
 from codesum_pipeline.foundation.data_model.errors import BrokerUnavailable, ConfigurationError
 from codesum_pipeline.foundation.data_model.printable import one_line
 from codesum_pipeline.foundation.settings.operation_settings import BROKER_VARIABLE
+
+if TYPE_CHECKING:
+    from codesum_pipeline.builds.dagster.machine_watch import PausedWorker
 
 # A planner's tick asks for a few runs; so many wait only where somebody started a backfill of everything.
 _MOST_UNDER_WAY = 5_000
@@ -44,6 +49,12 @@ _NO_CELERY = (
     "engine.launcher is celery, which is not installed here: what its workers do is not known; in a checkout, "
     "`pip install -c constraints.txt '.[celery,postgres]'` installs it"
 )
+_MOST_ENDED = 5_000
+_ENDED = {
+    dg.DagsterRunStatus.SUCCESS: "success",
+    dg.DagsterRunStatus.FAILURE: "failure",
+    dg.DagsterRunStatus.CANCELED: "canceled",
+}
 _WAITING = (dg.DagsterRunStatus.QUEUED, dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING)
 
 
@@ -186,8 +197,50 @@ def retry_repositories(home: Home, key: str | None) -> QueuedRuns:
         return request_runs(instance, [each for each in enabled if each in failed])
 
 
+class EndedBuild(Struct, frozen=True):
+    """A run that has ended; times are Unix seconds. `outcome` is success, failure, canceled or, where the gate kept it
+    from being published, held. `cause` is whose fault it was that it failed: that of the machine,
+    of a shared part, or of the repository; empty where it did not."""
+
+    run_id: str
+    key: str
+    outcome: str
+    cause: str
+    seconds: float
+    ended_at: float
+    recorded_at: float
+
+
+def ended_builds(home: Home, *, after: datetime) -> list[EndedBuild]:
+    """The builds of whose end the record was written after a moment, oldest first, `_MOST_ENDED` at most."""
+    wanted = dg.RunsFilter(statuses=[*_ENDED], updated_after=after)
+    with opened_instance(home) as instance:
+        records = instance.get_run_records(wanted, limit=_MOST_ENDED, order_by="update_timestamp", ascending=True)
+    found = []
+    for record in records:
+        run, ended = record.dagster_run, record.end_time
+        if run.job_name in (JOB, "__ASSET_JOB") and (key := run.tags.get(PARTITION_TAG)) and ended is not None:
+            fault = None if is_held(run) else fault_of(run)
+            outcome = "held" if is_held(run) else _ENDED[run.status]
+            cause = fault.source.value if fault else ""
+            recorded_at = record.update_timestamp.replace(tzinfo=UTC).timestamp()
+            seconds = max(0.0, ended - (record.start_time or ended))
+            found.append(EndedBuild(run.run_id, key, outcome, cause, seconds, ended, recorded_at))
+    return found
+
+
 def worker_troubles(home: Home) -> list[str]:
-    """The workers that take no runs, each with the reason; nothing where runs are carried out without a queue.
+    """The workers that take no runs, each with the reason.
+
+    Raises `BrokerUnavailable` and `RecordsUnavailable` if they cannot be asked.
+    """
+    return [
+        f"a worker on {each.host} takes no runs since {each.since}: {each.why}" for each in workers_without_runs(home)
+    ]
+
+
+def workers_without_runs(home: Home) -> "list[PausedWorker]":
+    """The workers that take no runs; none where runs are carried out without a queue.
 
     Raises `BrokerUnavailable` and `RecordsUnavailable` if they cannot be asked.
     """
@@ -203,12 +256,11 @@ def worker_troubles(home: Home) -> list[str]:
         if not isinstance(launcher, CeleryRuns):
             return []
         try:
-            paused = paused_workers(launcher.celery)
+            return paused_workers(launcher.celery)
         except errors_of_broker(launcher.celery) as error:
             raise BrokerUnavailable(
                 f"the workers cannot be asked whether they take runs: {type(error).__name__}"
             ) from None
-    return [f"a worker on {each.host} takes no runs since {each.since}: {each.why}" for each in paused]
 
 
 def end_vanished_runs(home: Home) -> list[str]:

@@ -89,12 +89,20 @@ class RepositoryState(Struct, frozen=True, kw_only=True):
         return self.entry.key
 
 
-class FleetState(Struct, frozen=True):
-    """Every repository that was asked for, in order; and the parts that could not be reached, each in a sentence."""
+class FleetState(Struct, frozen=True, kw_only=True):
+    """Every repository that was asked for, in order. Of the `parts` that machines share here, `unreachable` says why
+    one cannot be reached; `lateness` says that the daemon ticks no more."""
 
     repositories: list[RepositoryState]
-    troubles: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    unreachable: Mapping[str, str] = {}
+    lateness: str = ""
     record: PlannerRecord | None = None
+
+    @property
+    def troubles(self) -> tuple[str, ...]:
+        """Each in a sentence."""
+        return tuple(filter(None, (*self.unreachable.values(), self.lateness)))
 
 
 def judge_fleet(

@@ -11,6 +11,7 @@ is left to do: a table may be deleted, an item may have failed, a model may have
 """
 
 from collections.abc import Mapping
+from datetime import timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -22,16 +23,24 @@ from codesum_pipeline.builds.steps.step_list import PUBLISHED_INDEX, REPO_SNAPSH
 from codesum_pipeline.foundation.data_model.errors import BrokenIndex
 from codesum_pipeline.foundation.data_model.file import Snapshot
 from codesum_pipeline.foundation.data_model.hashing import identify_algorithms
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.settings.operation_settings import CheckSettings
 from codesum_pipeline.foundation.store.lease import LeaseHolder, current_holder
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.file_formats.version_folder import version_at
 from codesum_pipeline.search.evaluation.evaluation_step import Hold, is_evaluated, standing_hold
+from codesum_pipeline.source.git.locations import slug_of
 from codesum_pipeline.symbols.scip.taking import index_state
 from codesum_pipeline.texts.summaries.level_build import LevelReport
 
 _LEVELS = tuple(step for step in STEPS if step.report is LevelReport)
 # They look for themselves in each build, and leave no memo.
 _LOOKING = (REPO_SNAPSHOT, RETRIEVAL_EVALUATION, PUBLISHED_INDEX)
+
+
+def allowed_lag(checks: CheckSettings, entry: RepositoryEntry) -> timedelta:
+    """How long the published index of a repository may be behind it."""
+    return timedelta(hours=checks.hours_behind(entry.key, slug_of(entry.location)))
 
 
 class Fingerprints(Struct, frozen=True, kw_only=True):

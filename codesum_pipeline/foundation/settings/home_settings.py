@@ -35,6 +35,7 @@ from codesum_pipeline.foundation.settings.operation_settings import (
     EngineSettings,
     HostSettings,
     MaintenanceSettings,
+    MetricsSettings,
     PlannerSettings,
     ReadingSettings,
     ServingSettings,
@@ -140,6 +141,7 @@ class Settings(ContextSettings, ScanSettings):
     delivery: Annotated[DeliverySettings, NOTHING] = DeliverySettings()
     checks: Annotated[CheckSettings, NOTHING] = CheckSettings()
     alerts: Annotated[AlertSettings, NOTHING] = AlertSettings()
+    metrics: Annotated[MetricsSettings, NOTHING] = MetricsSettings()
     engine: Annotated[EngineSettings, NOTHING] = EngineSettings()
     reading: Annotated[ReadingSettings, NOTHING] = ReadingSettings()
     hosts: Annotated[HostSettings, NOTHING] = HostSettings()

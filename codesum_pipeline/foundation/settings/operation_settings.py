@@ -8,6 +8,8 @@ from typing import Literal, Self
 
 from pydantic import field_validator, model_validator
 
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.repository import read_scope
 from codesum_pipeline.foundation.settings.marks import BELOW_HOME, SettingsGroup, setting
 
 # Addresses of servers hold passwords, so they are no settings: the environment has them under these names.
@@ -205,6 +207,11 @@ class CheckSettings(SettingsGroup):
         (CheckName.VERIFIED,), "These checks fail with an ERROR, the others with a WARN. None of them stops a build."
     )
     behind_hours: float = setting(24.0, "A published index may be N hours behind its repository.", gt=0)
+    behind_hours_of: dict[str, float] = setting(
+        {},
+        'Other hours for some repositories, by patterns as of a token: `{"payments-*" = 1, "acme/*" = 72}`; the '
+        "first pattern that fits counts.",
+    )
     resolved_calls_least: float = setting(
         0.0, "At least this share of calls has a known target, in the repository or outside.", ge=0, le=1
     )
@@ -226,6 +233,23 @@ class CheckSettings(SettingsGroup):
         7.0, "Each published index is compared with its tables, byte by byte, every N days.", gt=0
     )
 
+    @field_validator("behind_hours_of")
+    @classmethod
+    def _are_targets(cls, targets: dict[str, float]) -> dict[str, float]:
+        for pattern, hours in targets.items():
+            try:
+                read_scope([pattern])
+            except ConfigurationError as error:
+                raise ValueError(str(error)) from None
+            if hours <= 0:
+                raise ValueError(f"{pattern!r} = {hours:g}: give more than 0 hours")
+        return targets
+
+    def hours_behind(self, key: str, slug: str | None) -> float:
+        """How many hours the published index of a repository may be behind it; `slug` is its owner/name, if any."""
+        fitting = (hours for pattern, hours in self.behind_hours_of.items() if read_scope([pattern]).opens(key, slug))
+        return next(fitting, self.behind_hours)
+
 
 class AlertSettings(SettingsGroup):
     """Who is told when something breaks or recovers, and how soon; nothing is said while a state lasts."""
@@ -242,10 +266,24 @@ class AlertSettings(SettingsGroup):
         ge=0,
     )
     digest_above: int = setting(5, "More than N changes at one time are reported in one message.", ge=1)
-    away_hours: float = setting(
-        1.0, "After N hours without a tick, the sensor reports that it was away; 0: never.", ge=0
-    )
     interval_s: int = setting(60, "The sensor `alerts` ticks every N seconds.", ge=10)
+
+
+class MetricsSettings(SettingsGroup):
+    """What `codesum web` and `codesum mcp` measure, and how it leaves them; see [metrics](metrics.md)."""
+
+    exporters: tuple[Literal["prometheus", "otlp"], ...] = setting(
+        (),
+        "How a server hands on what it measures: prometheus (at `/metrics` of its own address) and otlp (sent to "
+        "`OTEL_EXPORTER_OTLP_ENDPOINT`). Default: nothing is measured.",
+    )
+    interval_s: float = setting(60.0, "With otlp, values are sent every N seconds.", ge=1)
+    max_repositories: int = setting(
+        1000,
+        "At most N repositories have series of their own: those that are late, then the first by name.",
+        ge=1,
+        le=100_000,
+    )
 
 
 class KubernetesSettings(SettingsGroup):

@@ -21,10 +21,26 @@ from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 def read_fleet(home: Home, entries: Sequence[RepositoryEntry], *, ask_remotes: bool = False) -> FleetState:
     """The state of each entry, in order."""
     record, problem = read_record(home)
-    runs, more = _runs(home, record)
-    late = _lateness(record)
-    states = judge_fleet(home, entries, runs=runs, record=record, ask_remotes=ask_remotes)
-    return FleetState(states, tuple(filter(None, (problem, *more, late))), record)
+    unreachable = {"bucket": problem} if problem else {}
+    runs: Mapping[str, RunUnderWay] = {}
+    parts = {"bucket": home.layout.bucket is not None, "queue": home.settings.engine.launcher == "celery"}
+    if parts.setdefault("database", _can_ask_records(home, record)):
+        runs, more = _runs(home)
+        unreachable |= more
+    return FleetState(
+        repositories=judge_fleet(home, entries, runs=runs, record=record, ask_remotes=ask_remotes),
+        parts=tuple(part for part, is_there in parts.items() if is_there),
+        unreachable=unreachable,
+        lateness=_lateness(record),
+        record=record,
+    )
+
+
+def _can_ask_records(home: Home, record: PlannerRecord | None) -> bool:
+    """Whether this machine can read Dagster's records: a daemon's own SQLite files are on its machine alone."""
+    layout = home.layout
+    is_here = layout.bucket is None or (record is not None and record.is_of_this_machine)
+    return home.settings.engine.storage == "postgres" or (is_here and layout.dagster_home.is_dir())
 
 
 def state_json(found: RepositoryState) -> dict[str, Any]:
@@ -79,28 +95,20 @@ def behind_for(found: RepositoryState) -> str | None:
     return age_in_words(datetime.fromisoformat(found.behind_since).timestamp())
 
 
-def _runs(home: Home, record: PlannerRecord | None) -> tuple[Mapping[str, RunUnderWay], list[str]]:
-    """The runs that wait or go on, and which parts cannot be reached. Without a daemon, leases show what is built; a
-    daemon's own SQLite files are on its machine alone."""
-    engine, layout = home.settings.engine, home.layout
-    is_shared = engine.storage == "postgres"
-    is_here = (
-        record is not None and layout.dagster_home.is_dir() and (layout.bucket is None or record.is_of_this_machine)
-    )
-    if not (is_shared or is_here):
-        return {}, []
+def _runs(home: Home) -> tuple[Mapping[str, RunUnderWay], dict[str, str]]:
+    """The runs that wait or go on, and why a part cannot be reached. Without a daemon, leases show what is built."""
     # It imports Dagster, which takes a second.
     from codesum_pipeline.builds.dagster.control import check_broker, runs_under_way
 
-    troubles = []
+    unreachable = {}
     try:
         check_broker(home)
     except (RetryLater, ConfigurationError) as error:
-        troubles.append(str(error))
+        unreachable["queue"] = str(error)
     try:
-        return runs_under_way(home), troubles
+        return runs_under_way(home), unreachable
     except (RetryLater, ConfigurationError, CannotWrite, BrokenStore) as error:
-        return {}, [*troubles, f"which runs wait or go on is not known: {error}"]
+        return {}, {**unreachable, "database": f"which runs wait or go on is not known: {error}"}
 
 
 def _lateness(record: PlannerRecord | None) -> str:

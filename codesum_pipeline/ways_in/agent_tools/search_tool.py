@@ -139,6 +139,11 @@ class SearchPage(AnswerPage):
         return self.framed([hit.line(with_repo=several) for hit in self.hits] or ["nothing found"], what="hits")
 
 
+def fits_of(page: AnswerPage) -> bool | None:
+    """Whether any hit of a search has to do with the question; None for other answers."""
+    return page.fits_well is not False and page.shown > 0 if isinstance(page, SearchPage) else None
+
+
 def search(call: ToolContext, arguments: SearchArguments) -> SearchPage:
     check_says_something(arguments.query[:1000])
     indexes = call.current(arguments.repos)

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.steps.fleet_states import RepositoryState, read_record
-from codesum_pipeline.builds.steps.freshness import IndexState
+from codesum_pipeline.builds.steps.freshness import IndexState, allowed_lag
 from codesum_pipeline.foundation.data_model.moments import utc_now
 from codesum_pipeline.foundation.data_model.printable import count_noun, some_of
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
@@ -40,7 +40,10 @@ def fleet_troubles(home: Home, entries: Sequence[RepositoryEntry]) -> Iterator[P
         elif each.state in (IndexState.STOPPED, IndexState.WAITING):
             yield Problem(each.key, f"{each.state}: {remark_of(each)}")
         elif each.state in _BEHIND and _is_late(home, each):
-            what = f"behind for {behind_for(each)}, longer than checks.behind_hours allows: {remark_of(each)}"
+            hours = allowed_lag(home.settings.checks, each.entry) / timedelta(hours=1)
+            what = (
+                f"behind for {behind_for(each)}, longer than the {hours:g} h of checks.behind_hours: {remark_of(each)}"
+            )
             yield Problem(each.key, what, f"see what keeps it from being built: codesum status {each.key}")
         elif each.state in _BEHIND:
             in_time.append(each.key)
@@ -52,4 +55,4 @@ def fleet_troubles(home: Home, entries: Sequence[RepositoryEntry]) -> Iterator[P
 def _is_late(home: Home, each: RepositoryState) -> bool:
     if each.behind_since is None:
         return False
-    return datetime.fromisoformat(each.behind_since) <= utc_now() - timedelta(hours=home.settings.checks.behind_hours)
+    return datetime.fromisoformat(each.behind_since) <= utc_now() - allowed_lag(home.settings.checks, each.entry)

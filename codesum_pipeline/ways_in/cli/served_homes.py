@@ -17,16 +17,17 @@ from codesum_pipeline.ways_in.cli.render import write_note
 from codesum_pipeline.ways_in.http_serving.access_tokens import TokenSource
 from codesum_pipeline.ways_in.http_serving.audit_log import AuditLog, Auditor
 from codesum_pipeline.ways_in.http_serving.people import People
+from codesum_pipeline.ways_in.metrics.server_metrics import ServerMetrics
 from codesum_pipeline.ways_in.worktree_indexes.follower import Follower
 from codesum_pipeline.ways_in.worktree_indexes.settler import Settler
 
 
-def auditor_of(invocation: Invocation, entrance: str) -> Auditor:
-    """Writes down who asks with a token, as far as the settings say."""
+def auditor_of(invocation: Invocation, entrance: str, metrics: ServerMetrics | None) -> Auditor:
+    """Writes down who asks with a token, as far as the settings say, and has each request measured."""
     audit = invocation.settings.audit
     max_bytes = int(audit.max_mb * 1_000_000)
     log = AuditLog(invocation.layout.audit, max_bytes, audit.files) if audit.enabled else None
-    return Auditor(log, entrance, audit.questions)
+    return Auditor(log, entrance, audit.questions, measure=metrics.requests.measure if metrics else None)
 
 
 def note_token_problems(source: TokenSource, catalogue: IndexCatalogue, people: People | None) -> None:

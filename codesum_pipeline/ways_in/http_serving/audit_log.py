@@ -14,7 +14,7 @@ import queue
 import stat
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -159,12 +159,16 @@ class AuditedRequest(Struct):
     hits: int | None = None
     outcome: str = ""
     question: str = ""
+    # Of a search: whether any hit fits the question.
+    fits: bool | None = None
+    tokens: int = 0
 
-    def answered(self, repos: Iterable[str], hits: int | None = None) -> None:
+    def answered(self, repos: Iterable[str], hits: int | None = None, *, fits: bool | None = None) -> None:
         """Add the repositories of a part of the answer."""
         self.repos.update(repos)
         if hits is not None:
             self.hits = (self.hits or 0) + hits
+        self.fits = self.fits if fits is None else fits
 
 
 _NOW: ContextVar[AuditedRequest | None] = ContextVar("audited request", default=None)
@@ -179,12 +183,19 @@ NOBODY: Mapping[str, str] = MappingProxyType({"token": ""})
 
 
 class Auditor(Struct, frozen=True):
-    """Writes the lines for one entrance and one holder, with what names the holder; without a `log`, none."""
+    """Writes the lines for one entrance and one holder, with what names the holder; without a `log`, none. `measure`
+    gets each request that has ended, with its seconds."""
 
     log: AuditLog | None
     entrance: str
     has_questions: bool = False
     holder: Mapping[str, str] = NOBODY
+    measure: Callable[[AuditedRequest, float], None] | None = None
+
+    @property
+    def of_nobody(self) -> "Auditor":
+        """The same without a log: where nobody says who they are, there is nobody to write down."""
+        return replace(self, log=None)
 
     def of(self, holder: Mapping[str, str]) -> "Auditor":
         return replace(self, holder=holder)
@@ -208,7 +219,10 @@ class Auditor(Struct, frozen=True):
             raise
         finally:
             _NOW.reset(token)
-            self._write(request, duration_ms=round((time.monotonic() - began) * 1000))
+            duration_s = time.monotonic() - began
+            if self.measure:
+                self.measure(request, duration_s)
+            self._write(request, duration_ms=round(duration_s * 1000))
 
     def was_refused(self, address: str, known: Mapping[str, str], *, asked: str = "a wrong token") -> None:
         """Log a token or sign-in that opens nothing, with what is known of who sent it."""

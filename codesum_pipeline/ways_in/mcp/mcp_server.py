@@ -30,6 +30,8 @@ from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from msgspec import Struct, field
 from pydantic import BaseModel, PrivateAttr
 from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from codesum_pipeline.foundation.data_model.cancellation import wanted_until
@@ -39,6 +41,8 @@ from codesum_pipeline.foundation.data_model.progress import Progress
 from codesum_pipeline.foundation.settings.operation_settings import ServingSettings
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.ways_in.agent_tools.search_tool import fits_of
+from codesum_pipeline.ways_in.agent_tools.tool_answers import tokens_of
 from codesum_pipeline.ways_in.agent_tools.tool_registry import Tool, tools_by_name
 from codesum_pipeline.ways_in.http_serving.access_tokens import (
     Address,
@@ -50,6 +54,8 @@ from codesum_pipeline.ways_in.http_serving.access_tokens import (
 from codesum_pipeline.ways_in.http_serving.audit_log import Auditor, current_request
 from codesum_pipeline.ways_in.http_serving.gate import Holder, behind_tokens
 from codesum_pipeline.ways_in.mcp.stdio_front import served_version
+from codesum_pipeline.ways_in.metrics.server_metrics import PATH as METRICS
+from codesum_pipeline.ways_in.metrics.server_metrics import MetricsPage
 
 if TYPE_CHECKING:
     from codesum_pipeline.ways_in.mcp.mcp_people import BearerPeople
@@ -197,10 +203,12 @@ class IndexTool(McpTool):
             call = ToolContext(self._catalogue, self._folder, progress=_progress_of(context))
             with wanted_until(anyio.from_thread.check_cancelled):
                 page = self._tool.ask(call, arguments)
-            current_request().answered((each.repo for each in page.as_of), page.shown)
-            text = TextContent(type="text", text=page.text())
+            request, text = current_request(), page.text()
+            request.answered((each.repo for each in page.as_of), page.shown, fits=fits_of(page))
+            request.tokens = tokens_of(text)
             return CallToolResult(
-                content=[text], structured_content=structured_content(page) if self.output_schema else None
+                content=[TextContent(type="text", text=text)],
+                structured_content=structured_content(page) if self.output_schema else None,
             )
 
         try:
@@ -221,6 +229,7 @@ def make_server(
     every_tool: bool = False,
     is_text_only: bool = False,
     audit: Auditor = _NOTHING_WRITTEN,
+    metrics: MetricsPage | None = None,
 ) -> MCPServer[Any]:
     """A server of one home; `folder` is the working folder of whoever started it."""
     tools: list[McpTool] = [
@@ -236,6 +245,12 @@ def make_server(
         subscriptions=ResourceEvents(catalogue, folder),
     )
     _add_documents(server, catalogue, folder, audit)
+    if metrics:
+
+        async def show(request: Request) -> Response:
+            return await anyio.to_thread.run_sync(metrics.show, request)
+
+        server.custom_route(METRICS, methods=["GET"])(show)
     return server
 
 

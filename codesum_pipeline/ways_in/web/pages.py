@@ -23,7 +23,7 @@ from codesum_pipeline.ways_in.agent_tools.grep_tool import GrepPage
 from codesum_pipeline.ways_in.agent_tools.overview_tool import folder_tree, read_overview
 from codesum_pipeline.ways_in.agent_tools.read_tool import DEFAULT_LINES, ReadPage
 from codesum_pipeline.ways_in.agent_tools.relations import Relation
-from codesum_pipeline.ways_in.agent_tools.search_tool import SearchPage
+from codesum_pipeline.ways_in.agent_tools.search_tool import SearchPage, fits_of
 from codesum_pipeline.ways_in.agent_tools.start_names import lines_beside
 from codesum_pipeline.ways_in.agent_tools.status_tool import StatusPage
 from codesum_pipeline.ways_in.agent_tools.tool_answers import AnswerPage
@@ -265,5 +265,5 @@ class Pages(Struct, frozen=True):
         answer = tools_by_name()[tool].ask(call, {**arguments, "tokens": _TOKENS})
         if not isinstance(answer, page):
             raise TypeError(f"{tool} answered with {type(answer).__name__}")
-        current_request().answered((each.repo for each in answer.as_of), answer.shown)
+        current_request().answered((each.repo for each in answer.as_of), answer.shown, fits=fits_of(answer))
         return answer

@@ -40,6 +40,8 @@ from codesum_pipeline.ways_in.http_serving.access_tokens import (
 from codesum_pipeline.ways_in.http_serving.audit_log import FAILED, REFUSED, Auditor
 from codesum_pipeline.ways_in.http_serving.gate import Holder, behind_tokens
 from codesum_pipeline.ways_in.http_serving.people import Person
+from codesum_pipeline.ways_in.metrics.server_metrics import PATH as METRICS
+from codesum_pipeline.ways_in.metrics.server_metrics import MetricsPage, ServerMetrics
 from codesum_pipeline.ways_in.web.ask_pages import ASK, AskPages, Turns
 from codesum_pipeline.ways_in.web.fleet_page import FLEET, FleetPage
 from codesum_pipeline.ways_in.web.pages import HITS, REFRESH, Pages
@@ -61,6 +63,7 @@ HEADERS = {
     # The next request may be answered from another version of the index.
     "Cache-Control": "no-store",
 }
+_METHODS = frozenset({"GET", "HEAD", "POST", "OPTIONS", "PUT", "PATCH", "DELETE", "TRACE", "CONNECT"})
 _OWN_PAGES = ("", "none", "same-origin")
 
 
@@ -116,6 +119,7 @@ def make_app(
     folder: Path,
     people: "BrowserPeople | None" = None,
     host_names: Sequence[str] = (),
+    metrics: ServerMetrics | None = None,
 ) -> ASGIApp:
     """The pages behind their checks; raises `ConfigurationError` if others could read them without a token, or without
     having signed in. Pages about the checkout around `folder` show its work tree."""
@@ -123,9 +127,10 @@ def make_app(
 
     def app_of(holder: Holder | None) -> Starlette:
         if holder is None:
-            return pages_of(catalogue, folder)
+            return pages_of(catalogue, folder, audit.of_nobody, metrics=metrics)
         name = holder.shown if isinstance(holder, Person) else ""
-        return pages_of(catalogue.held_by(holder.holder, holder.scope), folder, audit.of(holder.audited), name)
+        held = catalogue.held_by(holder.holder, holder.scope)
+        return pages_of(held, folder, audit.of(holder.audited), name, metrics=metrics)
 
     app = behind_tokens(tokens, app_of, audit, people=people, is_for_browsers=True)
     others, public_url = [name.lower() for name in host_names], people.web_url if people else None
@@ -155,7 +160,14 @@ def static_files() -> Mount:
     return Mount(_STATIC_PATH, StaticFiles(directory=_STATIC))
 
 
-def pages_of(catalogue: IndexCatalogue, folder: Path, audit: Auditor | None = None, person: str = "") -> Starlette:
+def pages_of(
+    catalogue: IndexCatalogue,
+    folder: Path,
+    audit: Auditor,
+    person: str = "",
+    *,
+    metrics: ServerMetrics | None = None,
+) -> Starlette:
     """The pages of a catalogue, which show the name of the person who has signed in."""
     pages, turns = Pages(catalogue, folder), Turns()
     ask = AskPages(catalogue, folder, turns)
@@ -171,6 +183,8 @@ def pages_of(catalogue: IndexCatalogue, folder: Path, audit: Auditor | None = No
         Route("/earlier", ask.earlier),
         static_files(),
     ]
+    if metrics and metrics.registry:
+        routes.append(Route(METRICS, MetricsPage(metrics, catalogue).show))
     paths = {route.path for route in routes}
     return Starlette(
         lifespan=lambda _: turns.open(),
@@ -178,7 +192,7 @@ def pages_of(catalogue: IndexCatalogue, folder: Path, audit: Auditor | None = No
         exception_handlers={CodesumError: _refused, HTTPException: _no_such_page, 500: _failed},
         middleware=[
             *([Middleware(_PersonMiddleware, name=person)] if person else []),
-            *([Middleware(_AuditMiddleware, audit=audit, paths=paths)] if audit else []),
+            Middleware(_AuditMiddleware, audit=audit, paths=paths),
         ],
     )
 
@@ -209,7 +223,9 @@ class _AuditMiddleware(Struct, frozen=True):
             await self.app(scope, receive, send)
             return
         path = scope["path"] if scope["path"] in self.paths else "no page"
-        with self.audit.auditing(f"{scope['method']} {path}") as request:
+        # Both are of closed sets: what is counted by them stays bounded.
+        method = scope["method"] if scope["method"] in _METHODS else "another method"
+        with self.audit.auditing(f"{method} {path}") as request:
             if self.audit.has_questions:
                 request.question = scope["query_string"].decode("ascii", "replace")
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from codesum_pipeline.builds.alerts.alert_book import ConditionKind, ConditionState, Message, open_book
-from codesum_pipeline.builds.alerts.announcing import announce_changes, decide_messages, note_absence
+from codesum_pipeline.builds.alerts.announcing import announce_changes, decide_messages
 from codesum_pipeline.foundation.settings.channel_settings import DeliverySettings
 from codesum_pipeline.foundation.settings.operation_settings import AlertSettings
 from codesum_pipeline.notifications.delivery.outbox import open_outbox
@@ -200,7 +200,7 @@ def test_an_alert_arrives_as_a_mail_and_at_a_webhook(tmp_path: Path) -> None:
 
 
 def test_lateness_counts_from_when_an_index_was_first_seen_behind(watch: Watch) -> None:
-    day = timedelta(days=1)
+    day = {"shop": timedelta(days=1), "cart": timedelta(days=1)}
     with open_book(watch.home, now=watch.now) as book:
         assert not book.note_behind(["shop", "cart"], [], late_after=day).late
         watch.moment += timedelta(hours=23)
@@ -213,28 +213,25 @@ def test_lateness_counts_from_when_an_index_was_first_seen_behind(watch: Watch) 
         assert book.note_behind([], ["shop"], late_after=day).in_time == ["shop"]
 
 
+def test_each_repository_may_be_behind_for_as_long_as_its_own_target_says(watch: Watch) -> None:
+    targets = {"shop": timedelta(hours=1), "cart": timedelta(hours=3)}
+    with open_book(watch.home, now=watch.now) as book:
+        book.note_behind([*targets, "gone"], [], late_after=targets)
+        watch.moment += timedelta(hours=2)
+        after_two = book.note_behind([*targets, "gone"], [], late_after=targets).late
+        watch.moment += timedelta(hours=2)
+        after_four = book.note_behind([*targets, "gone"], [], late_after=targets).late
+
+    # Nobody waits for what is registered no more.
+    assert ({*after_two}, {*after_four}) == ({"shop"}, {"cart"})
+
+
 def test_a_run_is_counted_once_and_a_success_begins_anew(watch: Watch) -> None:
     with open_book(watch.home, now=watch.now) as book:
         counts = [book.note_run(run, "shop", failed=failed) for run, failed in
                   (("a", True), ("a", True), ("b", True), ("c", False), ("d", True))]  # fmt: skip
 
     assert counts == [1, None, 2, 0, 1]
-
-
-def test_whoever_comes_back_after_hours_says_once_that_nobody_looked(watch: Watch) -> None:
-    def look(*, after_minutes: float) -> list[str]:
-        watch.moment += timedelta(minutes=after_minutes)
-        for _ in range(2):
-            with open_book(watch.home, now=watch.now) as book:
-                note_absence(book, watch.settings)
-        return watch.tell(after_minutes=0)
-
-    assert [look(after_minutes=minutes) for minutes in (0, 1, 59)] == [[], [], []]
-    assert look(after_minutes=26 * 60) == ["The daemon was away for 26.0 h"]
-    # A clock that was set back, and an owner who switches it off.
-    assert look(after_minutes=-120) == []
-    watch.settings = AlertSettings(channels=("ops",), away_hours=0)
-    assert look(after_minutes=26 * 60) == []
 
 
 def test_a_channel_that_is_away_gets_its_alert_once_when_it_is_back(tmp_path: Path) -> None:

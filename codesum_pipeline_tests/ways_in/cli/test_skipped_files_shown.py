@@ -6,6 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.ways_in.http_serving.audit_log import Auditor
 from codesum_pipeline.ways_in.web.web_app import pages_of
 from codesum_pipeline_tests.support.homes import built_once, open_home
 
@@ -67,7 +68,7 @@ def test_a_source_is_shown_as_it_was_read(codesum, home):
 
 def test_the_page_of_a_skipped_file_says_so_and_that_of_the_repository_counts_it(home, tmp_path):
     opened = open_home(home)
-    pages = pages_of(IndexCatalogue(opened.settings, opened.layout, opened.registry), tmp_path)
+    pages = pages_of(IndexCatalogue(opened.settings, opened.layout, opened.registry), tmp_path, Auditor(None, "web"))
     client = TestClient(pages, base_url="http://localhost")
 
     found = client.get("/document", params={"repo": "shop", "id": "src/driver.c"})

@@ -18,14 +18,19 @@ from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of
 from codesum_pipeline.ways_in.cli.options import HostNames, ServedRepos, option, switch
 from codesum_pipeline.ways_in.cli.render import complain, exit_code_of, write_note
 from codesum_pipeline.ways_in.cli.served_homes import auditor_of, note_token_problems, served_catalogue
-from codesum_pipeline.ways_in.http_serving.access_tokens import TokenSource, check_reachable, parse_address
-from codesum_pipeline.ways_in.http_serving.audit_log import Auditor
+from codesum_pipeline.ways_in.http_serving.access_tokens import (
+    TokenSource,
+    allowed_hosts,
+    check_reachable,
+    parse_address,
+)
 from codesum_pipeline.ways_in.http_serving.ending import ended_in_time
 from codesum_pipeline.ways_in.http_serving.gate import Holder
 from codesum_pipeline.ways_in.http_serving.http_server import listen_on, serve_app
 from codesum_pipeline.ways_in.mcp.agent_profiles import Agent, AgentOffer, Places, hint_command
 from codesum_pipeline.ways_in.mcp.installing import Installer, PlannedChange
 from codesum_pipeline.ways_in.mcp.stdio_front import FRONT
+from codesum_pipeline.ways_in.metrics.server_metrics import MetricsPage, ServerMetrics
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -119,16 +124,24 @@ def mcp(
     if http is None and (token_file or host_name):
         raise ConfigurationError("--token-file and --host-name go with --http: over stdio only its parent can ask")
     every_tool, folder = tools is WhichTools.ALL, Path.cwd()
-    audit = auditor_of(invocation, "mcp")
+    metrics = ServerMetrics.start(invocation.settings.metrics, "mcp")
+    audit = auditor_of(invocation, "mcp", metrics)
     with served_catalogue(invocation, repo or ()) as catalogue:
 
         def make(holder: Holder | None) -> "MCPServer[Any]":
             visible = catalogue.held_by(holder.holder, holder.scope) if holder else catalogue
-            auditor = audit.of(holder.audited) if holder else Auditor(None, "mcp")
+            is_page = http is not None and metrics is not None and metrics.registry is not None
+            page = MetricsPage(metrics, visible, hosts) if metrics and is_page else None
             return make_server(
-                visible, folder=folder, every_tool=every_tool, is_text_only=not structured, audit=auditor
+                visible,
+                folder=folder,
+                every_tool=every_tool,
+                is_text_only=not structured,
+                audit=audit.of(holder.audited) if holder else audit.of_nobody,
+                metrics=page,
             )
 
+        hosts: Sequence[str] = ()
         if http is None:
             with ended_in_time():
                 serve_stdio(make(None), FRONT)
@@ -141,6 +154,7 @@ def mcp(
         check_reachable(requested, tokens.tokens, variable=TOKEN_VARIABLE, has_people=people is not None)
         bound, address = listen_on(requested)
         limits = invocation.settings.serving
+        hosts = allowed_hosts(address, [*(host_name or ())], people.mcp_url if people else None)
         app = make_app(
             make,
             address,

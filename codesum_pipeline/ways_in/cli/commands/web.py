@@ -14,6 +14,7 @@ from codesum_pipeline.ways_in.cli.render import write_note
 from codesum_pipeline.ways_in.cli.served_homes import auditor_of, note_token_problems, served_catalogue
 from codesum_pipeline.ways_in.http_serving.access_tokens import DEFAULT_HOST, Address, TokenSource, check_reachable
 from codesum_pipeline.ways_in.http_serving.http_server import listen_on, serve_app
+from codesum_pipeline.ways_in.metrics.server_metrics import ServerMetrics
 from codesum_pipeline.ways_in.web.web_app import TOKEN_VARIABLE, make_app, people_of
 
 _PORT = 7777
@@ -47,11 +48,14 @@ def web(
     invocation = invocation_of(ctx)
     tokens = TokenSource.of(token_file, os.environ, variable=TOKEN_VARIABLE)
     requested = Address(host, port, f"--host {host} --port {port}")
-    audit, secret = auditor_of(invocation, "web"), os.environ.get(CLIENT_SECRET_VARIABLE, "").strip()
+    metrics = ServerMetrics.start(invocation.settings.metrics, "web")
+    audit, secret = auditor_of(invocation, "web", metrics), os.environ.get(CLIENT_SECRET_VARIABLE, "").strip()
     people = people_of(invocation.settings.identity, secret, audit, has_tokens=tokens.requires_token)
     check_reachable(requested, tokens.tokens, variable=TOKEN_VARIABLE, has_people=people is not None)
     bound, address = listen_on(requested)
     with served_catalogue(invocation, repo or ()) as catalogue:
+        if metrics:
+            metrics.measure_fleet(catalogue)
         app = make_app(
             catalogue,
             address,
@@ -60,6 +64,7 @@ def web(
             people=people,
             host_names=host_name or (),
             folder=Path.cwd(),
+            metrics=metrics,
         )
         write_note(f"serving the search page at {address.url}")
         note_token_problems(tokens, catalogue, people)

@@ -1,0 +1,297 @@
+"""The fleet as series: how old and how late each index is, builds by outcome and cause, what models cost, the queue.
+
+All is read from records, at most once in `FRESH_S`, by the process of the page: so a daemon that is down, or whose code
+location does not load, is measured as well as one that ticks. Builds are counted from the start of the process on, as
+counters of processes are.
+"""
+
+import logging
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+import pyarrow.compute as pc
+from msgspec import Struct, field
+
+from codesum_pipeline.builds.codesum_home.wiring import Home
+from codesum_pipeline.builds.steps.fleet_states import FleetState, RepositoryState
+from codesum_pipeline.builds.steps.freshness import IndexState, allowed_lag
+from codesum_pipeline.foundation.data_model.errors import CodesumError
+from codesum_pipeline.foundation.store.tables import TableStore
+from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.ways_in.agent_tools.fleet_reading import read_fleet
+
+if TYPE_CHECKING:
+    from opentelemetry.metrics import Meter, Observation
+
+_log = logging.getLogger(__name__)
+FRESH_S = 10.0
+# Clocks of machines differ, and a run may be recorded after one that ended later.
+_OVERLAP_S = 600.0
+_SPENT = ["model", "level", "cost_usd", "latency_s", "attempts"]
+Labels = Mapping[str, str]
+# The value of each series of one instrument.
+Points = list[tuple[float, Labels]]
+
+
+class FleetInstrument(Struct, frozen=True):
+    """The name, unit and meaning of some series, and how they are made of what was read."""
+
+    name: str
+    unit: str
+    description: str
+    points: Callable[["FleetReading"], Iterable[tuple[float, Labels]]]
+    kind: Literal["gauge", "counter"] = "gauge"
+
+
+class FleetReading(Struct, frozen=True, kw_only=True):
+    """What was read at the time `at` (Unix seconds). `shown` are the repositories with series of their own."""
+
+    at: float
+    fleet: FleetState
+    shown: Sequence[RepositoryState]
+    targets: Mapping[str, float]
+    lags: Mapping[str, float]
+    paused: Counter[str]
+    builds: Mapping[tuple[str, str, str], int]
+    build_seconds: Mapping[str, float]
+    spent: Mapping[tuple[str, str, str], tuple[float, float]]
+
+    def of_each(self, value: Callable[[RepositoryState], float | None]) -> Iterator[tuple[float, Labels]]:
+        for each in self.shown:
+            if (found := value(each)) is not None:
+                yield found, {"repository": each.key}
+
+    def ages(self) -> Iterator[tuple[float, Labels]]:
+        return self.of_each(lambda each: max(0.0, self.at - each.published_at) if each.published_at else None)
+
+    def states(self) -> Iterator[tuple[float, Labels]]:
+        return ((1.0, {"repository": each.key, "state": str(each.state)}) for each in self.shown)
+
+    def counted(self) -> Iterator[tuple[float, Labels]]:
+        counts = Counter(str(each.state) for each in self.fleet.repositories)
+        return ((float(number), {"state": state}) for state, number in counts.items())
+
+    def late(self) -> int:
+        return sum(lag > self.targets[key] for key, lag in self.lags.items())
+
+    def queue(self) -> Iterator[tuple[float, Labels]]:
+        runs = [each.run for each in self.fleet.repositories if each.run]
+        waiting = sum(run.is_queued for run in runs)
+        yield float(waiting), {"state": "queued"}
+        yield float(len(runs) - waiting), {"state": "running"}
+
+    def longest_wait(self) -> float:
+        waits = (self.at - each.run.since for each in self.fleet.repositories if each.run and each.run.is_queued
+                 and each.run.since)  # fmt: skip
+        return max(waits, default=0.0)
+
+    def tick_age(self) -> Iterator[tuple[float, Labels]]:
+        if self.fleet.record:
+            yield max(0.0, self.at - self.fleet.record.at), {}
+
+    def reachable(self) -> Iterator[tuple[float, Labels]]:
+        return ((float(part not in self.fleet.unreachable), {"part": part}) for part in self.fleet.parts)
+
+
+INSTRUMENTS = (
+    FleetInstrument(
+        "codesum.index.age", "s", "Time since the index that readers see was published", FleetReading.ages
+    ),
+    FleetInstrument(
+        "codesum.index.lag", "s", "How long the index has been behind its repository; 0 at its newest commit",
+        lambda read: read.of_each(lambda each: read.lags.get(each.key)),
+    ),
+    FleetInstrument(
+        "codesum.index.lag.target", "s", "How long the index may be behind its repository",
+        lambda read: read.of_each(lambda each: read.targets.get(each.key)),
+    ),
+    FleetInstrument("codesum.index.state", "", "1 for the state that the index is in", FleetReading.states),
+    FleetInstrument("codesum.repositories", "", "Repositories by the state of their index", FleetReading.counted),
+    FleetInstrument(
+        "codesum.repositories.late", "", "Repositories whose index is behind for longer than its target",
+        lambda read: [(float(read.late()), {})],
+    ),
+    FleetInstrument(
+        "codesum.repositories.unlabelled", "", "Repositories without series of their own (metrics.max_repositories)",
+        lambda read: [(float(len(read.fleet.repositories) - len(read.shown)), {})],
+    ),
+    FleetInstrument(
+        "codesum.build.failed.attempts", "", "Failed builds of the repository's present state in a row",
+        lambda read: read.of_each(lambda each: float(each.failures)),
+    ),
+    FleetInstrument(
+        "codesum.builds", "", "Builds that ended since this server began, by outcome and by whose fault it was",
+        lambda read: ((float(number), {"repository": key, "outcome": outcome, "cause": cause})
+                      for (key, outcome, cause), number in read.builds.items()),
+        "counter",
+    ),
+    FleetInstrument(
+        "codesum.build.time", "s", "Seconds of the builds that ended since this server began",
+        lambda read: ((seconds, {"repository": key}) for key, seconds in read.build_seconds.items()),
+        "counter",
+    ),
+    FleetInstrument(
+        "codesum.llm.cost", "usd", "US dollars of the model calls of ended builds",
+        lambda read: ((usd, _labels_of(key)) for key, (usd, _) in read.spent.items()),
+        "counter",
+    ),
+    FleetInstrument(
+        "codesum.llm.time", "s", "Seconds that the model calls of ended builds took",
+        lambda read: ((seconds, _labels_of(key)) for key, (_, seconds) in read.spent.items()),
+        "counter",
+    ),
+    FleetInstrument("codesum.queue.runs", "", "Runs of builds that wait or go on", FleetReading.queue),
+    FleetInstrument(
+        "codesum.queue.longest.wait", "s", "How long the run that waits longest has waited",
+        lambda read: [(read.longest_wait(), {})],
+    ),
+    FleetInstrument(
+        "codesum.planner.tick.age", "s", "Time since the daemon last compared all repositories", FleetReading.tick_age
+    ),
+    FleetInstrument("codesum.part.up", "", "Whether a part that machines share can be reached", FleetReading.reachable),
+    FleetInstrument(
+        "codesum.workers.paused", "", "Workers that take no runs since their machine fails",
+        lambda read: ((float(number), {"host": host}) for host, number in read.paused.items()),
+    ),
+)  # fmt: skip
+
+
+class FleetSeries(Struct):
+    """The last reading, for several readers of metrics at once. Of more than `most` repositories, those have series
+    that are late, then the first by name."""
+
+    catalogue: IndexCatalogue
+    most: int
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _read_at: float = -FRESH_S
+    _reading: FleetReading | None = None
+    _builds: "CountedBuilds" = field(default_factory=lambda: CountedBuilds())
+    _spending: dict[str, tuple[object, dict[tuple[str, str], tuple[float, float]]]] = field(default_factory=dict)
+
+    def register(self, meter: "Meter") -> None:
+        """Have the series observed whenever the meter's values are collected."""
+        for each in INSTRUMENTS:
+            made: Any = meter.create_observable_gauge if each.kind == "gauge" else meter.create_observable_counter
+            made(each.name, callbacks=[partial(self._observe, each)], unit=each.unit, description=each.description)
+
+    def _observe(self, instrument: FleetInstrument, _: object) -> "Iterator[Observation]":
+        from opentelemetry.metrics import Observation
+
+        reading = self._fresh()
+        for value, labels in instrument.points(reading) if reading else ():
+            yield Observation(value, labels)
+
+    def _fresh(self) -> FleetReading | None:
+        with self._lock:
+            if time.monotonic() - self._read_at >= FRESH_S:
+                try:
+                    self._reading = self._read()
+                except CodesumError as error:
+                    # An old reading would look like a fleet in which nothing changes.
+                    self._reading = None
+                    _log.warning("the state of the fleet cannot be measured: %s", error)
+                self._read_at = time.monotonic()
+            return self._reading
+
+    def _read(self) -> FleetReading:
+        home = Home(self.catalogue.settings)
+        fleet = read_fleet(home, self.catalogue.entries(lambda _: None))
+        now = time.time()
+        targets = {
+            each.key: allowed_lag(home.settings.checks, each.entry).total_seconds() for each in fleet.repositories
+        }
+        lags = {each.key: lag for each in fleet.repositories if (lag := _lag(each, now)) is not None}
+        first = sorted(fleet.repositories, key=lambda each: (lags.get(each.key, 0.0) <= targets[each.key], each.key))
+        shown = sorted(first[: self.most], key=lambda each: each.key)
+        keys = {each.key for each in shown}
+        self._look_at_runs(home, fleet)
+        builds = {(each.key, "success", ""): 0 for each in shown}
+        builds.update({names: number for names, number in self._builds.by_outcome.items() if names[0] in keys})
+        return FleetReading(
+            at=now,
+            fleet=fleet,
+            shown=shown,
+            targets=targets,
+            lags=lags,
+            paused=_paused(home, fleet),
+            builds=builds,
+            build_seconds={key: seconds for key, seconds in self._builds.seconds.items() if key in keys},
+            spent={
+                (key, *which): spent for key in sorted(keys) for which, spent in self._spent(home.tables, key).items()
+            },
+        )
+
+    def _look_at_runs(self, home: Home, fleet: FleetState) -> None:
+        if "database" in fleet.parts and "database" not in fleet.unreachable:
+            self._builds.look(home)
+
+    def _spent(self, tables: TableStore, key: str) -> dict[tuple[str, str], tuple[float, float]]:
+        """US dollars and seconds of a repository's calls by model and level. The books are read where they changed."""
+        path = tables.readable_path("ledger", key)
+        if path is None:
+            return {}
+        found = path.stat()
+        version = (found.st_ino, found.st_size, found.st_mtime_ns)
+        known = self._spending.get(key)
+        if known is None or known[0] != version:
+            self._spending[key] = known = version, _add_up(tables, key)
+        return known[1]
+
+
+class CountedBuilds(Struct):
+    """The builds that ended since the process began, each counted once; times are Unix seconds."""
+
+    began: float = field(default_factory=time.time)
+    by_outcome: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    seconds: Counter[str] = field(default_factory=Counter)
+    _looked_up_to: float = 0.0
+    _seen: dict[str, float] = field(default_factory=dict)
+
+    def look(self, home: Home) -> None:
+        """Count what has ended since the last look. Raises `RecordsUnavailable`."""
+        # It imports Dagster, which takes a second.
+        from codesum_pipeline.builds.dagster.control import ended_builds
+
+        since = max(self.began, self._looked_up_to) - _OVERLAP_S
+        for run in ended_builds(home, after=datetime.fromtimestamp(since, UTC)):
+            self._looked_up_to = max(self._looked_up_to, run.recorded_at)
+            if run.ended_at < max(self.began, since) or run.run_id in self._seen:
+                continue
+            self._seen[run.run_id] = run.recorded_at
+            self.by_outcome[run.key, run.outcome, run.cause] += 1
+            self.seconds[run.key] += run.seconds  # type: ignore[assignment]
+        self._seen = {run_id: at for run_id, at in self._seen.items() if at >= self._looked_up_to - 2 * _OVERLAP_S}
+
+
+def _lag(each: RepositoryState, now: float) -> float | None:
+    """How long an index has been behind, in seconds; None where that is not known, or nobody waits for it."""
+    if each.behind_since is not None:
+        return max(0.0, now - datetime.fromisoformat(each.behind_since).timestamp())
+    is_at_head = each.state == IndexState.FRESH or (each.commit is not None and each.commit == each.head)
+    return 0.0 if is_at_head and each.entry.enabled else None
+
+
+def _paused(home: Home, fleet: FleetState) -> Counter[str]:
+    if home.settings.engine.launcher != "celery" or "queue" in fleet.unreachable:
+        return Counter()
+    from codesum_pipeline.builds.dagster.control import workers_without_runs
+
+    return Counter(worker.host for worker in workers_without_runs(home))
+
+
+def _add_up(tables: TableStore, key: str) -> dict[tuple[str, str], tuple[float, float]]:
+    rows = tables.read_or_empty("ledger", key, columns=_SPENT)
+    # In a row of several old calls, the wait is their mean.
+    waited = pc.multiply(rows["latency_s"], pc.fill_null(rows["attempts"], 1))
+    sums = rows.append_column("waited", waited).group_by(["model", "level"])
+    found = sums.aggregate([("cost_usd", "sum"), ("waited", "sum")]).to_pylist()
+    return {(row["model"], row["level"]): (row["cost_usd_sum"], row["waited_sum"]) for row in found}
+
+
+def _labels_of(key: tuple[str, str, str]) -> Labels:
+    return dict(zip(("repository", "model", "level"), key, strict=True))
