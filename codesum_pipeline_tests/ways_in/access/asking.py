@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from msgspec.structs import replace
 from starlette.testclient import TestClient
 
 from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
@@ -20,6 +21,7 @@ from codesum_pipeline.ways_in.http_serving.gate import Holder
 from codesum_pipeline.ways_in.mcp.mcp_people import BearerPeople
 from codesum_pipeline.ways_in.mcp.mcp_server import PATH, make_server
 from codesum_pipeline.ways_in.mcp.mcp_server import make_app as mcp_app
+from codesum_pipeline.ways_in.metrics.server_metrics import MetricsPage, ServerMetrics
 from codesum_pipeline.ways_in.web.sign_in import BrowserPeople
 from codesum_pipeline.ways_in.web.web_app import make_app, people_of
 from codesum_pipeline_tests.support.small_provider import CLIENT_ID, CLIENT_SECRET, SmallProvider
@@ -56,11 +58,18 @@ def tokens_of_a(*patterns: str) -> TokenSource:
 
 @contextmanager
 def pages(
-    home: Path, tokens: TokenSource | None = None, audit: Auditor = _SILENT, people: BrowserPeople | None = None
+    home: Path,
+    tokens: TokenSource | None = None,
+    audit: Auditor = _SILENT,
+    people: BrowserPeople | None = None,
+    metrics: ServerMetrics | None = None,
 ) -> Iterator[TestClient]:
     """A client of the pages of a home, which says no token by itself."""
-    tokens = tokens or tokens_of_a()
-    app = make_app(catalogue_of(home), ADDRESS, tokens=tokens, audit=audit, folder=Path("/"), people=people)
+    tokens, catalogue = tokens or tokens_of_a(), catalogue_of(home)
+    if metrics:
+        metrics.measure_fleet(catalogue)
+        audit = replace(audit, measure=metrics.requests.measure)
+    app = make_app(catalogue, ADDRESS, tokens=tokens, audit=audit, folder=Path("/"), people=people, metrics=metrics)
     base_url = people.web_url if people else ADDRESS.url
     with TestClient(app, base_url=base_url, raise_server_exceptions=False, follow_redirects=False) as client:
         yield client
@@ -68,15 +77,23 @@ def pages(
 
 @contextmanager
 def mcp(
-    home: Path, tokens: TokenSource | None = None, audit: Auditor = _SILENT, people: BearerPeople | None = None
+    home: Path,
+    tokens: TokenSource | None = None,
+    audit: Auditor = _SILENT,
+    people: BearerPeople | None = None,
+    metrics: ServerMetrics | None = None,
 ) -> Iterator[TestClient]:
     """A client of the tools of a home."""
     catalogue = catalogue_of(home)
+    if metrics:
+        metrics.measure_fleet(catalogue)
+        audit = replace(audit, measure=metrics.requests.measure)
 
     def make(holder: Holder | None) -> Any:
         assert holder
         held = catalogue.held_by(holder.holder, holder.scope)
-        return make_server(held, folder=Path("/"), every_tool=True, audit=audit.of(holder.audited))
+        page = MetricsPage(metrics, held) if metrics else None
+        return make_server(held, folder=Path("/"), every_tool=True, audit=audit.of(holder.audited), metrics=page)
 
     app = mcp_app(make, ADDRESS, tokens=tokens or tokens_of_a(), audit=audit, people=people)
     with TestClient(app, base_url=ADDRESS.url, raise_server_exceptions=False) as client:

@@ -19,10 +19,13 @@ from codesum_pipeline.foundation.data_model.errors import CodesumError
 from codesum_pipeline.foundation.data_model.repository import JointScope, RepositoryScope
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.tool_registry import TOOLS, Tool
+from codesum_pipeline.ways_in.http_serving.audit_log import Auditor
 from codesum_pipeline.ways_in.http_serving.gate import Holder
 from codesum_pipeline.ways_in.http_serving.people import Person
 from codesum_pipeline.ways_in.mcp.mcp_people import BearerPeople
+from codesum_pipeline.ways_in.metrics.server_metrics import PATH as METRICS
 from codesum_pipeline.ways_in.web.web_app import pages_of
+from codesum_pipeline_tests.support.collected_metrics import labelled, read_exposition, started
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.support.small_provider import SmallProvider, small_provider
 from codesum_pipeline_tests.ways_in.access.asking import (
@@ -154,9 +157,51 @@ def check_both_answers(sites: tuple[TestClient, ...], homes: Homes, path: str, m
 
 
 def test_every_route_is_asked(homes: Homes) -> None:
-    routes = {route.path for route in pages_of(catalogue_of(homes.alone), Path("/")).routes}  # type: ignore[attr-defined]
+    site = pages_of(catalogue_of(homes.alone), Path("/"), Auditor(None, "web"), metrics=started())
+    routes = {route.path for route in site.routes}  # type: ignore[attr-defined]
 
-    assert routes == {*TARGETS}
+    # What a process counts is not the same in two homes: its page has tests of its own.
+    assert routes == {*TARGETS, METRICS}
+
+
+@pytest.mark.parametrize("who", WHO)
+@pytest.mark.parametrize("server", ["pages", "tools"])
+def test_series_are_of_what_is_open_alone(homes: Homes, provider: SmallProvider, who: str, server: str) -> None:
+    metrics, settings, headers = started(), identity_settings(provider), HEADERS
+    with ExitStack() as stack:
+        if server == "tools":
+            people = BearerPeople.of(settings) if who == "person" else None
+            asked = stack.enter_context(mcp(homes.both, people=people, metrics=metrics))
+            if who == "person":
+                headers = {"Authorization": f"Bearer {provider.token(settings.mcp_url or '', groups=['tills'])}"}
+        else:
+            browsers = browser_people(provider) if who == "person" else None
+            asked = stack.enter_context(pages(homes.both, people=browsers, metrics=metrics))
+            if browsers:
+                assert signed_in(asked).status_code == 200
+                headers = {}
+        for target in (f"/repository?repo={KEY_OF_B}", f"/hits?q=dingotext&repo={KEY_OF_B}", METRICS):
+            asked.get(target, headers=headers)
+        answer = asked.get(METRICS, headers=headers)
+
+    found = read_exposition(answer.text)
+    assert answer.status_code == 200 and not leaked(answer.text, [])
+    # Nor is anything counted over all.
+    assert {dict(labels).get("repository") for series in found.values() for labels in series} == {"till"}
+
+
+@pytest.mark.parametrize("server", ["pages", "tools"])
+def test_who_may_read_everything_gets_every_series_and_who_has_no_token_none(homes: Homes, server: str) -> None:
+    serve, metrics = (pages, started()) if server == "pages" else (mcp, started())
+    with serve(homes.both, tokens_of_a("*"), metrics=metrics) as asked:
+        refused = asked.get(METRICS)
+        first, second = (asked.get(METRICS, headers=HEADERS) for _ in range(2))
+
+    assert refused.status_code == 401 and "codesum_" not in refused.text
+    assert first.status_code == 200
+    found = read_exposition(second.text)
+    assert labelled(found["codesum_index_state"], "repository") == {"till": 1.0, KEY_OF_B: 1.0}
+    assert "codesum_repositories" in found
 
 
 @pytest.mark.parametrize("route", TARGETS)
