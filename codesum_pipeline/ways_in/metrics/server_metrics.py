@@ -124,8 +124,8 @@ class _OfSome(Struct, frozen=True):
 
 
 class MetricsPage(Struct, frozen=True):
-    """The page for Prometheus, for whoever `catalogue` is for; `hosts` are the server's names, unless it is known that
-    the request is for one of these."""
+    """The page for Prometheus, for whoever `catalogue` is for. `hosts` are the names under which it is shown; without,
+    under any: a monitor reaches each container by an address of its own, and gives a token."""
 
     metrics: ServerMetrics
     catalogue: IndexCatalogue

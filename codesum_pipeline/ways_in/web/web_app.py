@@ -73,6 +73,8 @@ class RequestGuard(Struct, frozen=True):
     app: ASGIApp
     hosts: Collection[str]
     origins: Collection[str]
+    # Of whoever gives a token: a monitor reaches each container by an address of its own.
+    under_any_name: Collection[str] = ()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -90,7 +92,8 @@ class RequestGuard(Struct, frozen=True):
     def _refusal(self, scope: Scope) -> PlainTextResponse | None:
         headers = Headers(scope=scope)
         hosts, origin = headers.getlist("host"), headers.get("origin")
-        if len(hosts) != 1 or hosts[0].lower() not in self.hosts:
+        is_named = scope["path"] in self.under_any_name or (len(hosts) == 1 and hosts[0].lower() in self.hosts)
+        if not is_named:
             named = one_line(", ".join(hosts))
             return PlainTextResponse(
                 f"This is not the host {named!r}: start `codesum web --host-name NAME` for another name.\n", 421
@@ -135,7 +138,9 @@ def make_app(
     app = behind_tokens(tokens, app_of, audit, people=people, is_for_browsers=True)
     others, public_url = [name.lower() for name in host_names], people.web_url if people else None
     hosts = {host.lower() for host in allowed_hosts(address, others, public_url)}
-    return RequestGuard(app, hosts, {origin.lower() for origin in allowed_origins(address, others, public_url)})
+    origins = {origin.lower() for origin in allowed_origins(address, others, public_url)}
+    is_guarded = tokens.requires_token or people is not None
+    return RequestGuard(app, hosts, origins, under_any_name={METRICS} if is_guarded else ())
 
 
 def people_of(settings: IdentitySettings, secret: str, audit: Auditor, *, has_tokens: bool) -> "BrowserPeople | None":

@@ -130,8 +130,7 @@ def mcp(
 
         def make(holder: Holder | None) -> "MCPServer[Any]":
             visible = catalogue.held_by(holder.holder, holder.scope) if holder else catalogue
-            is_page = http is not None and metrics is not None and metrics.registry is not None
-            page = MetricsPage(metrics, visible, hosts) if metrics and is_page else None
+            page = MetricsPage(metrics, visible, hosts) if http and metrics and metrics.registry else None
             return make_server(
                 visible,
                 folder=folder,
@@ -154,7 +153,8 @@ def mcp(
         check_reachable(requested, tokens.tokens, variable=TOKEN_VARIABLE, has_people=people is not None)
         bound, address = listen_on(requested)
         limits = invocation.settings.serving
-        hosts = allowed_hosts(address, [*(host_name or ())], people.mcp_url if people else None)
+        if not (tokens.requires_token or people):
+            hosts = allowed_hosts(address, [*(host_name or ())])
         app = make_app(
             make,
             address,
