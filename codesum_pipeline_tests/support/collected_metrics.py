@@ -11,7 +11,7 @@ Series = Mapping[frozenset[tuple[str, str]], float]
 PROMETHEUS = {"CODESUM_METRICS__EXPORTERS": '["prometheus"]'}
 
 
-def read_exposition(text: str) -> dict[str, Series]:
+def read_exposition(text: str) -> Mapping[str, Series]:
     """The value of each series, by its labels, by the name of its sample."""
     found: dict[str, dict[frozenset[tuple[str, str]], float]] = {}
     for family in text_string_to_metric_families(text):
@@ -32,7 +32,7 @@ def started(**settings: object) -> ServerMetrics:
     return metrics
 
 
-def exposed(metrics: ServerMetrics, repositories: set[str] | None = None) -> dict[str, Series]:
+def exposed(metrics: ServerMetrics, repositories: set[str] | None = None) -> Mapping[str, Series]:
     """All series, or those of some repositories."""
     content, _ = metrics.exposition("text/plain", repositories)
     return read_exposition(content.decode())

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 FRESH_S = 10.0
+# Of who did not ask for a fresh one.
+_OLDEST_S = 2 * FRESH_S
 # Clocks of machines differ, and a run may be recorded after one that ended later.
 _OVERLAP_S = 600.0
 _SPENT = ["model", "level", "cost_usd", "latency_s", "attempts"]
@@ -163,12 +165,15 @@ INSTRUMENTS = (
 
 class FleetSeries(Struct):
     """The last reading, for several readers of metrics at once. Of more than `most` repositories, those have series
-    that are late, then the first by name."""
+    that are late, then the first by name.
+
+    OpenTelemetry gives a collection ten seconds by default: who has no more calls `refresh` before.
+    """
 
     catalogue: IndexCatalogue
     most: int
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _read_at: float = -FRESH_S
+    _read_at: float = float("-inf")
     _reading: FleetReading | None = None
     _builds: "CountedBuilds" = field(default_factory=lambda: CountedBuilds())
     _spending: dict[str, tuple[object, dict[tuple[str, str], tuple[float, float]]]] = field(default_factory=dict)
@@ -182,13 +187,15 @@ class FleetSeries(Struct):
     def _observe(self, instrument: FleetInstrument, _: object) -> "Iterator[Observation]":
         from opentelemetry.metrics import Observation
 
-        reading = self._fresh()
+        self.refresh(older_than_s=_OLDEST_S)
+        reading = self._reading
         for value, labels in instrument.points(reading) if reading else ():
             yield Observation(value, labels)
 
-    def _fresh(self) -> FleetReading | None:
+    def refresh(self, older_than_s: float | None = None) -> None:
+        """Read the records where the last reading is older, by default than `FRESH_S`."""
         with self._lock:
-            if time.monotonic() - self._read_at >= FRESH_S:
+            if time.monotonic() - self._read_at >= (FRESH_S if older_than_s is None else older_than_s):
                 try:
                     self._reading = self._read()
                 except CodesumError as error:
@@ -196,7 +203,6 @@ class FleetSeries(Struct):
                     self._reading = None
                     _log.warning("the state of the fleet cannot be measured: %s", error)
                 self._read_at = time.monotonic()
-            return self._reading
 
     def _read(self) -> FleetReading:
         home = Home(self.catalogue.settings)

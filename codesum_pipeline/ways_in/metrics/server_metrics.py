@@ -24,11 +24,15 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.metrics.export import MetricReader
     from prometheus_client import CollectorRegistry, Metric
 
+    from codesum_pipeline.ways_in.metrics.fleet_series import FleetSeries
+
 PATH = "/metrics"
 REPOSITORY = "repository"
 # A repository may have a series for each state, model and level.
 _SERIES_OF_REPOSITORY = 20
 _LEAST_SERIES = 2_000
+# What OTLP sends may be read from records meanwhile.
+_COLLECTED_WITHIN_S = 120.0
 # From a look-up to a search of everything, in seconds.
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
@@ -68,6 +72,7 @@ class ServerMetrics(Struct, frozen=True):
     requests: RequestSeries
     settings: MetricsSettings
     registry: "CollectorRegistry | None"
+    _fleets: "list[FleetSeries]"
     _lock: threading.Lock
 
     @classmethod
@@ -90,14 +95,16 @@ class ServerMetrics(Struct, frozen=True):
         named = {"service.name": f"codesum-{entrance}", "service.version": installed_version()}
         provider = MeterProvider(metric_readers=readers, resource=Resource.create(named))
         meter = provider.get_meter("codesum_pipeline")
-        return cls(meter, RequestSeries(meter, entrance), settings, registry, threading.Lock())
+        return cls(meter, RequestSeries(meter, entrance), settings, registry, [], threading.Lock())
 
     def measure_fleet(self, catalogue: IndexCatalogue) -> None:
         """Measure the state of the repositories of a catalogue, too."""
         # It imports what builds need, which a server without metrics does not wait for.
         from codesum_pipeline.ways_in.metrics.fleet_series import FleetSeries
 
-        FleetSeries(catalogue, self.settings.max_repositories).register(self.meter)
+        fleet = FleetSeries(catalogue, self.settings.max_repositories)
+        fleet.register(self.meter)
+        self._fleets.append(fleet)
 
     def exposition(self, accepted: str, repositories: Collection[str] | None) -> tuple[bytes, str]:
         """All series in a format that a client accepts, and its content type; of some `repositories` these alone."""
@@ -107,6 +114,8 @@ class ServerMetrics(Struct, frozen=True):
         encode, content_type = choose_encoder(accepted)
         # A reader hands on what it has collected last.
         with self._lock:
+            for each in self._fleets:
+                each.refresh()
             return encode(self.registry if repositories is None else _OfSome(self.registry, repositories)), content_type
 
 
@@ -152,9 +161,12 @@ def _readers(settings: MetricsSettings, registry: "CollectorRegistry | None") ->
         from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
 
         # Where to and with which headers, its own variables say.
-        exporter = OTLPMetricExporter()
-        interval_ms = settings.interval_s * 1000.0
-        yield PeriodicExportingMetricReader(exporter, export_interval_millis=interval_ms, cardinality_limits=limits)
+        yield PeriodicExportingMetricReader(
+            OTLPMetricExporter(),
+            export_interval_millis=settings.interval_s * 1000.0,
+            export_timeout_millis=_COLLECTED_WITHIN_S * 1000.0,
+            cardinality_limits=limits,
+        )
 
 
 def _series_limits(most: int) -> dict[type, int]:
