@@ -34,8 +34,19 @@ FRESH_S = 10.0
 _OLDEST_S = 2 * FRESH_S
 # Clocks of machines differ, and a run may be recorded after one that ended later.
 _OVERLAP_S = 600.0
+_OUTCOMES = (
+    ("success", ""),
+    ("canceled", ""),
+    ("held", ""),
+    ("failure", "machine"),
+    ("failure", "shared part"),
+    ("failure", "repository"),
+)
 _SPENT = ["model", "level", "cost_usd", "latency_s", "attempts"]
 Labels = Mapping[str, str]
+# A repository, and two more labels; US dollars, and seconds.
+Names = tuple[str, str, str]
+Spent = tuple[float, float]
 # The value of each series of one instrument.
 Points = list[tuple[float, Labels]]
 
@@ -59,9 +70,9 @@ class FleetReading(Struct, frozen=True, kw_only=True):
     targets: Mapping[str, float]
     lags: Mapping[str, float]
     paused: Counter[str]
-    builds: Mapping[tuple[str, str, str], int]
+    builds: Mapping[Names, int]
     build_seconds: Mapping[str, float]
-    spent: Mapping[tuple[str, str, str], tuple[float, float]]
+    spent: Mapping[Names, Spent]
 
     def of_each(self, value: Callable[[RepositoryState], float | None]) -> Iterator[tuple[float, Labels]]:
         for each in self.shown:
@@ -176,7 +187,9 @@ class FleetSeries(Struct):
     _read_at: float = float("-inf")
     _reading: FleetReading | None = None
     _builds: "CountedBuilds" = field(default_factory=lambda: CountedBuilds())
-    _spending: dict[str, tuple[object, dict[tuple[str, str], tuple[float, float]]]] = field(default_factory=dict)
+    # Of which costs there were series before.
+    _known: frozenset[Names] = frozenset()
+    _spending: dict[str, tuple[object, dict[tuple[str, str], Spent]]] = field(default_factory=dict)
 
     def register(self, meter: "Meter") -> None:
         """Have the series observed whenever the meter's values are collected."""
@@ -216,7 +229,8 @@ class FleetSeries(Struct):
         shown = sorted(first[: self.most], key=lambda each: each.key)
         keys = {each.key for each in shown}
         self._look_at_runs(home, fleet)
-        builds = {(each.key, "success", ""): 0 for each in shown}
+        # Prometheus sees no rise in a series that begins with one.
+        builds = {(each.key, *names): 0 for each in shown for names in _OUTCOMES}
         builds.update({names: number for names, number in self._builds.by_outcome.items() if names[0] in keys})
         return FleetReading(
             at=now,
@@ -227,16 +241,23 @@ class FleetSeries(Struct):
             paused=_paused(home, fleet),
             builds=builds,
             build_seconds={key: seconds for key, seconds in self._builds.seconds.items() if key in keys},
-            spent={
-                (key, *which): spent for key in sorted(keys) for which, spent in self._spent(home.tables, key).items()
-            },
+            spent=self._rising(
+                {(key, *which): spent for key in sorted(keys) for which, spent in self._spent(home.tables, key).items()}
+            ),
         )
+
+    def _rising(self, spent: Mapping[Names, Spent]) -> dict[Names, Spent]:
+        """The same, but for the first reading of what came since this process began, which is 0: Prometheus sees no
+        rise in a series that begins with more."""
+        is_first, known = self._reading is None, self._known
+        self._known = known | spent.keys()
+        return {names: each if is_first or names in known else (0.0, 0.0) for names, each in spent.items()}
 
     def _look_at_runs(self, home: Home, fleet: FleetState) -> None:
         if "database" in fleet.parts and "database" not in fleet.unreachable:
             self._builds.look(home)
 
-    def _spent(self, tables: TableStore, key: str) -> dict[tuple[str, str], tuple[float, float]]:
+    def _spent(self, tables: TableStore, key: str) -> dict[tuple[str, str], Spent]:
         """US dollars and seconds of a repository's calls by model and level. The books are read where they changed."""
         path = tables.readable_path("ledger", key)
         if path is None:
@@ -253,7 +274,7 @@ class CountedBuilds(Struct):
     """The builds that ended since the process began, each counted once; times are Unix seconds."""
 
     began: float = field(default_factory=time.time)
-    by_outcome: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    by_outcome: Counter[Names] = field(default_factory=Counter)
     seconds: Counter[str] = field(default_factory=Counter)
     _looked_up_to: float = 0.0
     _seen: dict[str, float] = field(default_factory=dict)
@@ -290,7 +311,7 @@ def _paused(home: Home, fleet: FleetState) -> Counter[str]:
     return Counter(worker.host for worker in workers_without_runs(home))
 
 
-def _add_up(tables: TableStore, key: str) -> dict[tuple[str, str], tuple[float, float]]:
+def _add_up(tables: TableStore, key: str) -> dict[tuple[str, str], Spent]:
     rows = tables.read_or_empty("ledger", key, columns=_SPENT)
     # In a row of several old calls, the wait is their mean.
     waited = pc.multiply(rows["latency_s"], pc.fill_null(rows["attempts"], 1))
@@ -299,5 +320,5 @@ def _add_up(tables: TableStore, key: str) -> dict[tuple[str, str], tuple[float, 
     return {(row["model"], row["level"]): (row["cost_usd_sum"], row["waited_sum"]) for row in found}
 
 
-def _labels_of(key: tuple[str, str, str]) -> Labels:
+def _labels_of(key: Names) -> Labels:
     return dict(zip(("repository", "model", "level"), key, strict=True))

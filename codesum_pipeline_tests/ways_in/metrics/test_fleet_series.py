@@ -86,8 +86,18 @@ def test_what_models_cost_is_measured_by_repository_model_and_level(
     monkeypatch.setenv(KEY_ENV, "a key")
     with shop(tmp_path, {"shop.py": "def charge(card):\n    total = card + 1\n    return total\n"}) as made:
         build(made.workspace())
-        found = exposed(measured(open_home(tmp_path / "home")))
+        metrics = measured(open_home(tmp_path / "home"))
+        found = exposed(metrics)
+        # A level that is paid for later: its series begins at 0, in which Prometheus sees the rise.
+        made.repo.commit({"stock.py": "class Stock:\n    def count(self, items):\n        return len(items) + 1\n"})
+        before = {*found["codesum_llm_cost_usd_total"]}
+        build(made.workspace())
+        later, last = (exposed(metrics)["codesum_llm_cost_usd_total"] for _ in range(2))
 
+    new = {*later} - before
+    assert {dict(each)["level"] for each in new} == {"class"}
+    assert all(later[each] == 0 < last[each] for each in new)
+    assert all(last[each] >= found["codesum_llm_cost_usd_total"][each] for each in before)
     dollars, seconds = found["codesum_llm_cost_usd_total"], found["codesum_llm_time_seconds_total"]
     assert {dict(labels)["repository"] for labels in dollars} == {"shop"}
     assert {dict(labels)["model"] for labels in dollars} == {"openai/gpt-4o-mini"}
