@@ -11,6 +11,7 @@ from codesum_pipeline.builds.reports.planner_record import PlannedBuild, keep_pl
 from codesum_pipeline.foundation.data_model.moments import iso_moment
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.ways_in.metrics import fleet_series
 from codesum_pipeline.ways_in.metrics.server_metrics import ServerMetrics
 from codesum_pipeline_tests.support.collected_metrics import exposed, labelled, started
 from codesum_pipeline_tests.support.homes import build, built_once, open_home
@@ -84,6 +85,7 @@ def test_what_models_cost_is_measured_by_repository_model_and_level(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(KEY_ENV, "a key")
+    monkeypatch.setattr(fleet_series, "FRESH_S", 0.0)
     with shop(tmp_path, {"shop.py": "def charge(card):\n    total = card + 1\n    return total\n"}) as made:
         build(made.workspace())
         metrics = measured(open_home(tmp_path / "home"))
