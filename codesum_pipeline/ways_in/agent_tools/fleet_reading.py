@@ -24,7 +24,7 @@ def read_fleet(home: Home, entries: Sequence[RepositoryEntry], *, ask_remotes: b
     unreachable = {"bucket": problem} if problem else {}
     runs: Mapping[str, RunUnderWay] = {}
     parts = {"bucket": home.layout.bucket is not None, "queue": home.settings.engine.launcher == "celery"}
-    if parts.setdefault("database", _can_ask_records(home, record)):
+    if parts.setdefault("database", _has_runs(home, record) and can_read_records(home, record)):
         runs, more = _runs(home)
         unreachable |= more
     return FleetState(
@@ -36,11 +36,18 @@ def read_fleet(home: Home, entries: Sequence[RepositoryEntry], *, ask_remotes: b
     )
 
 
-def _can_ask_records(home: Home, record: PlannerRecord | None) -> bool:
+def can_read_records(home: Home, record: PlannerRecord | None) -> bool:
     """Whether this machine can read Dagster's records: a daemon's own SQLite files are on its machine alone."""
     layout = home.layout
-    is_here = layout.bucket is None or (record is not None and record.is_of_this_machine)
+    is_here = layout.bucket is None or layout.queued.exists() or (record is not None and record.is_of_this_machine)
     return home.settings.engine.storage == "postgres" or (is_here and layout.dagster_home.is_dir())
+
+
+def _has_runs(home: Home, record: PlannerRecord | None) -> bool:
+    """Whether runs may wait or go on: a home that no daemon has looked at does not import Dagster to see that none
+    does."""
+    is_shared = home.settings.engine.storage == "postgres"
+    return is_shared or record is not None or home.layout.queued.exists()
 
 
 def state_json(found: RepositoryState) -> dict[str, Any]:
@@ -96,7 +103,8 @@ def behind_for(found: RepositoryState) -> str | None:
 
 
 def _runs(home: Home) -> tuple[Mapping[str, RunUnderWay], dict[str, str]]:
-    """The runs that wait or go on, and why a part cannot be reached. Without a daemon, leases show what is built."""
+    """The runs that wait or go on, and why a part cannot be reached. Without a daemon, leases show what is built, and
+    what a person put into the queue waits."""
     # It imports Dagster, which takes a second.
     from codesum_pipeline.builds.dagster.control import check_broker, runs_under_way
 

@@ -23,7 +23,7 @@ from codesum_pipeline.builds.steps.freshness import IndexState, allowed_lag
 from codesum_pipeline.foundation.data_model.errors import CodesumError
 from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
-from codesum_pipeline.ways_in.agent_tools.fleet_reading import read_fleet
+from codesum_pipeline.ways_in.agent_tools.fleet_reading import can_read_records, read_fleet
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import Meter, Observation
@@ -254,7 +254,7 @@ class FleetSeries(Struct):
         return {names: each if is_first or names in known else (0.0, 0.0) for names, each in spent.items()}
 
     def _look_at_runs(self, home: Home, fleet: FleetState) -> None:
-        if "database" in fleet.parts and "database" not in fleet.unreachable:
+        if "database" not in fleet.unreachable and can_read_records(home, fleet.record):
             self._builds.look(home)
 
     def _spent(self, tables: TableStore, key: str) -> dict[tuple[str, str], Spent]:
