@@ -70,8 +70,8 @@ DISK, MEMORY, DESCRIPTORS, CLOCK, RELEASE, STOPPED, KILLED = (
 BUCKET, DATABASE, QUEUE, WORKERS, LOCATION, HOST, PROVIDER, LEASE = (
     Fault(FaultSource.SHARED_PART, part)
     for part in (
-        "bucket", "database", "queue", "no worker took the run", "code location", "host of the repository", "provider of embeddings",
-        "another build holds the repository",
+        "bucket", "database", "queue", "no worker took the run", "code location", "host of the repository",
+        "provider of embeddings", "another build holds the repository",
     )
 )  # fmt: skip
 _BY_NUMBER = {

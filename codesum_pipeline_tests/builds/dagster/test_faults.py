@@ -203,7 +203,8 @@ def test_an_error_that_dagster_kept_is_sorted_by_its_name() -> None:
 
     assert str(sort_end([], told(away))) == "shared part: database"
     # The daemon gives a run up that it cannot hand to a code server which does not answer.
-    assert str(sort_end([], told(DagsterUserCodeUnreachableError("no answer")))) == "shared part: code location"
+    unreachable = wrapped(DagsterUserCodeUnreachableError("no answer"), TimeoutError())
+    assert str(sort_end([], told(unreachable))) == "shared part: code location"
     assert str(sort_end([], told(wrapped(dg.Failure("x"), away)))) == "shared part: database"
     assert str(sort_end([], told(wrapped(MemoryError(), KeyError())))) == "machine: memory"
     assert (
