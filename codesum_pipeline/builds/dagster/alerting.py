@@ -70,7 +70,7 @@ _MARK = "verified:"
 _EVALUATED, _EVALUATED_A_TICK = "fresh:", 200
 # Findings that are named; the rest is counted.
 _NAMED = 5
-_BEHIND = (
+BEHIND = (
     BuildDecision.BUILD,
     BuildDecision.DEFERRED,
     BuildDecision.HELD,
@@ -363,7 +363,7 @@ def note_plan(home: Home, instance: dg.DagsterInstance, plan: Plan, entries: Seq
         # In one transaction, so that recorded lateness was always reported.
         with book.together():
             found = book.note_behind(
-                [key for key, verdict in plan.verdicts.items() if verdict in _BEHIND],
+                [key for key, verdict in plan.verdicts.items() if verdict in BEHIND],
                 [key for key, verdict in plan.verdicts.items() if verdict in _AT_HEAD],
                 late_after=timedelta(hours=home.settings.checks.behind_hours),
             )

@@ -6,6 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
+from codesum_pipeline.builds.dagster.private_names import (
+    AssetCheckEvaluationTargetMaterializationData,
+    PartitionKeyFilter,
+)
 from codesum_pipeline.builds.dagster.resource import BuildRequest, CodesumResource
 from codesum_pipeline.builds.dagster.run_tags import STATE_TAG, noting_fault
 from codesum_pipeline.builds.reports.build_values import (
@@ -36,6 +40,8 @@ FINGERPRINT_TAG = "codesum/fingerprint"
 # On a run that the promotion gate ended, with its id: one that is started again begins with its tags.
 _HELD_TAG = "codesum/held"
 SECONDS = "seconds"
+# On an evaluation that was written to another run than the one that carried it out: which one did.
+EVALUATED_IN = "evaluated_in_run"
 # For a server that is restarting; longer trouble is left to the planner.
 MAX_RETRIES = 2
 RETRY_WAIT_S = 2.0
@@ -109,7 +115,9 @@ def run_step(
         for finding in done.findings:
             if finding.name == NOT_WORSE and not finding.passed:
                 # The published index is behind, which nothing that comes after the gate will say.
-                context.log_event(published_check(AT_HEAD, key, passed=False, description=finding.description or ""))
+                late = published_check(AT_HEAD, key, passed=False, description=finding.description or "")
+                last = last_record(context.instance, PUBLISHED_INDEX, key)
+                context.log_event(_about(last, late) if last else late)
                 tags[_HELD_TAG] = run_id
         if tags:
             context.instance.add_run_tags(run_id, tags)
@@ -165,15 +173,48 @@ def published_check(
 
 
 def report_check(instance: dg.DagsterInstance, evaluation: dg.AssetCheckEvaluation) -> None:
-    """Write an evaluation to the run that published the index; where none did, nothing is written.
+    """Write an evaluation of what was published last; where nothing was, nothing is written.
 
-    Dagster keeps one evaluation of a check per partition and run: a second one that belongs to no run is refused.
+    Dagster keeps one evaluation of a check per partition and run, and refuses a second one that belongs to no run. It
+    shows that of the newest run: the one that published, or one after it that did not get that far.
     """
-    published_by = dg.AssetRecordsFilter(asset_key=evaluation.asset_key, asset_partitions=[str(evaluation.partition)])
-    for record in instance.fetch_materializations(published_by, limit=1).records:
-        kind = dg.DagsterEventType.ASSET_CHECK_EVALUATION.value
-        event = dg.DagsterEvent(event_type_value=kind, job_name=JOB, event_specific_data=evaluation)
-        instance.report_dagster_event(event, run_id=record.run_id)
+    last = last_record(instance, evaluation.asset_key, str(evaluation.partition))
+    if last:
+        check, of_partition = evaluation.asset_check_key, PartitionKeyFilter(key=evaluation.partition)
+        newest = instance.event_log_storage.get_asset_check_execution_history(
+            check, limit=1, partition_filter=of_partition
+        )
+        runs = {last.run_id, *(each.run_id for each in newest)}
+        write_evaluation(instance, _about(last, evaluation), run_id=max(runs, key=lambda run: _number(instance, run)))
+
+
+def write_evaluation(instance: dg.DagsterInstance, evaluation: dg.AssetCheckEvaluation, *, run_id: str) -> None:
+    """Write an evaluation to a run, in the place of that which the run has or planned."""
+    kind = dg.DagsterEventType.ASSET_CHECK_EVALUATION.value
+    event = dg.DagsterEvent(event_type_value=kind, job_name=JOB, event_specific_data=evaluation)
+    instance.report_dagster_event(event, run_id=run_id)
+
+
+def _number(instance: dg.DagsterInstance, run_id: str) -> int:
+    record = instance.get_run_record_by_id(run_id)
+    return record.storage_id if record else 0
+
+
+def _about(last: dg.EventLogRecord, evaluation: dg.AssetCheckEvaluation) -> dg.AssetCheckEvaluation:
+    """The evaluation as one of this materialisation: of others, Dagster's pages of partitions show nothing."""
+    target = AssetCheckEvaluationTargetMaterializationData(
+        storage_id=last.storage_id, run_id=last.run_id, timestamp=last.timestamp
+    )
+    return dg.AssetCheckEvaluation(
+        asset_key=evaluation.asset_key,
+        check_name=evaluation.check_name,
+        passed=evaluation.passed,
+        metadata=evaluation.metadata,
+        target_materialization_data=target,
+        severity=evaluation.severity,
+        description=evaluation.description,
+        partition=evaluation.partition,
+    )
 
 
 def log_outcome(context: dg.AssetExecutionContext, done: StepOutcome) -> None:
@@ -241,9 +282,15 @@ def last_materialization(
     instance: dg.DagsterInstance, asset: dg.AssetKey, partition: str
 ) -> dg.AssetMaterialization | None:
     """The newest materialisation of one repository's asset."""
+    last = last_record(instance, asset, partition)
+    return last.asset_materialization if last else None
+
+
+def last_record(instance: dg.DagsterInstance, asset: dg.AssetKey, partition: str) -> dg.EventLogRecord | None:
+    """Dagster's record of the newest materialisation of one repository's asset."""
     wanted = dg.AssetRecordsFilter(asset_key=asset, asset_partitions=[partition])
     records = instance.fetch_materializations(wanted, limit=1).records
-    return records[0].asset_materialization if records else None
+    return records[0] if records else None
 
 
 def recorded_fingerprint(instance: dg.DagsterInstance, key: str, asset: dg.AssetKey) -> str | None:

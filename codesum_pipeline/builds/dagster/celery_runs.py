@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Any
 
 from celery import Celery
-from celery.exceptions import CeleryError, OperationalError
+from celery.exceptions import CeleryError, OperationalError, WorkerLostError
 from dagster import DagsterRun, Field, Float, StringSource
 from dagster_celery.config import TASK_EXECUTE_JOB_NAME
 from dagster_celery.defaults import task_default_queue
@@ -32,7 +32,7 @@ from codesum_pipeline.builds.dagster.private_names import (
 from codesum_pipeline.builds.dagster.resource import holder_of
 from codesum_pipeline.builds.dagster.run_tags import note_fault
 from codesum_pipeline.builds.dagster.runs import COMMAND_LINE, STARTED_BY_TAG
-from codesum_pipeline.builds.reports.faults import QUEUE
+from codesum_pipeline.builds.reports.faults import QUEUE, UNWRITTEN_END
 
 # How long workers may take to answer which tasks they carry out, and how long that answer is used.
 ANSWER_S = 2.0
@@ -123,17 +123,24 @@ class CeleryRuns(CeleryRunLauncher):
                 return CheckRunHealthResult(WorkerStatus.FAILED, reason)
             return CheckRunHealthResult(WorkerStatus.RUNNING)
         seen = self._sightings.of(run.run_id)
+        if seen in (WorkerReport.MISSED, WorkerReport.LOST) and (end := self._end_of(run.run_id)):
+            return CheckRunHealthResult(WorkerStatus.FAILED, end)
         if seen is WorkerReport.LOST:
             return CheckRunHealthResult(WorkerStatus.FAILED, "no worker carries it out any more")
-        if seen is WorkerReport.MISSED and self._has_ended(run.run_id):
-            return CheckRunHealthResult(WorkerStatus.FAILED, "its process ended without a word")
         return CheckRunHealthResult(WorkerStatus.RUNNING)
 
-    def _has_ended(self, run_id: str) -> bool:
+    def _end_of(self, run_id: str) -> str | None:
+        """How the task of a run ended that is not over in Dagster's records; None if it goes on, or nobody can say."""
         try:
-            return self.celery.AsyncResult(run_id).state in ("SUCCESS", "FAILURE", "REVOKED")
+            result = self.celery.AsyncResult(run_id)
+            state, value = result.state, result.result
         except errors_of_broker(self.celery):
-            return False
+            return None
+        if isinstance(value, WorkerLostError):
+            return f"its process ended: {value}"
+        # Dagster keeps what a build raises to itself: a task fails where Dagster's records cannot be read or written.
+        ends = {"SUCCESS": UNWRITTEN_END, "FAILURE": UNWRITTEN_END, "REVOKED": "its process ended without a word"}
+        return ends.get(state)
 
     def get_run_worker_debug_info(self, run: DagsterRun, include_container_logs: bool | None = True) -> str | None:
         holder = holder_of(run)

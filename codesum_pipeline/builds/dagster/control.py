@@ -180,10 +180,13 @@ def retry_repositories(home: Home, key: str | None) -> QueuedRuns:
         raise ConfigurationError(f"repository {key!r} is disabled: `codesum add {key}` enables it")
     with opened_instance(home) as instance:
         if key is not None:
-            return request_runs(instance, [home.registry.get(key).key])
-        failed = keys_that_failed(instance)
-        enabled = [entry.key for entry in home.registry.survey().entries if entry.enabled]
-        return request_runs(instance, [each for each in enabled if each in failed])
+            keys = [home.registry.get(key).key]
+        else:
+            failed = keys_that_failed(instance)
+            keys = [each.key for each in home.registry.survey().entries if each.enabled and each.key in failed]
+        if keys:
+            home.layout.queued.touch()
+        return request_runs(instance, keys)
 
 
 def worker_troubles(home: Home) -> list[str]:

@@ -1,8 +1,8 @@
 """A worker whose machine fails takes no more runs, says so, tries its machine every 30 s, and comes back by itself.
 
 The process of a run tells the worker's main process, over a pipe that it inherited, whose fault ended the run: a pipe
-needs neither disk nor database. While a worker takes no runs, a key in Redis says why; the key expires soon after the
-worker does.
+needs neither disk nor database. Celery tells of a process that was killed. While a worker takes no runs, a key in
+Redis says why; the key expires soon after the worker does.
 """
 
 import os
@@ -19,11 +19,12 @@ from typing import Any
 import dagster as dg
 import psutil
 from celery import Celery, signals
+from celery.exceptions import WorkerLostError
 from msgspec import DecodeError, Struct, json
 
 from codesum_pipeline.builds.dagster.celery_runs import errors_of_broker, logger
 from codesum_pipeline.builds.dagster.run_tags import fault_of
-from codesum_pipeline.builds.reports.faults import STOPPED, FaultSource, sort_fault
+from codesum_pipeline.builds.reports.faults import KILLED, STOPPED, Fault, FaultSource, sort_end, sort_fault
 from codesum_pipeline.foundation.data_model.decoding import decode
 from codesum_pipeline.foundation.data_model.moments import iso_moment, utc_now
 
@@ -108,6 +109,7 @@ class MachineWatch:
     def start(self) -> None:
         """Before the first process of a run begins, which inherits the pipe."""
         signals.task_postrun.connect(self._tell, weak=False)
+        signals.task_failure.connect(self._tell_of_lost, weak=False)
         Thread(target=self._watch, name="machine watch", daemon=True).start()
 
     def _tell(self, task_id: str, **_: Any) -> None:
@@ -116,7 +118,15 @@ class MachineWatch:
             run = instance.get_run_by_id(task_id)
         fault = fault_of(run) if run else None
         if fault and fault.source is FaultSource.MACHINE and fault != STOPPED:
-            os.write(self._writing, f"{time.monotonic()} {fault.part}\n".encode())
+            self._write(fault)
+
+    def _tell_of_lost(self, exception: BaseException, **_: Any) -> None:
+        """In the worker's main process: the process of a run ended before it could say anything."""
+        if isinstance(exception, WorkerLostError) and sort_end([str(exception)], []) == KILLED:
+            self._write(KILLED)
+
+    def _write(self, fault: Fault) -> None:
+        os.write(self._writing, f"{time.monotonic()} {fault.part}\n".encode())
 
     def _watch(self) -> None:
         resumed_at = 0.0

@@ -1,12 +1,13 @@
 """What the past runs of a repository say about the next one: how often its state was tried, whether a person stopped
 it, and whether a fault of a machine or of a shared part is waited for.
 
-A run that failed is tagged with its fault, in its own process, where the error is at hand. A run that nobody could tag
-has ended without a word: what killed it may be the repository, so it counts as an attempt.
+A run that failed is tagged with its fault, in its own process, where the error is at hand. A run that its process
+could not tag is sorted here, by what is told of its end: it was killed, as for want of memory, or came to its own end
+and had no database to write that to. If nothing is told, what ended it may be the repository: it counts as an attempt.
 """
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import takewhile
 
@@ -16,7 +17,7 @@ from msgspec.structs import replace
 from codesum_pipeline.builds.dagster.asset_steps import FINGERPRINT_TAG, JOB
 from codesum_pipeline.builds.dagster.planner import GOES_ON_TAG, Observation, Wait
 from codesum_pipeline.builds.dagster.resource import PARTITION_TAG, PORTION
-from codesum_pipeline.builds.dagster.run_tags import STATE_TAG, fault_of
+from codesum_pipeline.builds.dagster.run_tags import STATE_TAG, fault_of, with_fault
 from codesum_pipeline.source.repositories.poll_state import PollState
 
 # Runs of one repository that are looked at.
@@ -80,14 +81,14 @@ def _with_runs(instance: dg.DagsterInstance, state: PollState, seen: Observation
     # The highest number in a `run_key`, or how many runs there are; old ones are pruned.
     numbers = (run.tags.get("dagster/run_key", "").rpartition(":")[2] for run in launched)
     launches = max([len(launched), *(int(number) for number in numbers if number.isdecimal())])
-    runs = [record.dagster_run for record in records]
+    runs = [with_fault(instance, record.dagster_run) for record in records]
     tried = tuple(None if _is_by_hand(run) else run.tags.get(FINGERPRINT_TAG) for run in runs if _is_counted(run))
     return replace(
         seen,
         tried=tried,
         launches=launches,
         is_stopped=bool(runs) and _is_stopped(instance, state, runs[0], seen),
-        waits=_wait(records[0], runs, seen, now=now) if runs else None,
+        waits=_wait(runs, records[0].end_time, seen, now=now) if runs else None,
     )
 
 
@@ -133,19 +134,19 @@ def _is_cancelled_by_person(instance: dg.DagsterInstance, run_id: str) -> bool:
     return bool(messages) and not any(_TOOK_TOO_LONG in message for message in messages)
 
 
-def _wait(last: dg.RunRecord, runs: Iterable[dg.DagsterRun], seen: Observation, *, now: float) -> Wait | None:
-    """What the state waits for, and until when; None if it need not. Another state is tried at once."""
-    fault = fault_of(last.dagster_run)
-    tags = last.dagster_run.tags
+def _wait(runs: Sequence[dg.DagsterRun], ended_at: float | None, seen: Observation, *, now: float) -> Wait | None:
+    """What the state waits for after the first of the runs, and until when; None if it need not. Another state is tried
+    at once."""
+    fault, tags = fault_of(runs[0]), runs[0].tags
     is_same_state = seen.wanted in (tags.get(STATE_TAG), tags.get(FINGERPRINT_TAG)) or seen.target == tags.get(
         FINGERPRINT_TAG
     )
-    if fault is None or fault.is_attempt or not is_same_state or last.end_time is None:
+    if fault is None or fault.is_attempt or not is_same_state or ended_at is None:
         return None
     in_a_row = len(list(takewhile(lambda run: (found := fault_of(run)) and not found.is_attempt, runs)))
-    until = last.end_time + pause_after(in_a_row)
+    until = ended_at + pause_after(in_a_row)
     # A time after now is from before the clock was set back.
-    if not last.end_time <= now < until:
+    if not ended_at <= now < until:
         return None
     return Wait(str(fault), datetime.fromtimestamp(until, UTC))
 

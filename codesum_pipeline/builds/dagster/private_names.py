@@ -10,6 +10,11 @@ from types import ModuleType
 # public ways to submit a run need a webserver, or load the code location first.
 from dagster._core.code_pointer import ModuleCodePointer
 
+# Which materialisation a check's evaluation is about, and the executions of a check for one partition: evaluations that
+# are reported beside a run carry the first, and the public reading of the second is of all partitions together.
+from dagster._core.definitions.asset_checks.asset_check_evaluation import AssetCheckEvaluationTargetMaterializationData
+from dagster._core.event_api import PartitionKeyFilter
+
 # The instance as its processes find it: which storage, which output, below which folder. `DagsterInstance.get()` takes
 # what `dagster.yaml` says and has no way to exchange a part of it.
 from dagster._core.instance.ref import InstanceRef
@@ -95,6 +100,7 @@ __all__ = [
     "DEFAULT_DAGSTER_ENTRY_POINT",
     "INDEX_SHARD_NAME",
     "SQLITE_BUSY_TIMEOUT_SECONDS",
+    "AssetCheckEvaluationTargetMaterializationData",
     "AssetCheckExecutionsTable",
     "CheckRunHealthResult",
     "ConfigurableClassData",
@@ -106,6 +112,7 @@ __all__ = [
     "LoadableTargetOrigin",
     "ManagedGrpcPythonEnvCodeLocationOrigin",
     "ModuleCodePointer",
+    "PartitionKeyFilter",
     "PostgresStorageConfig",
     "RemoteJobOrigin",
     "RemoteRepositoryOrigin",

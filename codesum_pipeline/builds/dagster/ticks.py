@@ -18,6 +18,7 @@ from codesum_pipeline.builds.dagster.asset_steps import (
     sensor_of,
 )
 from codesum_pipeline.builds.dagster.assets import index_repository
+from codesum_pipeline.builds.dagster.check_verdicts import WHY_BEHIND, restore_verdicts
 from codesum_pipeline.builds.dagster.observing import ACTIVE, Sight, active_keys, observe_repositories
 from codesum_pipeline.builds.dagster.planner import (
     GOES_ON_TAG,
@@ -111,6 +112,7 @@ def take_tick(
         claimed = state.claim({each.key: each.fingerprint for each in plan.requests}, asker, now=utc_now().timestamp())
         plan = plan.without({each.key for each in plan.requests} - claimed)
         _tell(plan, sight, state, log)
+    restore_verdicts(home, instance, plan)
     note_plan(home, instance, plan, enabled)
     evaluate_published(home, instance, plan, {each.key: each.recorded for each in sight.observations})
     keep_tick(home, instance, plan, sight.observations, registered=registered | survey.problems.keys())
@@ -150,10 +152,9 @@ def _result(context: dg.SensorEvaluationContext, tick: SensorTick) -> dg.SensorR
     # The check of published indexes that are to be built fails.
     for request in tick.plan.requests:
         if request.key in tick.published.difference(tick.new_keys) and request.usd_left is None:
-            why = "the repository, its settings or an algorithm is newer than the published index"
             tried: dict[str, Any] = {FINGERPRINT_TAG: request.fingerprint, "attempt": request.number}
             report_check(
-                context.instance, published_check(AT_HEAD, request.key, passed=False, description=why, **tried)
+                context.instance, published_check(AT_HEAD, request.key, passed=False, description=WHY_BEHIND, **tried)
             )
     return dg.SensorResult(
         run_requests=tick.run_requests,

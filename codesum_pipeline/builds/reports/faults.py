@@ -10,7 +10,7 @@ be reached either by a process without descriptors.
 import errno
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 
 from msgspec import Struct
@@ -24,6 +24,7 @@ from codesum_pipeline.foundation.data_model.errors import (
     LeaseHeld,
     LeaseLost,
     ObjectsMissing,
+    OlderRelease,
     RepositoryUnavailable,
     WriteConflict,
 )
@@ -59,9 +60,13 @@ class Fault(Struct, frozen=True):
 
 
 REPOSITORY = Fault(FaultSource.REPOSITORY)
-DISK, MEMORY, DESCRIPTORS, CLOCK, STOPPED = (
-    Fault(FaultSource.MACHINE, part) for part in ("disk", "memory", "descriptors", "clock", "its process was stopped")
-)
+DISK, MEMORY, DESCRIPTORS, CLOCK, RELEASE, STOPPED, KILLED = (
+    Fault(FaultSource.MACHINE, part)
+    for part in (
+        "disk", "memory", "descriptors", "clock", "an older release of codesum", "its process was stopped",
+        "its process was killed, as for want of memory",
+    )
+)  # fmt: skip
 BUCKET, DATABASE, QUEUE, WORKERS, HOST, PROVIDER, LEASE = (
     Fault(FaultSource.SHARED_PART, part)
     for part in (
@@ -114,6 +119,16 @@ _BY_NAME = {
     ("redis", "ConnectionError"): QUEUE,
     ("redis", "TimeoutError"): QUEUE,
 }
+# What is said of a process that came to its end by itself while its run goes on in Dagster's records.
+UNWRITTEN_END = "its process ended and could not record it"
+# How Kubernetes, Celery and Dagster tell of the end of a run's process. The kernel kills for memory by a signal that no
+# program sends itself. Who exits by itself and has not recorded its end could not.
+_BY_END = {
+    "OOMKilled": MEMORY,
+    "signal 9 (SIGKILL)": KILLED,
+    UNWRITTEN_END: DATABASE,
+    "unexpectedly exited with code": DATABASE,
+}
 
 
 def sort_fault(error: BaseException) -> Fault:
@@ -121,6 +136,21 @@ def sort_fault(error: BaseException) -> Fault:
     causes = list(_causes(error))
     found = next((fault for cause in causes if (fault := _fault_of_machine(cause))), None)
     return found or next((fault for cause in causes if (fault := _fault_of_part(cause))), REPOSITORY)
+
+
+def sort_end(messages: Iterable[str], errors: Sequence[str]) -> Fault:
+    """Whose fault it is that a run failed whose process could not say it: by what was told of its end, and by the
+    errors that Dagster kept, each as Python prints it with its name in front."""
+    told = next((fault for message in messages for words, fault in _BY_END.items() if words in message), None)
+    names = [error.partition(":")[0].strip() for error in errors]
+    if "MemoryError" in names:
+        return MEMORY
+    kept = (fault for name in names for (library, kind), fault in _BY_NAME.items() if _is_name_of(name, library, kind))
+    return told or next(kept, REPOSITORY)
+
+
+def _is_name_of(name: str, library: str, kind: str) -> bool:
+    return name.startswith(f"{library}.") and name.endswith(f".{kind}")
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -133,8 +163,8 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def _fault_of_machine(error: BaseException) -> Fault | None:
-    if isinstance(error, CannotWrite):
-        return DISK
+    if isinstance(error, CannotWrite | OlderRelease):
+        return DISK if isinstance(error, CannotWrite) else RELEASE
     if isinstance(error, MemoryError) or _is_named(error, "duckdb", "OutOfMemoryException"):
         return MEMORY
     if isinstance(error, OSError) and error.errno in _BY_NUMBER:

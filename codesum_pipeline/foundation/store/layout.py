@@ -173,6 +173,8 @@ class HomeLayout(Struct, frozen=True):
     summary_index = _HomePath(f"index_root/summary_index_{BASE_STRATEGY}")
     duckdb_file = _HomePath("codesum.duckdb")
     dagster_home = _HomePath("dagster")
+    # There once a person has put a run into the queue, which may wait for a daemon that has never run.
+    queued = _HomePath("dagster/queued")
 
     mirror = _RepositoryPath("mirrors/{}.git")
     # SQLite: the in-flight state.

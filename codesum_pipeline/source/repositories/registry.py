@@ -58,6 +58,7 @@ Changed = TypeVar("Changed")
 _LOCATION_FIELDS = ("path", "url")
 # A wrong value is shown as far as a person needs to find it.
 _SHOWN_VALUE = 100
+REGISTER_IT = "; register it with `codesum add`"
 
 
 class _RetirementData(BaseModel):
@@ -312,10 +313,10 @@ class Registry(Struct, frozen=True):
         if key in raw:
             return self._entry(raw, key)
         by_lower_case = {str(known).lower(): str(known) for known in raw}
-        hint = "`codesum repos` lists them" if raw else "register it with `codesum add`"
+        hint = "; `codesum repos` lists them" if raw else REGISTER_IT
         if near := difflib.get_close_matches(key.lower(), by_lower_case, n=1):
-            hint = f"the nearest is {by_lower_case[near[0]]!r}"
-        raise UnknownRepository(f"{self.file.name}: no repository {shown_location(key)!r}; {hint}")
+            hint = f"; the nearest is {by_lower_case[near[0]]!r}"
+        raise UnknownRepository(f"{self.file.name}: no repository {shown_location(key)!r}{hint}")
 
     def _entry(self, raw: RawEntries, key: Any, first_spellings: Mapping[str, Any] | None = None) -> RepositoryEntry:
         """One entry of the file, whose key may not be one and must not be another's in other letters."""

@@ -80,14 +80,12 @@ def behind_for(found: RepositoryState) -> str | None:
 
 
 def _runs(home: Home, record: PlannerRecord | None) -> tuple[Mapping[str, RunUnderWay], list[str]]:
-    """The runs that wait or go on, and which parts cannot be reached. Without a daemon, leases show what is built; a
-    daemon's own SQLite files are on its machine alone."""
+    """The runs that wait or go on, and which parts cannot be reached. Without a daemon, leases show what is built, and
+    what a person put into the queue waits; a daemon's own SQLite files are on its machine alone."""
     engine, layout = home.settings.engine, home.layout
     is_shared = engine.storage == "postgres"
-    is_here = (
-        record is not None and layout.dagster_home.is_dir() and (layout.bucket is None or record.is_of_this_machine)
-    )
-    if not (is_shared or is_here):
+    has_ticked_here = record is not None and (layout.bucket is None or record.is_of_this_machine)
+    if not is_shared and not (layout.dagster_home.is_dir() and (has_ticked_here or layout.queued.exists())):
         return {}, []
     # It imports Dagster, which takes a second.
     from codesum_pipeline.builds.dagster.control import check_broker, runs_under_way

@@ -23,7 +23,7 @@ from codesum_pipeline.source.git.locations import (
     way_over_http,
 )
 from codesum_pipeline.source.repositories.clones import clones_below
-from codesum_pipeline.source.repositories.registry import Registry
+from codesum_pipeline.source.repositories.registry import REGISTER_IT, Registry
 from codesum_pipeline.ways_in.cli.render import write_note
 
 
@@ -132,9 +132,12 @@ def _by_key(registry: Registry, text: str) -> RepositoryEntry | None:
         return None
     try:
         return registry.get(text)
-    except UnknownRepository:
+    except UnknownRepository as error:
         if not os.path.exists(text) and ":" not in text:  # noqa: PTH110 - a name that is too long does not exist
-            raise
+            raise UnknownRepository(
+                f"{str(error).removesuffix(REGISTER_IT)}; and no folder here is called {text!r}: give the path of a "
+                "repository, a URL such as https://HOST/OWNER/NAME, or a key that is registered"
+            ) from None
         return None
 
 

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import signal
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -9,11 +10,13 @@ from pathlib import Path
 import dagster as dg
 import pytest
 import sqlalchemy
+from dagster._utils import get_run_crash_explanation
+from dagster._utils.error import serializable_error_info_from_exc_info
 from sqlalchemy.pool import NullPool
 
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.run_tags import FAULT_TAG, STATE_TAG, fault_of
-from codesum_pipeline.builds.reports.faults import Fault, sort_fault
+from codesum_pipeline.builds.reports.faults import UNWRITTEN_END, Fault, sort_end, sort_fault
 from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.foundation.data_model import errors
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
@@ -73,6 +76,11 @@ def numbered(number: int) -> OSError:
         pytest.param(numbered(errno.EIO), "machine: disk", id="a broken disk"),
         pytest.param(numbered(errno.EROFS), "machine: disk", id="a disk that became read-only"),
         pytest.param(errors.CannotWrite("x"), "machine: disk", id="our own word for these"),
+        pytest.param(
+            wrapped(dg.Failure("x"), errors.OlderRelease("x")),
+            "machine: an older release of codesum",
+            id="a worker that nobody upgraded",
+        ),
         pytest.param(MemoryError(), "machine: memory", id="no memory"),
         pytest.param(numbered(errno.ENOMEM), "machine: memory", id="no memory for the system"),
         pytest.param(numbered(errno.EMFILE), "machine: descriptors", id="no descriptors"),
@@ -142,6 +150,62 @@ def test_errors_that_name_one_another_end() -> None:
 
 def test_what_no_version_wrote_counts_as_the_repositorys() -> None:
     assert Fault.parse("moon: full").is_attempt
+
+
+@pytest.mark.parametrize(
+    ("end", "fault"),
+    [
+        pytest.param(
+            get_run_crash_explanation("Run execution process for 1", -signal.SIGKILL),
+            "machine: its process was killed, as for want of memory",
+            id="killed, as Dagster says it",
+        ),
+        pytest.param(
+            "Worker exited prematurely: signal 9 (SIGKILL) Job: 3.",
+            "machine: its process was killed, as for want of memory",
+            id="killed, as Celery says it",
+        ),
+        pytest.param(
+            "Container 'dagster' status: Terminated with exit code 137: OOMKilled",
+            "machine: memory",
+            id="killed, as Kubernetes says it",
+        ),
+        pytest.param(
+            get_run_crash_explanation("Run execution process for 1", 1),
+            "shared part: database",
+            id="ended by itself without a record of it",
+        ),
+        pytest.param(UNWRITTEN_END, "shared part: database", id="ended by itself, as our launcher says it"),
+        pytest.param(
+            get_run_crash_explanation("Run execution process for 1", -signal.SIGSEGV), "repository", id="crashed"
+        ),
+        pytest.param("no worker carries it out any more", "repository", id="gone with its worker"),
+    ],
+)
+def test_what_is_told_of_the_end_of_a_process_has_one_fault(end: str, fault: str) -> None:
+    assert str(sort_end(["Started process for run (pid: 1).", end], [])) == fault
+
+
+def told(error: Exception) -> list[str]:
+    """An error and its causes as Dagster keeps them."""
+    info, found = serializable_error_info_from_exc_info((type(error), error, error.__traceback__)), []
+    while info:
+        found.append(info.message)
+        info = info.cause or info.context
+    return found
+
+
+def test_an_error_that_dagster_kept_is_sorted_by_its_name() -> None:
+    pytest.importorskip("psycopg2")
+    engine = sqlalchemy.create_engine(f"postgresql+psycopg2://a@127.0.0.1:{free_port()}/b")
+    away = caught(engine.connect)
+
+    assert str(sort_end([], told(away))) == "shared part: database"
+    assert str(sort_end([], told(wrapped(dg.Failure("x"), away)))) == "shared part: database"
+    assert str(sort_end([], told(wrapped(MemoryError(), KeyError())))) == "machine: memory"
+    assert (
+        str(sort_end([], told(wrapped(ValueError("sqlalchemy.exc.OperationalError: x"), KeyError())))) == "repository"
+    )
 
 
 def last_run(instance: dg.DagsterInstance) -> dg.DagsterRun:

@@ -1,5 +1,6 @@
 """When a repository is built again: what its past runs say, with real records of Dagster and scripted ends of runs."""
 
+import signal
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -7,7 +8,10 @@ from contextlib import contextmanager
 
 import dagster as dg
 import pytest
+import sqlalchemy
 from dagster._core.events import JobFailureData, RunFailureReason
+from dagster._utils import get_run_crash_explanation
+from dagster._utils.error import serializable_error_info_from_exc_info
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,13 +20,14 @@ from codesum_pipeline.builds.dagster.asset_steps import FINGERPRINT_TAG, JOB
 from codesum_pipeline.builds.dagster.past_runs import LONGEST_PAUSE_S, pause_after, with_attempts
 from codesum_pipeline.builds.dagster.planner import BuildDecision, Observation, Plan, plan_builds
 from codesum_pipeline.builds.dagster.resource import PARTITION_TAG
-from codesum_pipeline.builds.dagster.run_tags import STATE_TAG, note_fault
+from codesum_pipeline.builds.dagster.run_tags import FAULT_TAG, STATE_TAG, note_fault
 from codesum_pipeline.builds.dagster.runs import job_origin
 from codesum_pipeline.builds.reports.faults import BUCKET, DISK, HOST, MEMORY, REPOSITORY, Fault
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.source.repositories.poll_state import open_poll_state
 from codesum_pipeline_tests.support.homes import open_home
 from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.services import free_port
 
 MAX_ATTEMPTS = 3
 TICK_S = 10.0
@@ -148,6 +153,47 @@ def test_only_the_repositorys_own_faults_end_the_tries_and_all_others_are_waited
             records.fail(run_id, ENDS[end][0], at=now, reason=ENDS[end][1])
 
     assert tries == script or sum(end in COUNTED for end in tries) == MAX_ATTEMPTS
+
+
+def crash(records: Records, exit_code: int, *, at: float = START) -> str:
+    """A run whose process ended so, as the server that started it says it; how it is tagged after a look."""
+    run = records.instance.get_run_by_id(records.begin("f1"))
+    assert run
+    message = get_run_crash_explanation(f"Run execution process for {run.run_id}", exit_code)
+    records.instance.report_engine_event(message, run)
+    records.fail(run.run_id, None, at=at)
+    records.verdict(now=at + 1)
+    found = records.instance.get_run_by_id(run.run_id)
+    assert found
+    return found.tags[FAULT_TAG]
+
+
+def test_a_run_that_was_killed_or_could_not_record_its_end_is_waited_for(records: Records) -> None:
+    assert crash(records, -signal.SIGKILL) == "machine: its process was killed, as for want of memory"
+    assert records.verdict(now=START + 1) is BuildDecision.WAITING
+    assert crash(records, 1, at=START + 100) == "shared part: database"
+    assert records.verdict(now=START + 101) is BuildDecision.WAITING
+    for _ in range(2 * MAX_ATTEMPTS):
+        crash(records, -signal.SIGKILL)
+    assert records.verdict(now=START + 2 * LONGEST_PAUSE_S) is BuildDecision.BUILD
+
+
+def test_runs_whose_process_crashed_are_attempts(records: Records) -> None:
+    assert [crash(records, -signal.SIGSEGV) for _ in range(MAX_ATTEMPTS)] == ["repository"] * MAX_ATTEMPTS
+    assert records.verdict() is BuildDecision.EXHAUSTED
+
+
+def test_a_run_that_failed_where_dagster_could_not_read_its_records_is_waited_for(records: Records) -> None:
+    pytest.importorskip("psycopg2")
+    run_id = records.begin("f1")
+    try:
+        sqlalchemy.create_engine(f"postgresql+psycopg2://a@127.0.0.1:{free_port()}/b").connect()
+    except sqlalchemy.exc.OperationalError as error:
+        info = serializable_error_info_from_exc_info((type(error), error, error.__traceback__))
+    data = JobFailureData(error=info, failure_reason=RunFailureReason.RUN_EXCEPTION)
+    records._say(run_id, dg.DagsterEventType.RUN_FAILURE, data=data, at=START)
+
+    assert records.plan(now=START + 1).waits["shop"].fault == "shared part: database"
 
 
 def test_a_pause_grows_and_is_bounded() -> None:

@@ -1,5 +1,6 @@
 """`codesum retry`: runs that a person puts into the queue."""
 
+import json
 from collections.abc import Callable
 
 import dagster as dg
@@ -50,6 +51,18 @@ def test_a_repository_is_put_into_the_queue_and_built_by_nobody_here(register: R
     assert "shop: a run is in the queue or under way already" in second.stderr
     assert queued(home) == ["shop"]
     assert not home.layout.published("shop").is_symlink()
+
+
+def test_what_was_put_into_the_queue_of_a_daemon_that_never_ran_is_in_the_status(
+    register: Register, home: Home
+) -> None:
+    register("shop")
+    retry(home, "shop")
+
+    done = CliRunner().invoke(app, ["--home", str(home.layout.home), "status", "--json"], prog_name="codesum")
+
+    run = json.loads(done.stdout.splitlines()[0])["run"]
+    assert (run["is_queued"], run["started_by"]) == (True, "codesum retry")
 
 
 def test_all_are_those_whose_last_run_failed_or_was_cancelled(register: Register, home: Home) -> None:

@@ -2,11 +2,14 @@
 
 import dagster as dg
 import pytest
+import sqlalchemy
+from celery.exceptions import WorkerLostError
 from dagster._core.launcher import CheckRunHealthResult, WorkerStatus
 
 from codesum_pipeline.builds.dagster.celery_runs import CeleryRuns, Sightings, WorkerReport
 from codesum_pipeline.builds.dagster.instance_file import apply_engine
 from codesum_pipeline.builds.dagster.runs import COMMAND_LINE, STARTED_BY_TAG
+from codesum_pipeline.builds.reports.faults import UNWRITTEN_END
 from codesum_pipeline_tests.builds.fleet.starting import launched, new_run, started
 from codesum_pipeline_tests.support.dagster_dev import wait_for
 from codesum_pipeline_tests.support.fleet_workers import Fleet
@@ -44,11 +47,29 @@ def test_a_run_that_no_worker_names_for_long_enough_is_lost(instance, monkeypatc
     assert health(instance, run) == CheckRunHealthResult(WorkerStatus.FAILED, "no worker carries it out any more")
 
 
-def test_a_task_that_ended_while_its_run_did_not_failed(instance) -> None:
+@pytest.mark.parametrize(
+    ("result", "state", "reason"),
+    [
+        pytest.param(1, "SUCCESS", UNWRITTEN_END, id="came to its end"),
+        pytest.param(
+            sqlalchemy.exc.OperationalError("x", {}, OSError()), "FAILURE", UNWRITTEN_END, id="had no database"
+        ),
+        pytest.param(
+            WorkerLostError("Worker exited prematurely: signal 9 (SIGKILL) Job: 3."),
+            "FAILURE",
+            "its process ended: Worker exited prematurely: signal 9 (SIGKILL) Job: 3.",
+            id="was killed",
+        ),
+        pytest.param(None, "REVOKED", "its process ended without a word", id="was told to end"),
+    ],
+)
+def test_of_a_task_that_ended_while_its_run_did_not_it_is_said_how(
+    instance, result: object, state: str, reason: str
+) -> None:
     run = started(instance, launched(instance, new_run(instance, "shop")))
-    instance.run_launcher.celery.backend.store_result(run.run_id, 1, "SUCCESS")
+    instance.run_launcher.celery.backend.store_result(run.run_id, result, state)
 
-    assert health(instance, run) == CheckRunHealthResult(WorkerStatus.FAILED, "its process ended without a word")
+    assert health(instance, run) == CheckRunHealthResult(WorkerStatus.FAILED, reason)
 
 
 def test_while_redis_is_away_no_run_is_lost(instance, redis: Redis, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,18 +1,24 @@
 """What a fleet does when a machine, a shared part, a person or everything at once ends a run."""
 
+import os
 import resource
+import signal
 import time
 from pathlib import Path
+from threading import Timer
 
 import dagster as dg
+import psutil
 import pytest
 
 from codesum_pipeline.builds.codesum_home.wiring import Home
+from codesum_pipeline.builds.dagster.asset_steps import FINGERPRINT_TAG
 from codesum_pipeline.builds.dagster.celery_runs import CeleryRuns, errors_of_broker
 from codesum_pipeline.builds.dagster.control import worker_troubles
 from codesum_pipeline.builds.dagster.machine_watch import fault_of_machine, paused_workers
-from codesum_pipeline.builds.dagster.resource import PARTITION_TAG, add_partitions
-from codesum_pipeline.builds.dagster.run_tags import FAULT_TAG
+from codesum_pipeline.builds.dagster.resource import PARTITION_TAG, add_partitions, holder_of
+from codesum_pipeline.builds.dagster.run_tags import FAULT_TAG, note_fault
+from codesum_pipeline.builds.reports.faults import DATABASE
 from codesum_pipeline.foundation.data_model.errors import BrokerUnavailable
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline_tests.builds.fleet.starting import launched, new_run
@@ -127,6 +133,70 @@ def test_what_a_person_cancels_is_held_until_a_person_asks_for_it_through_the_qu
 
     assert held == ["CANCELED"]
     assert [each.status.value for each in runs_of(fleet, "shop")] == ["SUCCESS", "CANCELED"]
+
+
+@pytest.mark.timeout(600)
+def test_a_run_that_is_killed_as_for_want_of_memory_is_no_attempt_and_its_worker_tries_its_machine(
+    fleet: Fleet, tmp_path: Path
+) -> None:
+    registered(fleet, tmp_path, "shop")
+    one = fleet.start("one", "worker")
+    ready(one)
+    fleet.start("daemon", "dev", "--only", "daemon")
+    lost = fleet.wait_for_run_of(one, timeout_s=240)
+    held = holder_of(lost)
+    assert held
+    os.kill(held.pid, signal.SIGKILL)
+    fleet.wait_for_end_of(lost, timeout_s=120)
+    with fleet.instance() as instance:
+        launcher = instance.run_launcher
+        assert isinstance(launcher, CeleryRuns)
+        told = wait_for(lambda: paused_workers(launcher.celery), timeout_s=20, what="a worker without runs")
+    fleet.wait_until_built(["shop"], timeout_s=240)
+
+    assert [run.tags.get(FAULT_TAG) for run in runs_of(fleet, "shop")][-1] == (
+        "machine: its process was killed, as for want of memory"
+    )
+    assert "its process was killed" in told[0].why
+
+
+@pytest.mark.timeout(600)
+def test_a_run_that_ended_while_the_database_was_away_is_no_attempt(fleet: Fleet, tmp_path: Path) -> None:
+    registered(fleet, tmp_path, "shop")
+    one = fleet.start("one", "worker")
+    ready(one)
+    home = Home(fleet.settings)
+    wanted = home.fingerprint(
+        home.registry.get("shop"), commit=GitRepo(tmp_path / "shop").git("rev-parse", "HEAD").strip()
+    )
+    with fleet.instance() as instance:
+        run = launched(instance, new_run(instance, "shop", **{FINGERPRINT_TAG: wanted}))
+    held = holder_of(fleet.wait_for_run_of(one, timeout_s=240))
+    assert held
+    fleet.postgres.kill()
+    # It waits for the database, for some time, and ends then.
+    wait_for(lambda: not psutil.pid_exists(held.pid), timeout_s=240, what="the end of the run's process")
+    fleet.postgres.start()
+    fleet.start("daemon", "dev", "--only", "daemon")
+    fleet.wait_until_built(["shop"], timeout_s=240)
+
+    by_id = {each.run_id: each for each in fleet.runs()}
+    assert by_id[run.run_id].status is dg.DagsterRunStatus.FAILURE
+    assert by_id[run.run_id].tags[FAULT_TAG] == "shared part: database"
+
+
+def test_a_fault_is_noted_once_a_database_that_restarts_is_back(fleet: Fleet) -> None:
+    fleet.make_quick()
+    with fleet.instance() as instance:
+        run = new_run(instance, "shop")
+        fleet.postgres.kill()
+        back = Timer(5, fleet.postgres.start)
+        back.start()
+        note_fault(instance, run.run_id, DATABASE)
+        back.join()
+        tagged = instance.get_run_by_id(run.run_id)
+
+    assert tagged and tagged.tags[FAULT_TAG] == "shared part: database"
 
 
 def test_a_queue_that_is_away_is_no_fault_of_a_repository(fleet: Fleet, redis: Redis, tmp_path: Path) -> None:

@@ -52,7 +52,10 @@ LOCATIONS = {
     "a folder that is not there": ("./nowhere/", "location './nowhere/': there is no folder"),
     "a user that is not there": ("~nobody-of-this-name/shop", "there is no user of this name"),
     "a path that is too long": ("x/" * 3000, "no folder can be called so: File name too long"),
-    "a key that is not there": ("shopp", "no repository 'shopp'"),
+    "a key that is not there": (
+        "shopp",
+        "no repository 'shopp'; and no folder here is called 'shopp': give the path of a repository, a URL",
+    ),
     "a control character": ("a\x07b/c", "a location that cannot be read: give a path or a git URL"),
     "another protocol": ("svn://example.org/a", "only https, ssh and file URLs and paths are read"),
     "a remote helper": ("ext::sh -c id", "remote helpers are not used"),
@@ -89,6 +92,11 @@ CALLS = {
     "questions that are a folder": (["eval", "plain"], "plain: cannot be read"),
     "a port that cannot be": (["dev", "--port", "70000"], "less than or equal to 65535"),
     "a host that is elsewhere": (["dev", "--host", "192.0.2.1"], "'192.0.2.1' is not an address of this machine"),
+    "neither a folder nor a URL": (
+        ["add", "not-there"],
+        "repos.yaml: no repository 'not-there'; and no folder here is called 'not-there': give the path of a "
+        "repository, a URL such as https://HOST/OWNER/NAME, or a key that is registered",
+    ),
     "a plan of nothing": (["plan", "./nowhere"], "there is no folder"),
     "a status of nothing": (["status", "shop"], "no repository 'shop'"),
     "a removal of nothing": (["remove", "shop"], "no repository 'shop'"),
