@@ -32,6 +32,8 @@ _MAX_RUNS = re.compile(r"(?m)^( +max_concurrent_runs:)[^\n]*$")
 def ensure_dagster_home(layout: HomeLayout) -> Path:
     """Dagster's own folder in the home, with the package's `dagster.yaml` unless it has one."""
     folder = layout.dagster_home
+    # Of a copy for readers it is a link to that of the machine's own copy, which may not be there yet.
+    folder.resolve().mkdir(parents=True, exist_ok=True)
     if not (folder / INSTANCE_FILE).exists():
         with lock_exclusively(folder / LOCK):
             if not (folder / INSTANCE_FILE).exists():

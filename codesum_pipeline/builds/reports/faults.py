@@ -120,6 +120,11 @@ _BY_NAME = {
     ("redis", "ConnectionError"): QUEUE,
     ("redis", "TimeoutError"): QUEUE,
 }
+# Our own errors as Dagster keeps them of a run whose definitions could not be loaded: it began no step that sorts them.
+_BY_OWN_NAME = {
+    f"{kind.__module__}.{kind.__qualname__}": fault
+    for kind, fault in ((CannotWrite, DISK), (OlderRelease, RELEASE), *_BY_TYPE)
+}
 # What is said of a process that came to its end by itself while its run goes on in Dagster's records.
 UNWRITTEN_END = "its process ended and could not record it"
 # How Kubernetes, Celery and Dagster tell of the end of a run's process. The kernel kills for memory by a signal that no
@@ -146,12 +151,16 @@ def sort_end(messages: Iterable[str], errors: Sequence[str]) -> Fault:
     names = [error.partition(":")[0].strip() for error in errors]
     if "MemoryError" in names:
         return MEMORY
-    kept = (fault for name in names for (library, kind), fault in _BY_NAME.items() if _is_name_of(name, library, kind))
-    return told or next(kept, REPOSITORY)
+    return told or next(filter(None, map(_fault_named, names)), REPOSITORY)
 
 
-def _is_name_of(name: str, library: str, kind: str) -> bool:
-    return name.startswith(f"{library}.") and name.endswith(f".{kind}")
+def _fault_named(name: str) -> Fault | None:
+    by_library = (
+        fault
+        for (library, kind), fault in _BY_NAME.items()
+        if name.startswith(f"{library}.") and name.endswith(f".{kind}")
+    )
+    return _BY_OWN_NAME.get(name) or next(by_library, None)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

@@ -208,6 +208,10 @@ def test_an_error_that_dagster_kept_is_sorted_by_its_name() -> None:
     assert str(sort_end([], told(wrapped(dg.Failure("x"), away)))) == "shared part: database"
     assert str(sort_end([], told(wrapped(MemoryError(), KeyError())))) == "machine: memory"
     assert (
+        str(sort_end([], told(wrapped(errors.BucketUnavailable("s3://a: away"), KeyError())))) == "shared part: bucket"
+    )
+    assert str(sort_end([], told(wrapped(errors.CannotWrite("/a: no space"), KeyError())))) == "machine: disk"
+    assert (
         str(sort_end([], told(wrapped(ValueError("sqlalchemy.exc.OperationalError: x"), KeyError())))) == "repository"
     )
 

@@ -17,7 +17,7 @@ from codesum_pipeline.builds.dagster.celery_runs import CeleryRuns, errors_of_br
 from codesum_pipeline.builds.dagster.control import worker_troubles
 from codesum_pipeline.builds.dagster.machine_watch import fault_of_machine, paused_workers
 from codesum_pipeline.builds.dagster.resource import PARTITION_TAG, add_partitions, holder_of
-from codesum_pipeline.builds.dagster.run_tags import FAULT_TAG, note_fault
+from codesum_pipeline.builds.dagster.run_tags import FAULT_TAG, fault_of, note_fault, with_fault
 from codesum_pipeline.builds.reports.faults import DATABASE
 from codesum_pipeline.foundation.data_model.errors import BrokerUnavailable
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
@@ -26,7 +26,7 @@ from codesum_pipeline_tests.support.dagster_dev import wait_for
 from codesum_pipeline_tests.support.fleet_workers import Fleet, Worker
 from codesum_pipeline_tests.support.homes import open_home
 from codesum_pipeline_tests.support.repositories import GitRepo
-from codesum_pipeline_tests.support.services import Redis
+from codesum_pipeline_tests.support.services import Bucket, Redis
 from codesum_pipeline_tests.support.shop_home import FILES
 from codesum_pipeline_tests.support.small_disk import files_of_at_most
 
@@ -197,6 +197,26 @@ def test_a_fault_is_noted_once_a_database_that_restarts_is_back(fleet: Fleet) ->
         tagged = instance.get_run_by_id(run.run_id)
 
     assert tagged and tagged.tags[FAULT_TAG] == "shared part: database"
+
+
+def test_a_run_that_begins_while_the_bucket_is_away_is_no_attempt(
+    bucket_fleet: Fleet, bucket: Bucket, tmp_path: Path
+) -> None:
+    fleet = bucket_fleet
+    registered(fleet, tmp_path, "shop")
+    ready(fleet.start("one", "worker", extra={"XDG_CACHE_HOME": str(tmp_path / "one")}))
+    with fleet.instance() as instance:
+        run = new_run(instance, "shop")
+        bucket.is_away = True
+        launched(instance, run)
+
+        def ended() -> dg.DagsterRun | None:
+            found = instance.get_run_by_id(run.run_id)
+            return found if found and found.is_finished else None
+
+        fault = fault_of(with_fault(instance, wait_for(ended, timeout_s=120, what="the end of the run")))
+
+    assert str(fault) == "shared part: bucket"
 
 
 def test_a_queue_that_is_away_is_no_fault_of_a_repository(fleet: Fleet, redis: Redis, tmp_path: Path) -> None:

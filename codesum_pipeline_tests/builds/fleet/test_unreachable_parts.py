@@ -10,6 +10,7 @@ import pytest
 from codesum_pipeline_tests.support.commands import COMMAND
 from codesum_pipeline_tests.support.fleet_workers import Fleet
 from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.services import Bucket
 from codesum_pipeline_tests.support.shop_home import FILES
 
 pytestmark = pytest.mark.distributed
@@ -45,3 +46,30 @@ def test_each_part_that_cannot_be_reached_is_named_and_what_is_known_is_shown(fl
     for done in (states, details, doctor, index):
         assert "secret" not in done.stdout + done.stderr
         assert "Traceback" not in done.stderr
+
+
+def test_a_machine_that_has_never_built_tells_the_state_of_a_fleet_in_a_bucket(
+    bucket_fleet: Fleet, tmp_path: Path
+) -> None:
+    bucket_fleet.call("index", str(GitRepo.create(tmp_path / "shop", FILES).path))
+    reader = replace(bucket_fleet, extra={**bucket_fleet.extra, "XDG_CACHE_HOME": str(tmp_path / "reader")})
+
+    states, doctor = (call(reader, *arguments) for arguments in (("status", "--json"), ("doctor",)))
+
+    assert states.returncode == 0, states.stderr
+    assert json.loads(states.stdout)["state"] == "up to date"
+    assert doctor.returncode == 0, doctor.stdout + doctor.stderr
+
+
+def test_the_doctor_does_not_wait_for_a_bucket_as_long_as_a_build_does(
+    bucket_fleet: Fleet, bucket: Bucket, tmp_path: Path
+) -> None:
+    bucket_fleet.call("index", str(GitRepo.create(tmp_path / "shop", FILES).path))
+    bucket.is_away = True
+
+    doctor = call(bucket_fleet, "doctor")
+
+    assert doctor.returncode == 1, doctor.stderr
+    assert "home/probes/" in doctor.stdout
+    assert "the bucket cannot be reached now" in doctor.stdout
+    assert "retry_timeout: 60s" not in doctor.stdout + doctor.stderr

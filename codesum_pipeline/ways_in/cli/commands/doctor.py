@@ -41,6 +41,8 @@ from codesum_pipeline.ways_in.cli.troubles import Problem, digest_troubles, inde
 
 # One broken file can make every document wrong: the first ones are enough.
 _SHOWN_PER_REPOSITORY = 20
+# How long a request to the bucket is repeated: a person waits.
+_BUCKET_RETRY_S = 5.0
 
 
 def doctor(
@@ -148,7 +150,7 @@ def _bucket(home: Home, keys: Sequence[str]) -> Iterator[Problem]:
     place = home.layout.bucket
     if place is None:
         return
-    objects = OPENED_HOMES.objects(place)
+    objects = OPENED_HOMES.objects(place, most_retry_s=_BUCKET_RETRY_S)
     try:
         for promise in broken_promises(objects):
             way_out = "keep the home in a store with conditional writes (If-None-Match and If-Match), or in a folder"
