@@ -1,1 +1,1 @@
-"""What servers measure, and its two exits: a page for Prometheus, and OpenTelemetry's protocol."""
+"""What servers measure of the fleet and of requests, for Prometheus or by OTLP."""
