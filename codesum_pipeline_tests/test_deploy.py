@@ -15,6 +15,7 @@ import yaml
 from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
 from codesum_pipeline.foundation.settings.operation_settings import BROKER_VARIABLE, POSTGRES_VARIABLE
 from codesum_pipeline.ways_in.cli.cli_app import COMMANDS, load_command
+from codesum_pipeline_tests.support.serving import served
 
 DEPLOY = Path(__file__).parent.parent / "deploy"
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
@@ -23,6 +24,14 @@ HELM = DEPLOY / "helm"
 DAGSTERS = yaml.safe_load((HELM / "dagster-values.yaml").read_text())
 OURS = ("webserver", "daemon", "webhooks", "worker", "web", "mcp")
 EXAMPLES = [DEPLOY / place / "environment.example" for place in ("systemd", "compose")]
+# What the chart calls the settings of `identity`.
+IDENTITY = {
+    "issuer": "ISSUER",
+    "webUrl": "WEB_URL",
+    "clientId": "CLIENT_ID",
+    "mcpUrl": "MCP_URL",
+    "groups": "GROUPS",
+}
 # A value of each kind that a file leaves to the person.
 FILLED = {"CODESUM_HOME": "/nowhere", "CODESUM_ENGINE__MAX_CONCURRENT_RUNS": "2"}
 
@@ -53,9 +62,10 @@ def variables() -> Iterator[dict[str, str]]:
 
 
 def named_variables(file: Path) -> dict[str, str]:
-    """The variables of a file, those that are commented out, too."""
+    """The variables of a file, those that are commented out, too, as Docker and systemd read them."""
     lines = [line.removeprefix("#") for line in file.read_text().splitlines() if re.match(r"#?[A-Z_]+=", line)]
-    return dict(line.split("=", 1) for line in lines)
+    quoted = re.compile(r"""(['"])(.*)\1""")
+    return {name: quoted.sub(r"\2", value) for name, value in (line.split("=", 1) for line in lines)}
 
 
 def documented_variables() -> set[str]:
@@ -108,9 +118,8 @@ def test_the_compose_file_asks_for_every_password_and_holds_none() -> None:
     text = (DEPLOY / "compose" / "compose.yaml").read_text()
     required = set(re.findall(r"\$\{([A-Z_]+):\?", text))
     example = (DEPLOY / "compose" / "environment.example").read_text()
-    tokens = {"CODESUM_WEB_TOKEN", "CODESUM_MCP_TOKEN", "CODESUM_WEBHOOK_SECRET"}
 
-    assert required == {"POSTGRES_PASSWORD", "REDIS_PASSWORD", *tokens}
+    assert required == {"POSTGRES_PASSWORD", "REDIS_PASSWORD", "CODESUM_WEBHOOK_SECRET"}
     assert set(re.findall(r"\$\{([A-Z_]+)", text)) - {"IMAGE"} <= set(re.findall(r"(?m)^([A-Z_]+)=", example))
     assert all(f"{name}=\n" in example for name in required)
     assert set(COMPOSE["services"]) == {"postgres", "redis", *OURS}
@@ -140,6 +149,25 @@ def test_a_line_of_the_file_reaches_every_part_of_compose_and_nothing_else_sets_
     assert documented_variables() - {"CODESUM_POSTGRES_URL", "CODESUM_BROKER_URL"} <= set(example)
 
 
+SIGN_IN = {"CODESUM_OIDC_CLIENT_SECRET", *(f"CODESUM_IDENTITY__{name}" for name in IDENTITY.values())}
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.parent.name)
+def test_where_people_sign_in_no_token_is_needed(file: Path, tmp_path: Path) -> None:
+    example = named_variables(file)
+    given = {name: example[name] or "secret" for name in SIGN_IN}
+    found = load_settings({"home": tmp_path}, environ=given).identity
+
+    assert found.has_web and found.has_mcp
+    assert found.groups == {"developers": ("*", "!payments-*"), "payments": ("payments-*",)}
+    (tmp_path / "home").mkdir()
+    for name, *arguments in (COMPOSE["services"][part]["command"][1:] for part in ("web", "mcp")):
+        here = [re.sub(r":?\d{4}$", lambda port: ":0" if ":" in port[0] else "0", each) for each in arguments]
+        shown = [interpolated(each, {}) for each in here]
+        with served(tmp_path / "home", tmp_path, name, *shown, env=given) as address:
+            assert address.startswith("http://")
+
+
 def test_what_may_be_left_out_is_not_set_to_nothing() -> None:
     for file in EXAMPLES:
         set_here = {line.partition("=")[0] for line in file.read_text().splitlines() if re.match(r"[A-Z_]+=", line)}
@@ -151,8 +179,7 @@ def test_every_unit_reads_the_file_that_names_each_variable() -> None:
     started = {shlex.split(_unit(unit)["Service"]["ExecStart"])[1] for unit in UNITS}
 
     assert started == {"dev", "worker", "web", "mcp", "webhooks"}
-    of_entrances = {"CODESUM_WEB_TOKEN", "CODESUM_MCP_TOKEN", "CODESUM_WEBHOOK_SECRET"}
-    assert documented_variables() - of_entrances <= set(named_variables(EXAMPLES[0]))
+    assert documented_variables() - {"CODESUM_WEBHOOK_SECRET"} <= set(named_variables(EXAMPLES[0]))
 
 
 def test_the_values_of_the_chart_are_as_its_schema_says() -> None:
@@ -160,6 +187,39 @@ def test_the_values_of_the_chart_are_as_its_schema_says() -> None:
 
     jsonschema.Draft7Validator.check_schema(schema)
     jsonschema.validate(yaml.safe_load((HELM / "values.yaml").read_text()), schema)
+
+
+SIGNED_IN = {
+    "issuer": "https://login.example.org/realms/acme",
+    "webUrl": "https://code.example.org",
+    "clientId": "codesum",
+    "mcpUrl": "https://code.example.org/mcp",
+    "groups": {"developers": ["*", "!payments-*"]},
+}
+
+
+@pytest.mark.parametrize(
+    ("left_out", "given", "is_fine"),
+    [
+        pytest.param((), {}, True, id="the page and MCP"),
+        pytest.param(("webUrl", "clientId"), {}, True, id="MCP alone"),
+        pytest.param(("mcpUrl",), {}, True, id="the page alone"),
+        pytest.param(("groups",), {}, False, id="no groups"),
+        pytest.param(("webUrl", "mcpUrl"), {}, False, id="no address"),
+        pytest.param((), {"issuer": "http://login.example.org"}, False, id="an address that others can read"),
+        pytest.param((), {"issur": "https://login.example.org"}, False, id="a misspelt name"),
+    ],
+)
+def test_the_schema_says_what_a_provider_needs(left_out: tuple[str, ...], given: dict[str, str], is_fine: bool) -> None:
+    schema, values = (
+        json.loads((HELM / "values.schema.json").read_text()),
+        yaml.safe_load((HELM / "values.yaml").read_text()),
+    )
+    chosen = {name: value for name, value in SIGNED_IN.items() if name not in left_out}
+    # As Helm merges them: what a person leaves out is as in the chart's own values.
+    values["identity"] = {**values["identity"], **chosen, **given}
+
+    assert jsonschema.Draft7Validator(schema).is_valid(values) == is_fine
 
 
 def rendered(values: dict[str, Any]) -> list[dict[str, Any]]:
@@ -202,6 +262,20 @@ def test_the_chart_starts_every_part_with_the_same_variables_and_files() -> None
     assert found["web"]["args"][-2:] == found["mcp"]["args"][-2:] == ["--host-name", "code.example.com"]
     services = {each["metadata"]["name"] for each in objects if each["kind"] == "Service"}
     assert services == {f"release-{name}" for name in ("webserver", "webhooks", "web", "mcp")}
+
+
+@pytest.mark.distributed
+def test_the_provider_of_the_chart_reaches_the_page_and_mcp() -> None:
+    without, found = containers(rendered({})), containers(rendered({"identity": SIGNED_IN}))
+
+    assert not any("IDENTITY" in one["name"] for each in without.values() for one in each["env"])
+    for name in ("web", "mcp"):
+        ours = {one["name"]: one["value"] for one in found[name]["env"] if "IDENTITY" in one["name"]}
+        identity = load_settings({"home": Path("/nowhere")}, environ=ours).identity
+        assert identity.has_web and identity.has_mcp
+        assert identity.groups == {"developers": ("*", "!payments-*")}
+    only_mcp = containers(rendered({"identity": {**SIGNED_IN, "webUrl": "", "clientId": ""}}))["mcp"]
+    assert all(one["value"] for one in only_mcp["env"])
 
 
 @pytest.mark.distributed

@@ -18,12 +18,16 @@ from codesum_pipeline.builds.dagster.asset_steps import (
     write_evaluation,
 )
 from codesum_pipeline.builds.dagster.assets import CHECKS, OWN_CHECKS
-from codesum_pipeline.builds.dagster.planner import Plan
+from codesum_pipeline.builds.dagster.planner import BuildDecision, Plan
 from codesum_pipeline.builds.dagster.private_names import PartitionKeyFilter
 from codesum_pipeline.builds.reports.build_values import AT_HEAD
 from codesum_pipeline.foundation.data_model.moments import utc_now
 
 WHY_BEHIND = "the repository, its settings or an algorithm is newer than the published index"
+_WHAT_FOLLOWS = (
+    f"This run did not come to the checks below. What they check is still the same, so they show what the run in "
+    f"`{EVALUATED_IN}` found."
+)
 # The run of each repository whose checks were looked at last.
 _LOOKED_AT = "verdicts:"
 # A run has up to 16 checks, and the event of each takes some milliseconds. Others wait for the next tick.
@@ -45,13 +49,23 @@ def restore_verdicts(home: Home, instance: dg.DagsterInstance, plan: Plan) -> No
         known = book.marks(_LOOKED_AT)
         new = [key for key in sorted(last) if key in plan.verdicts and known.get(f"{_LOOKED_AT}{key}") != last[key]]
         for key in new[:_RUNS_A_TICK]:
+            _tell_of_hold(instance, key, last[key], plan)
             _restore(instance, key, last[key], is_behind=plan.verdicts[key] in BEHIND)
         book.set_marks({f"{_LOOKED_AT}{key}": last[key] for key in new[:_RUNS_A_TICK]})
+
+
+def _tell_of_hold(instance: dg.DagsterInstance, key: str, run_id: str, plan: Plan) -> None:
+    """Say on the page of a run that a person cancelled what follows from that."""
+    run = instance.get_run_by_id(run_id)
+    if run and run.status is dg.DagsterRunStatus.CANCELED and plan.verdicts[key] is BuildDecision.STOPPED:
+        held = f"A person cancelled this run, so nothing builds {key} before a new commit or `codesum retry {key}`."
+        instance.report_engine_event(held, run)
 
 
 def _restore(instance: dg.DagsterInstance, key: str, run_id: str, *, is_behind: bool) -> None:
     storage, of_repository = instance.event_log_storage, PartitionKeyFilter(key=key)
     shown = storage.get_latest_asset_check_execution_by_key(_KEYS, partition_filter=of_repository)
+    restored = []
     for check, record in shown.items():
         if record.run_id != run_id or record.status.value != "PLANNED":
             continue
@@ -66,4 +80,9 @@ def _restore(instance: dg.DagsterInstance, key: str, run_id: str, *, is_behind: 
             is_about_it = target.storage_id == made.storage_id if target else done.run_id == made.run_id
             if is_about_it:
                 source = {EVALUATED_IN: dg.MetadataValue.dagster_run(done.run_id), **done.evaluation.metadata}
-                write_evaluation(instance, done.evaluation.with_metadata(source), run_id=run_id)
+                restored.append(done.evaluation.with_metadata(source))
+    run = instance.get_run_by_id(run_id) if restored else None
+    if run:
+        instance.report_engine_event(_WHAT_FOLLOWS, run)
+    for evaluation in restored:
+        write_evaluation(instance, evaluation, run_id=run_id)

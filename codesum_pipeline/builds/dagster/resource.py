@@ -111,9 +111,16 @@ def end_vanished_runs(layout: HomeLayout, instance: dg.DagsterInstance) -> list[
     for run in instance.get_runs(filters=dg.RunsFilter(statuses=list(UNFINISHED))):
         process = holder_of(run)
         if process and (process.is_gone() or _has_left_lease(layout, run.tags.get(PARTITION_TAG), process)):
-            instance.report_run_failed(run, f"process {process.pid} on {process.host} ended without a word")
+            instance.report_run_failed(run, _how_it_ended(instance, run, process))
             ended.append(run.run_id)
     return ended
+
+
+def _how_it_ended(instance: dg.DagsterInstance, run: dg.DagsterRun, process: LeaseHolder) -> str:
+    """What the launcher says of a run whose process is gone, if it can say more than that."""
+    launcher = instance.run_launcher
+    told = launcher.check_run_worker_health(run).msg if launcher.supports_check_run_worker_health else None
+    return told or f"process {process.pid} on {process.host} ended without a word"
 
 
 def _has_left_lease(layout: HomeLayout, key: str | None, process: LeaseHolder) -> bool:

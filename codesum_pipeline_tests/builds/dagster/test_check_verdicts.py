@@ -115,6 +115,30 @@ def test_a_check_that_a_cancelled_run_did_not_come_to_shows_its_last_verdict_wit
     assert published_version(home.layout, "shop") == version
 
 
+def messages(home: Home, run_id: str) -> list[str]:
+    """What Dagster's page of a run says last, besides results of checks."""
+    with open_instance(home.layout) as instance:
+        logs = instance.all_logs(run_id, of_type=dg.DagsterEventType.ENGINE_EVENT)
+        return [log.dagster_event.message or "" for log in logs if log.dagster_event][-2:]
+
+
+def test_the_page_of_a_cancelled_run_says_what_follows(interrupted: GitRepo, home: Home) -> None:
+    with open_instance(home.layout) as instance:
+        (run,) = instance.get_runs(limit=1)
+        # As by a person, who sits at a terminal.
+        instance.report_run_canceling(run, "Interrupted at the command line.")
+        instance.report_run_canceled(run)
+
+    plan = tick(home)
+
+    assert plan.verdicts == {"shop": BuildDecision.STOPPED}
+    assert messages(home, run.run_id) == [
+        "A person cancelled this run, so nothing builds shop before a new commit or `codesum retry shop`.",
+        "This run did not come to the checks below. What they check is still the same, so they show what the run in "
+        "`evaluated_in_run` found.",
+    ]
+
+
 def test_verdicts_are_restored_once_however_often_the_planner_ticks(interrupted: GitRepo, home: Home) -> None:
     tick(home)
     with open_instance(home.layout) as instance:

@@ -1,9 +1,11 @@
 """Parts of others: the official client of MCP signs in by itself, and the page at a provider that we did not write."""
 
 import socket
+import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -15,7 +17,9 @@ from mcp.client.auth import OAuthClientProvider
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
 from oidc_provider_mock import User
+from werkzeug.serving import make_server
 
+from codesum_pipeline_tests.support.git_server import make_certificate
 from codesum_pipeline_tests.support.mcp_client import text_of, with_client
 from codesum_pipeline_tests.support.serving import served
 from codesum_pipeline_tests.support.small_provider import AGENT_ID, CLIENT_ID, CLIENT_SECRET, small_provider
@@ -104,8 +108,23 @@ def page_at_other_provider(homes: Homes, folder: Path, *users: User) -> Iterator
             yield page
 
 
-def browsing() -> httpx.Client:
-    return httpx.Client(follow_redirects=True, headers={"Accept": "text/html"}, timeout=60)
+@contextmanager
+def provider_over_tls(certificate: Path, *users: User) -> Iterator[str]:
+    """The address of a provider of another project, with a certificate of its own authority."""
+    app = oidc_provider_mock.app(user_claims=users)
+    chain = str(certificate / "cert.pem"), str(certificate / "key.pem")
+    server = make_server("127.0.0.1", 0, app, threaded=True, ssl_context=chain)
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"https://127.0.0.1:{server.port}"
+    finally:
+        server.shutdown()
+        thread.join()
+
+
+def browsing(verify: ssl.SSLContext | bool = True) -> httpx.Client:
+    return httpx.Client(follow_redirects=True, headers={"Accept": "text/html"}, timeout=60, verify=verify)
 
 
 def submitted(browser: httpx.Client, page: httpx.Response, subject: str) -> httpx.Response:
@@ -134,3 +153,24 @@ def test_whom_the_provider_knows_without_groups_may_read_nothing(homes: Homes, t
         shown = submitted(browser, browser.get(page), "mallory")
 
     assert (shown.status_code, "no list of groups" in shown.text) == (403, True)
+
+
+def test_a_provider_is_asked_with_the_authorities_of_the_setting(homes: Homes, tmp_path: Path) -> None:
+    certificate = make_certificate(tmp_path)
+    alice = User(sub="alice", claims={"name": "Alice Example", "groups": ["tills"]})
+    port = free_port()
+    page = f"http://127.0.0.1:{port}"
+    shown = {}
+    with provider_over_tls(certificate, alice) as issuer:
+        variables = environment_of(issuer, WEB_URL=page, CLIENT_ID=CLIENT_ID)
+        variables["CODESUM_OIDC_CLIENT_SECRET"] = CLIENT_SECRET
+        for bundle in ({}, {"CODESUM_CA_BUNDLE": str(certificate / "ca.pem")}):
+            with (
+                served(homes.both, tmp_path, "web", "--port", str(port), env={**variables, **bundle}),
+                browsing(ssl.create_default_context(cafile=certificate / "ca.pem")) as browser,
+            ):
+                answer = browser.get(page)
+                shown[bool(bundle)] = submitted(browser, answer, "alice") if bundle else answer
+
+    assert (shown[False].status_code, "certificate" in shown[False].text) == (503, True)
+    assert (shown[True].status_code, "Alice Example" in shown[True].text) == (200, True)

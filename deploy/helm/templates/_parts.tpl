@@ -17,6 +17,26 @@
     - name: CODESUM_CA_BUNDLE
       value: {{ printf "/etc/codesum/%s" . | quote }}
     {{- end }}
+    {{- with .root.Values.identity }}
+    {{- if .issuer }}
+    - name: CODESUM_IDENTITY__ISSUER
+      value: {{ .issuer | quote }}
+    {{- with .webUrl }}
+    - name: CODESUM_IDENTITY__WEB_URL
+      value: {{ . | quote }}
+    {{- end }}
+    {{- with .clientId }}
+    - name: CODESUM_IDENTITY__CLIENT_ID
+      value: {{ . | quote }}
+    {{- end }}
+    {{- with .mcpUrl }}
+    - name: CODESUM_IDENTITY__MCP_URL
+      value: {{ . | quote }}
+    {{- end }}
+    - name: CODESUM_IDENTITY__GROUPS
+      value: {{ .groups | toJson | quote }}
+    {{- end }}
+    {{- end }}
     {{- range $name, $value := .root.Values.environment }}
     - name: {{ $name }}
       value: {{ $value | quote }}
