@@ -8,6 +8,7 @@ import pytest
 
 from codesum_pipeline.foundation.data_model.errors import LeaseHeld, LeaseLost
 from codesum_pipeline.foundation.store.lease import hold_repository
+from codesum_pipeline.foundation.store.object_storage.bucket_findings import examine_heads
 from codesum_pipeline.foundation.store.object_storage.head_lease import take_head
 from codesum_pipeline.foundation.store.object_storage.heads import read_head
 from codesum_pipeline.foundation.store.object_storage.state_manifest import read_manifest
@@ -90,6 +91,19 @@ def test_a_build_hears_by_its_next_renewal_that_it_lost_the_lease(bucket, tmp_pa
             while True:
                 record.check()
                 time.sleep(0.05)
+
+
+def test_what_is_committed_during_an_examination_is_not_named_as_missing(one, repo, objects):
+    build_in_bucket(one, repo)
+    with hold_repository(one.layout, "another", run_id="held"):
+        findings = examine_heads(objects)
+        first = next(findings)
+        repo.commit({"refunds.py": 'def refund(order):\n    """Give the money back."""\n    return -order.total\n'})
+        build_in_bucket(one, repo)
+        rest = list(findings)
+
+    assert (first.key, first.is_broken) == ("another", False)
+    assert rest == []
 
 
 def test_a_repository_that_is_being_built_is_refused_to_others(one, objects):

@@ -1,6 +1,6 @@
 """What is found wrong with a home in a bucket: with the bucket itself, and with the states that its heads name."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -61,7 +61,7 @@ def broken_promises(objects: Objects) -> Iterator[str]:
 
 def examine_heads(objects: Objects, keys: Collection[str] = ()) -> Iterator[BucketFinding]:
     """What is found of some repositories, or all: leases that are held, and states whose parts are not all there."""
-    sizes = {info.name: info.size for info in objects.infos(PARTS)}
+    sizes, suspects = _sizes(objects), []
     for key, info in head_infos(objects):
         if keys and key not in keys:
             continue
@@ -81,11 +81,24 @@ def examine_heads(objects: Objects, keys: Collection[str] = ()) -> Iterator[Buck
         except BrokenStore as error:
             yield BucketFinding(key, str(error), is_broken=True)
             continue
-        gone = {name for name, size in manifest.objects().items() if sizes.get(part_name(name)) != size}
-        missing = sorted({path for name, paths in manifest.paths_by_object().items() if name in gone for path in paths})
-        if missing:
+        if _missing(manifest, sizes):
+            suspects.append((key, manifest))
+    # A state that was committed after the parts were listed has all of them in a second list.
+    sizes = _sizes(objects) if suspects else {}
+    for key, manifest in suspects:
+        if missing := _missing(manifest, sizes):
             what = f"{len(missing):,} files have no whole part in the bucket: {', '.join(missing[:_MOST_NAMED])}"
             yield BucketFinding(key, what, is_broken=True)
+
+
+def _sizes(objects: Objects) -> dict[str, int]:
+    return {info.name: info.size for info in objects.infos(PARTS)}
+
+
+def _missing(manifest: StateManifest, sizes: Mapping[str, int]) -> list[str]:
+    """The files of a state whose objects are not all there."""
+    gone = {name for name, size in manifest.objects().items() if sizes.get(part_name(name)) != size}
+    return sorted({path for name, paths in manifest.paths_by_object().items() if name in gone for path in paths})
 
 
 def broken_parts(objects: Objects, key: str, *, near: Path, transfers: int) -> list[tuple[str, str]]:
