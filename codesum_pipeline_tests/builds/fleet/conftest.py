@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from codesum_pipeline.foundation.store.object_storage.opened_homes import OPENED_HOMES
 from codesum_pipeline_tests.support.fleet_workers import Fleet
 from codesum_pipeline_tests.support.services import Bucket, Postgres, Redis, short_folder
 
@@ -58,6 +59,9 @@ def bucket_fleet(
     extra = {**bucket.environment, "XDG_CACHE_HOME": str(folder / "here"), "CODESUM_STORAGE__LEASE_S": "5"}
     for name, value in extra.items():
         monkeypatch.setenv(name, value)
+    # The buckets of several tests have one URL, and ports of their own.
+    for opened in ("_objects", "_files", "_copies"):
+        monkeypatch.setattr(OPENED_HOMES, opened, {})
     made = Fleet(bucket.url, folder, postgres, redis, extra)
     yield made
     made.end()
