@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import dagster as dg
+import sqlalchemy
 from msgspec import Struct
 
 from codesum_pipeline.builds.codesum_home.wiring import Home
@@ -35,7 +36,7 @@ from codesum_pipeline.builds.maintenance.freed import Maintenance
 from codesum_pipeline.builds.steps.fleet_states import RunUnderWay
 from codesum_pipeline.foundation.data_model.errors import BrokerUnavailable, ConfigurationError
 from codesum_pipeline.foundation.data_model.printable import one_line
-from codesum_pipeline.foundation.settings.operation_settings import BROKER_VARIABLE
+from codesum_pipeline.foundation.settings.operation_settings import BROKER_VARIABLE, POSTGRES_VARIABLE
 
 if TYPE_CHECKING:
     from codesum_pipeline.builds.dagster.machine_watch import PausedWorker
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 # A planner's tick asks for a few runs; so many wait only where somebody started a backfill of everything.
 _MOST_UNDER_WAY = 5_000
 # A person waits.
-_BROKER_S = 2.0
+_ANSWER_S = 2.0
 _MOST_SHOWN = 200
 _NO_CELERY = (
     "engine.launcher is celery, which is not installed here: what its workers do is not known; in a checkout, "
@@ -76,8 +77,34 @@ def opened_instance(home: Home) -> Iterator[dg.DagsterInstance]:
         yield instance
 
 
+@contextmanager
+def _looked_at(home: Home) -> Iterator[dg.DagsterInstance]:
+    """The instance for a command that only looks, for which a person waits."""
+    check_database(home)
+    with opened_instance(home) as instance:
+        yield instance
+
+
+def check_database(home: Home) -> None:
+    """Raises `RecordsUnavailable` if the database of Dagster's records does not answer now. Dagster itself asks again
+    for 13 s, with a warning each time, which is right for a build and long for a person."""
+    engine = home.settings.engine
+    if engine.storage != "postgres":
+        return
+    check_variables(engine, os.environ)
+    # Other homes do without the driver.
+    from codesum_pipeline.builds.dagster.postgres import with_driver
+
+    address = with_driver(os.environ[POSTGRES_VARIABLE])
+    database = sqlalchemy.create_engine(address, connect_args={"connect_timeout": int(_ANSWER_S)})
+    with writing_records(home.layout):
+        database.connect().close()
+    database.dispose()
+
+
 def mend_records(home: Home) -> list[str]:
     """Mend Dagster's records and register all repositories there again; returns what `mend` says."""
+    check_database(home)
     apply_engine(home.layout, home.settings.engine)
     with writing_records(home.layout):
         mended = mend_record_files(reference_of(home.layout), home.layout.dagster_home)
@@ -116,7 +143,7 @@ def forget_partition(home: Home, key: str) -> None:
 
 def run_history(home: Home, key: str, *, limit: int = 10) -> list[PastRun]:
     """The last runs of a repository, newest first."""
-    with opened_instance(home) as instance:
+    with _looked_at(home) as instance:
         records = instance.get_run_records(filters=dg.RunsFilter(tags={PARTITION_TAG: key}), limit=limit)
     return [
         PastRun(
@@ -132,7 +159,7 @@ def run_history(home: Home, key: str, *, limit: int = 10) -> list[PastRun]:
 
 def runs_under_way(home: Home) -> dict[str, RunUnderWay]:
     """The run of each repository that waits or goes on; of several, the one that goes on."""
-    with opened_instance(home) as instance:
+    with _looked_at(home) as instance:
         records = instance.get_run_records(dg.RunsFilter(statuses=list(ACTIVE)), limit=_MOST_UNDER_WAY)
     found: dict[str, RunUnderWay] = {}
     # The newest come first.
@@ -168,11 +195,11 @@ def check_broker(home: Home) -> None:
     from celery.exceptions import OperationalError
 
     address = os.environ[BROKER_VARIABLE]
-    options = {"socket_connect_timeout": _BROKER_S, "socket_timeout": _BROKER_S}
-    connection = Celery(broker=address).connection_for_write(connect_timeout=_BROKER_S, transport_options=options)
+    options = {"socket_connect_timeout": _ANSWER_S, "socket_timeout": _ANSWER_S}
+    connection = Celery(broker=address).connection_for_write(connect_timeout=_ANSWER_S, transport_options=options)
     try:
         with connection:
-            connection.ensure_connection(max_retries=1, timeout=_BROKER_S)
+            connection.ensure_connection(max_retries=1, timeout=_ANSWER_S)
     except (OperationalError, OSError) as error:
         host = connection.hostname or "its host"
         raise BrokerUnavailable(
@@ -217,7 +244,7 @@ class EndedBuild(Struct, frozen=True):
 def ended_builds(home: Home, *, after: datetime) -> list[EndedBuild]:
     """The builds of whose end the record was written after a moment, oldest first, `_MOST_ENDED` at most."""
     wanted = dg.RunsFilter(statuses=[*_ENDED], updated_after=after)
-    with opened_instance(home) as instance:
+    with _looked_at(home) as instance:
         records = instance.get_run_records(wanted, limit=_MOST_ENDED, order_by="update_timestamp", ascending=True)
     found = []
     for record in records:
@@ -254,7 +281,7 @@ def workers_without_runs(home: Home) -> "list[PausedWorker]":
     from codesum_pipeline.builds.dagster.celery_runs import CeleryRuns, errors_of_broker
     from codesum_pipeline.builds.dagster.machine_watch import paused_workers
 
-    with opened_instance(home) as instance:
+    with _looked_at(home) as instance:
         launcher = instance.run_launcher
         if not isinstance(launcher, CeleryRuns):
             return []
