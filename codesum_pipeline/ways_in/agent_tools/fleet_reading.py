@@ -13,9 +13,11 @@ from codesum_pipeline.builds.steps.fleet_states import (
     judge_fleet,
     read_record,
 )
+from codesum_pipeline.builds.steps.freshness import allowed_lag
 from codesum_pipeline.foundation.data_model.errors import BrokenStore, CannotWrite, ConfigurationError, RetryLater
-from codesum_pipeline.foundation.data_model.moments import age_in_words, moment_at
+from codesum_pipeline.foundation.data_model.moments import age_in_words, moment_at, utc_now
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.settings.operation_settings import CheckSettings
 
 
 def read_fleet(home: Home, entries: Sequence[RepositoryEntry], *, ask_remotes: bool = False) -> FleetState:
@@ -100,6 +102,13 @@ def behind_for(found: RepositoryState) -> str | None:
     if found.behind_since is None:
         return None
     return age_in_words(datetime.fromisoformat(found.behind_since).timestamp())
+
+
+def is_late(found: RepositoryState, checks: CheckSettings) -> bool:
+    """Whether the index has been behind for longer than its target allows."""
+    if found.behind_since is None:
+        return False
+    return datetime.fromisoformat(found.behind_since) <= utc_now() - allowed_lag(checks, found.entry)
 
 
 def _runs(home: Home) -> tuple[Mapping[str, RunUnderWay], dict[str, str]]:

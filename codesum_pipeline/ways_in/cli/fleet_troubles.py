@@ -4,15 +4,14 @@ Only what a person has to see to has a way out: the daemon tries the rest again 
 """
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from codesum_pipeline.builds.codesum_home.wiring import Home
-from codesum_pipeline.builds.steps.fleet_states import RepositoryState, read_record
+from codesum_pipeline.builds.steps.fleet_states import read_record
 from codesum_pipeline.builds.steps.freshness import IndexState, allowed_lag
-from codesum_pipeline.foundation.data_model.moments import utc_now
 from codesum_pipeline.foundation.data_model.printable import count_noun, some_of
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.ways_in.agent_tools.fleet_reading import behind_for, read_fleet, remark_of
+from codesum_pipeline.ways_in.agent_tools.fleet_reading import behind_for, is_late, read_fleet, remark_of
 from codesum_pipeline.ways_in.cli.troubles import Problem
 
 _ABOUT = "Fleet"
@@ -39,7 +38,7 @@ def fleet_troubles(home: Home, entries: Sequence[RepositoryEntry]) -> Iterator[P
             yield Problem(each.key, f"it cannot be read: {remark_of(each)}")
         elif each.state in (IndexState.STOPPED, IndexState.WAITING):
             yield Problem(each.key, f"{each.state}: {remark_of(each)}")
-        elif each.state in _BEHIND and _is_late(home, each):
+        elif each.state in _BEHIND and is_late(each, home.settings.checks):
             hours = allowed_lag(home.settings.checks, each.entry) / timedelta(hours=1)
             what = (
                 f"behind for {behind_for(each)}, longer than the {hours:g} h of checks.behind_hours: {remark_of(each)}"
@@ -50,9 +49,3 @@ def fleet_troubles(home: Home, entries: Sequence[RepositoryEntry]) -> Iterator[P
     if in_time:
         number = count_noun(len(in_time), "repository is", "repositories are")
         yield Problem(None, f"{number} behind, and will be built: {some_of(in_time, _NAMED)}", about=_ABOUT)
-
-
-def _is_late(home: Home, each: RepositoryState) -> bool:
-    if each.behind_since is None:
-        return False
-    return datetime.fromisoformat(each.behind_since) <= utc_now() - allowed_lag(home.settings.checks, each.entry)

@@ -12,8 +12,9 @@ from codesum_pipeline.builds.steps.fleet_states import RepositoryState
 from codesum_pipeline.builds.steps.freshness import IndexState
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.moments import age_in_words
+from codesum_pipeline.foundation.settings.operation_settings import CheckSettings
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
-from codesum_pipeline.ways_in.agent_tools.fleet_reading import behind_for, read_fleet, remark_of
+from codesum_pipeline.ways_in.agent_tools.fleet_reading import behind_for, is_late, read_fleet, remark_of
 from codesum_pipeline.ways_in.web.rendering import link_to, respond_with
 
 FLEET = "/fleet"
@@ -64,6 +65,7 @@ class FleetRow(Struct, frozen=True):
     commit: str
     head: str
     behind: str
+    is_late: bool
     published: str
     remark: str
 
@@ -83,7 +85,8 @@ class FleetPage(Struct, frozen=True):
 
         notes: list[str] = []
         entries = self.catalogue.entries(notes.append)
-        fleet = read_fleet(Home(self.catalogue.settings), entries)
+        home = Home(self.catalogue.settings)
+        fleet = read_fleet(home, entries)
         counts = Counter(each.state for each in fleet.repositories)
         found = [
             each for each in fleet.repositories if wanted in ("", each.state) and part.casefold() in each.key.casefold()
@@ -93,7 +96,7 @@ class FleetPage(Struct, frozen=True):
         fields = {"state": wanted, "q": part}
         return respond_with(
             "fleet.html",
-            rows=[_row(each) for each in found[first:following]],
+            rows=[_row(each, home.settings.checks) for each in found[first:following]],
             total=len(found),
             first=first,
             counts=sorted(counts.items()),
@@ -107,7 +110,7 @@ class FleetPage(Struct, frozen=True):
         )
 
 
-def _row(each: RepositoryState) -> FleetRow:
+def _row(each: RepositoryState, checks: CheckSettings) -> FleetRow:
     return FleetRow(
         repo=each.key,
         state=each.state,
@@ -115,6 +118,7 @@ def _row(each: RepositoryState) -> FleetRow:
         commit=(each.commit or "")[:_SHORT_COMMIT],
         head=(each.head or "")[:_SHORT_COMMIT],
         behind=behind_for(each) or "",
+        is_late=is_late(each, checks),
         published=f"{age_in_words(each.published_at)} ago" if each.published_at else "",
         remark=remark_of(each),
     )

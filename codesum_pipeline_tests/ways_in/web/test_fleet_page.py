@@ -53,6 +53,13 @@ def test_what_needs_somebody_comes_first_and_says_why(fleet: str) -> None:
     assert "252 repositories" in text
 
 
+def test_who_is_behind_for_longer_than_its_target_is_marked(fleet: str) -> None:
+    code = get(fleet, "/fleet?q=broken").text
+
+    assert code.count('class="num late" title="longer than its target allows"') == 1
+    assert 'class="num late"' not in get(fleet, "/fleet?q=repo-000").text
+
+
 def test_a_page_is_bounded_and_the_next_one_goes_on(fleet: str) -> None:
     first = page(fleet, "/fleet", sort="repository")
     onward = next(link for link in first.links if "from=200" in link)
