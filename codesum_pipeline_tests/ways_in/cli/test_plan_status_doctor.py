@@ -301,9 +301,10 @@ def test_broken_records_of_dagster_are_one_line_and_the_doctor_mends_them(codesu
     failed = codesum(own_shop, "index", "shop", "--force")
     mended = codesum(own_shop, "doctor")
 
-    assert (failed.exit_code, failed.stderr.count("\n")) == (4, 1)
-    assert "run storage" in failed.stderr
-    assert "run `codesum doctor`, which mends it" in failed.stderr
+    # The build goes on beside Dagster, which says at some moment that it cannot record it.
+    (said,) = [line for line in failed.stderr.splitlines() if line.startswith("codesum:")]
+    assert failed.exit_code == 4 and failed.stderr.endswith(f"{said}\n")
+    assert "run storage" in said and "run `codesum doctor`, which mends it" in said
     assert mended.exit_code == 0
     report = " ".join(mended.stdout.split())
     assert "runs.db was broken (without the revision of its tables): it is whole again, nothing is lost" in report
