@@ -9,6 +9,7 @@ import pytest
 from oidc_provider_mock import User
 
 from codesum_pipeline_tests.support.browsing import PHONE, take_picture
+from codesum_pipeline_tests.support.chromium import launch
 from codesum_pipeline_tests.ways_in.access.homes import KEY_OF_B, Homes
 from codesum_pipeline_tests.ways_in.access.test_sign_in_by_others import page_at_other_provider
 
@@ -21,15 +22,10 @@ USERS = (
 
 
 @pytest.fixture
-def page() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    from codesum_pipeline_tests.support.chromium import launch
-
-    with sync_playwright() as playwright:
-        browser = launch(playwright)
-        yield browser.new_page()
-        browser.close()
+def page(playwright_driver: Any) -> Iterator[Any]:
+    browser = launch(playwright_driver)
+    yield browser.new_page()
+    browser.close()
 
 
 def test_a_person_signs_in_reads_and_signs_out(homes: Homes, tmp_path: Path, page: Any) -> None:
