@@ -12,10 +12,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import pyarrow.compute as pc
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.steps.fleet_states import FleetState, RepositoryState
@@ -108,7 +109,8 @@ class FleetReading(Struct, frozen=True, kw_only=True):
             yield max(0.0, self.at - self.fleet.record.at), {}
 
     def reachable(self) -> Iterator[tuple[float, Labels]]:
-        return ((float(part not in self.fleet.unreachable), {"part": part}) for part in self.fleet.parts)
+        parts, away = self.fleet.parts, self.fleet.unreachable
+        return ((float(part not in away), {"part": part}) for part in sorted({*parts, *away}))
 
 
 INSTRUMENTS = (
@@ -228,17 +230,21 @@ class FleetSeries(Struct):
         first = sorted(fleet.repositories, key=lambda each: (lags.get(each.key, 0.0) <= targets[each.key], each.key))
         shown = sorted(first[: self.most], key=lambda each: each.key)
         keys = {each.key for each in shown}
-        self._look_at_runs(home, fleet)
+        unreachable = dict(fleet.unreachable)
+        if can_read_records(home, fleet.record):
+            _unless_away(unreachable, "database", partial(self._builds.look, home), None)
+        none: Counter[str] = Counter()
+        paused = _unless_away(unreachable, "queue", partial(_paused, home), none)
         # Prometheus sees no rise in a series that begins with one.
         builds = {(each.key, *names): 0 for each in shown for names in _OUTCOMES}
         builds.update({names: number for names, number in self._builds.by_outcome.items() if names[0] in keys})
         return FleetReading(
             at=now,
-            fleet=fleet,
+            fleet=replace(fleet, unreachable=unreachable),
             shown=shown,
             targets=targets,
             lags=lags,
-            paused=_paused(home, fleet),
+            paused=paused,
             builds=builds,
             build_seconds={key: seconds for key, seconds in self._builds.seconds.items() if key in keys},
             spent=self._rising(
@@ -253,21 +259,22 @@ class FleetSeries(Struct):
         self._known = known | spent.keys()
         return {names: each if is_first or names in known else (0.0, 0.0) for names, each in spent.items()}
 
-    def _look_at_runs(self, home: Home, fleet: FleetState) -> None:
-        if "database" not in fleet.unreachable and can_read_records(home, fleet.record):
-            self._builds.look(home)
-
     def _spent(self, tables: TableStore, key: str) -> dict[tuple[str, str], Spent]:
-        """US dollars and seconds of a repository's calls by model and level. The books are read where they changed."""
-        path = tables.readable_path("ledger", key)
-        if path is None:
+        """US dollars and seconds of a repository's calls by model and level. The books are read where they changed;
+        where they cannot be read, those of the others are all the same."""
+        try:
+            path = tables.readable_path("ledger", key)
+            if path is None:
+                return {}
+            found = path.stat()
+            version = (found.st_ino, found.st_size, found.st_mtime_ns)
+            known = self._spending.get(key)
+            if known is None or known[0] != version:
+                self._spending[key] = known = version, _add_up(tables, key)
+            return known[1]
+        except (CodesumError, OSError) as error:
+            _log.warning("%s: what its texts cost cannot be measured: %s", key, error)
             return {}
-        found = path.stat()
-        version = (found.st_ino, found.st_size, found.st_mtime_ns)
-        known = self._spending.get(key)
-        if known is None or known[0] != version:
-            self._spending[key] = known = version, _add_up(tables, key)
-        return known[1]
 
 
 class CountedBuilds(Struct):
@@ -303,8 +310,22 @@ def _lag(each: RepositoryState, now: float) -> float | None:
     return 0.0 if is_at_head and each.entry.enabled else None
 
 
-def _paused(home: Home, fleet: FleetState) -> Counter[str]:
-    if home.settings.engine.launcher != "celery" or "queue" in fleet.unreachable:
+T = TypeVar("T")
+
+
+def _unless_away(unreachable: dict[str, str], part: str, read: Callable[[], T], otherwise: T) -> T:
+    """What a part says; one that cannot be asked is noted, and is not asked again."""
+    if part in unreachable:
+        return otherwise
+    try:
+        return read()
+    except CodesumError as error:
+        unreachable[part] = str(error)
+        return otherwise
+
+
+def _paused(home: Home) -> Counter[str]:
+    if home.settings.engine.launcher != "celery":
         return Counter()
     from codesum_pipeline.builds.dagster.control import workers_without_runs
 

@@ -16,6 +16,7 @@ from codesum_pipeline.ways_in.metrics.fleet_series import CountedBuilds
 from codesum_pipeline_tests.builds.dagster.test_fleet_state import Status, own_instance, run_of, tick
 from codesum_pipeline_tests.support.collected_metrics import exposed, labelled, started
 from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.settings import changed
 
 __all__ = ["own_instance"]
 
@@ -100,6 +101,33 @@ def test_records_that_cannot_be_read_are_measured_as_such(
     assert labelled(found["codesum_part_up"], "part") == {"database": 0.0}
     # What is still known is measured all the same.
     assert "codesum_planner_tick_age_seconds" in found
+
+
+@pytest.mark.parametrize("where", ["ended_builds", "workers_without_runs"])
+def test_a_part_that_goes_away_while_it_is_read_stops_no_other_series(
+    register: Callable[..., GitRepo],
+    home: Home,
+    own_instance: dg.DagsterInstance,
+    monkeypatch: pytest.MonkeyPatch,
+    where: str,
+) -> None:
+    register("shop")
+    tick(home, own_instance)
+    part = {"ended_builds": "database", "workers_without_runs": "queue"}[where]
+    used = changed(home.settings, engine={"launcher": "celery"} if part == "queue" else {})
+    metrics = started()
+    metrics.measure_fleet(IndexCatalogue.of(used))
+
+    def away(*_: object, **__: object) -> object:
+        raise RecordsUnavailable("it went away")
+
+    monkeypatch.setattr("codesum_pipeline.builds.dagster.control.check_broker", lambda _: None)
+    monkeypatch.setattr(f"codesum_pipeline.builds.dagster.control.{where}", away)
+    monkeypatch.setattr("codesum_pipeline.builds.dagster.control.runs_under_way", lambda _: {})
+    found = exposed(metrics)
+
+    assert labelled(found["codesum_part_up"], "part")[part] == 0.0
+    assert labelled(found["codesum_index_state"], "repository") == {"shop": 1.0}
 
 
 def test_many_runs_of_one_moment_are_all_counted_and_forgotten_later(

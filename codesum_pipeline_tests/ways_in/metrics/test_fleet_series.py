@@ -65,6 +65,17 @@ def test_of_many_repositories_those_that_are_late_keep_their_series_and_the_rest
     assert sum(found["codesum_repositories"].values()) == 4.0
 
 
+def test_books_that_cannot_be_read_stop_no_other_series(fleet: Home) -> None:
+    books = fleet.tables.path("ledger", "shop")
+    books.parent.mkdir(parents=True)
+    books.write_bytes(b"half a file")
+
+    found = exposed(measured(fleet))
+
+    assert len(found["codesum_index_state"]) == len(KEYS)
+    assert "codesum_llm_cost_usd_total" not in found
+
+
 def test_who_may_read_some_repositories_gets_their_series_alone(fleet: Home) -> None:
     found = exposed(measured(fleet), {"shop"})
 
