@@ -7,6 +7,7 @@ from codesum_pipeline.builds.codesum_home.settings_loading import find_home, loa
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.settings.marks import SettingsGroup, marked_settings
+from codesum_pipeline.foundation.settings.operation_settings import CheckSettings
 from codesum_pipeline.foundation.settings.stage_settings import STEPS_PER_BYTE, FilterSettings
 from codesum_pipeline_tests.support.settings import DEFAULTS, changed
 
@@ -52,6 +53,11 @@ def test_the_defaults_are_those_of_the_specification(tmp_path: Path) -> None:
         ("top_k_callers = 'many'", {}, "setting 'top_k_callers' = 'many': Input should be a valid integer"),
         ("", {"CODESUM_LLM__BACKEND": "replay"}, "backend = 'replay' needs a folder: set llm.recording"),
         ("", {"CODESUM_FILTER__SKIP_PATTERNS": '["("]'}, r"'\(' is not a regular expression"),
+        ('[checks]\nbehind_hours_of = {"pay ments" = 1}', {}, "'pay ments' is no pattern of repositories' keys"),
+        ('[checks]\nbehind_hours_of = {"!shop" = 1}', {}, "every pattern excludes"),
+        ('[checks]\nbehind_hours_of = {"shop" = 0}', {}, "'shop' = 0: give more than 0 hours"),
+        ('[metrics]\nexporters = ["statsd"]', {}, "Input should be 'prometheus' or 'otlp'"),
+        ("", {"CODESUM_METRICS__EXPORTERS": "prometheus"}, "CODESUM_METRICS__EXPORTERS"),
         ("top_k_callers = ", {}, "codesum.toml: not valid TOML"),
         ("home = '/x'", {}, "'home' cannot be set in a file inside the home"),
     ],
@@ -62,6 +68,11 @@ def test_the_defaults_are_those_of_the_specification(tmp_path: Path) -> None:
         "type",
         "recording",
         "regular expression",
+        "target of no pattern",
+        "target that excludes",
+        "target of no time",
+        "exporter",
+        "exporter without brackets",
         "not TOML",
         "home",
     ],
@@ -195,3 +206,12 @@ def test_broken_json_in_the_environment_names_the_variable_and_the_fault_and_not
         load_settings({"home": tmp_path}, environ=environ)
 
     assert "sk-secret" not in str(raised.value)
+
+
+def test_the_first_pattern_that_fits_says_how_long_an_index_may_be_behind() -> None:
+    checks = CheckSettings(behind_hours=24.0, behind_hours_of={"pay-web": 8.0, "pay-*": 1.0, "acme/*": 72.0})
+
+    asked = (("pay-web", None), ("pay-api", "acme/pay"), ("shop", "acme/shop"), ("shop", None))
+    found = [checks.hours_behind(*names) for names in asked]
+
+    assert found == [8.0, 1.0, 72.0, 24.0]
