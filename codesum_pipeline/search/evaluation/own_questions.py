@@ -42,7 +42,7 @@ from codesum_pipeline.source.git.git import BlobReader, run_git
 from codesum_pipeline.source.git.mirror import make_scratch
 from codesum_pipeline.symbols.parsing.bounded import TooCostly, may_take_gigabytes
 from codesum_pipeline.symbols.parsing.masks import masked_file
-from codesum_pipeline.symbols.parsing.parsers import PARSERS, documentation_spans, parse_file
+from codesum_pipeline.symbols.parsing.parsers import documentation_spans, parse_file, reads_definitions
 from codesum_pipeline.symbols.parsing.symbols_step import parse_symbols
 from codesum_pipeline.symbols.parsing.testing import is_among_tests, read_tests
 from codesum_pipeline.texts.summaries.author_texts.docstrings import read_doc_comment, read_docstring, without_name
@@ -99,7 +99,7 @@ def commit_questions(ws: Workspace, *, commits: int, guard: FailureGuard | None 
         file.path: file
         for file in ws.tables.read_rows("files", ws.key, SourceFile)
         if file.status is FileStatus.INDEXED
-        and file.language in PARSERS
+        and reads_definitions(file.language)
         and file.path not in tests
         and not file.is_vendored
     }

@@ -45,6 +45,7 @@ from codesum_pipeline.symbols.parsing.lost_definitions import (
     lost_lines,
     with_lost_definitions,
 )
+from codesum_pipeline.symbols.parsing.outline_parser import OUTLINE_PARSERS
 from codesum_pipeline.symbols.parsing.overloads import IDS_VERSION
 from codesum_pipeline.symbols.parsing.recovery import RECOVERY_VERSION, Recovery, changed_spans, error_places
 from codesum_pipeline.symbols.parsing.reference_facts import REFERENCES_VERSION
@@ -282,14 +283,20 @@ def _installed(distribution: str) -> str:
     return f"{distribution}/{version(distribution)}"
 
 
+# The languages that are read deep; those of the second tier are in `OUTLINE_PARSERS`.
 PARSERS: Mapping[str, LanguageParser] = {
     declaration.spec.name: LanguageParser(declaration) for declaration in declarations()
 }
 
 
+def reads_definitions(language: str) -> bool:
+    """Whether files of a language have definitions that are read."""
+    return language in PARSERS or language in OUTLINE_PARSERS
+
+
 def parser_version(language: str, hash_policy: HashPolicy, steps_per_byte: int = STEPS_PER_BYTE) -> str:
     """What `FileFacts.parser` is of a file of this language that is parsed now."""
-    parser = PARSERS.get(language)
+    parser = PARSERS.get(language) or OUTLINE_PARSERS.get(language)
     return parser.version(hash_policy, steps_per_byte) if parser else text_parser(hash_policy)
 
 
@@ -314,7 +321,7 @@ def parse_file(
     """
     text = read_text(data, language).text if encoding is None else decode_text(data, encoding)
     source = text.encode()
-    parser = PARSERS.get(language)
+    parser = PARSERS.get(language) or OUTLINE_PARSERS.get(language)
     if parser is None:
         return parse_text(source, path, language=language, blob=blob, hash_policy=hash_policy)
     version, failure = parser.version(hash_policy, steps_per_byte), None
@@ -325,7 +332,7 @@ def parse_file(
         failure = str(error) or None
         as_text = parse_text(source, path, language=language, blob=blob, hash_policy=hash_policy, parser=version)
         read = replace(as_text, facts=replace(as_text.facts, syntax_errors=1, failure=failure))
-        if failure is None:
+        if failure is None and isinstance(parser, LanguageParser):
             read = with_lost_definitions(read, tuple(lines_of(parser.declaration, source)), source, None)
     origin = stated_origin(text)
     return replace(read, facts=replace(read.facts, origin=origin)) if origin else read
