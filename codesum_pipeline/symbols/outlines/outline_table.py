@@ -41,15 +41,16 @@ class WrongTable(CodesumError):
 class OutlineTable(Struct, frozen=True, forbid_unknown_fields=True):
     """What is particular to one language. Lists are names of node types with blanks between them.
 
-    `grammar` is its name in the package. Comments right above a definition document it; `doc_marks` are the beginnings
-    of those that alone do, where the language has such. A definition of a kind in `until_next` lasts up to the next one
-    of that kind beside it, or to the end of what is around both. Definitions of one name that follow each other are one
-    where their kind is in `clauses`. `hidden` is a pattern of names that nobody else may use, and `fold_case` says that
-    upper and lower case are the same in names.
+    `grammar` is its name in the package; `definitions` says in words what there are documents for. Comments right above
+    a definition document it; `doc_marks` are the beginnings of those that alone do, where the language has such. A
+    definition of a kind in `until_next` lasts up to the next one of that kind, or to the end of what is around it.
+    Definitions of one name that follow each other are one where their kind is in `clauses`. `hidden` is a pattern of
+    names that nobody else may use.
     """
 
     language: str
     grammar: str
+    definitions: str
     query: str
     comments: str = "comment"
     doc_marks: tuple[str, ...] = ()
@@ -58,20 +59,22 @@ class OutlineTable(Struct, frozen=True, forbid_unknown_fields=True):
     hidden: str = ""
     hash: str = ""
 
-    def compiled(self) -> Query:
-        """The query in its grammar; raises `MissingGrammar` and `WrongTable`."""
-        comments = "\n".join(f"({kind}) @{COMMENT}" for kind in self.comments.split())
-        try:
-            query = Query(load_grammar(self.grammar), f"{self.query}\n{comments}\n(ERROR) @{ERROR}")
-        except QueryError as error:
-            raise WrongTable(f"the query of {self.language}.toml: {error}") from error
-        names = {query.capture_name(number) for number in range(query.capture_count)}
-        if unknown := {name for name in names - CAPTURES if not name.startswith("_")}:
-            raise WrongTable(
-                f"the query of {self.language}.toml has the capture @{min(unknown)}; known are "
-                f"{', '.join(sorted(CAPTURES))}, and those of your own that begin with _"
-            )
-        return query
+
+@cache
+def compiled_query(table: OutlineTable) -> Query:
+    """The query of a table in its grammar; raises `MissingGrammar` and `WrongTable`."""
+    comments = "\n".join(f"({kind}) @{COMMENT}" for kind in table.comments.split())
+    try:
+        query = Query(load_grammar(table.grammar), f"{table.query}\n{comments}\n(ERROR) @{ERROR}")
+    except QueryError as error:
+        raise WrongTable(f"the query of {table.language}.toml: {error}") from error
+    names = {query.capture_name(number) for number in range(query.capture_count)}
+    if unknown := {name for name in names - CAPTURES if not name.startswith("_")}:
+        raise WrongTable(
+            f"the query of {table.language}.toml has the capture @{min(unknown)}; known are "
+            f"{', '.join(sorted(CAPTURES))}, and those of your own that begin with _"
+        )
+    return query
 
 
 @cache

@@ -22,6 +22,7 @@ from codesum_pipeline.symbols.outlines.outline_table import (
     KINDS,
     TYPE,
     OutlineTable,
+    compiled_query,
 )
 from codesum_pipeline.symbols.parsing.bounded import NODE_STEPS, WorkBudget
 from codesum_pipeline.symbols.parsing.nested_definitions import FREE_INSIDE, MAX_NESTING, MOST_INSIDE, id_part
@@ -78,7 +79,7 @@ class FileFindings(Struct):
 def find_outline(table: OutlineTable, tree: Tree, source: bytes, budget: WorkBudget) -> FileFindings:
     """Run the query of a table over a tree; raises `TooMuchWork`."""
     budget.spend(2 * NODE_STEPS * tree.root_node.descendant_count)
-    cursor = QueryCursor(table.compiled(), match_limit=MATCH_LIMIT)
+    cursor = QueryCursor(compiled_query(table), match_limit=MATCH_LIMIT)
     return _Finder(table, source, tree.root_node, cursor.matches(tree.root_node)).found()
 
 
