@@ -25,6 +25,7 @@ from codesum_pipeline.symbols.outlines.outline_table import (
     compiled_query,
 )
 from codesum_pipeline.symbols.parsing.bounded import NODE_STEPS, WorkBudget
+from codesum_pipeline.symbols.parsing.comments import is_note
 from codesum_pipeline.symbols.parsing.nested_definitions import FREE_INSIDE, MAX_NESTING, MOST_INSIDE, id_part
 
 # So many parts of one pattern may be open at a time, which bounds the time of a query; others of the pattern are lost.
@@ -279,17 +280,22 @@ class _Finder:
         return not self._source[line : comment.start_byte].strip()
 
     def _of_file(self, definitions: Sequence[OutlineDefinition]) -> list[Node]:
-        """The first run of comments, before any code, that documents no definition."""
+        """The first run of comments, before any code, that documents no definition and is no licence."""
         taken = {node.start_byte for one in definitions for node in one.docs}
-        run: list[Node] = []
+        runs: list[list[Node]] = []
         position = 0
         for node in sorted(self._comments, key=lambda node: node.start_byte):
             between = self._source[position : node.start_byte]
-            if node.start_byte in taken or between.strip() or (run and between.count(b"\n") > 1):
+            if node.start_byte in taken or between.strip():
                 break
-            run.append(node)
+            if not runs or between.count(b"\n") > 1:
+                runs.append([])
+            runs[-1].append(node)
             position = self._shown_end(node.end_byte)
-        return run
+        return next((run for run in runs if not is_note(self._written(run))), [])
+
+    def _written(self, run: Sequence[Node]) -> str:
+        return self._source[run[0].start_byte : run[-1].end_byte].decode("latin-1")
 
     def _shown_end(self, position: int) -> int:
         """The end of the last byte before a place that is not blank."""
