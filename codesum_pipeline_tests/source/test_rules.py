@@ -133,6 +133,15 @@ def test_names_that_only_sound_vendored_are_not(path: str) -> None:
         "core/src/commonTest/kotlin/FlowTest.kt",
         "koin-test/src/jvmTest/kotlin/Components.kt",
         "Tests/QuickTests/Helper.swift",
+        "t/basic/01-load.t",
+        "t/lib/Fixture.pm",
+        "Private/Copy-Item.Tests.ps1",
+        "apps/broker_SUITE.erl",
+        "src/queue_tests.erl",
+        "src/app/core_test.cljc",
+        "R/test-parse.R",
+        "lib/test_graph.ml",
+        "modules/vpc.tftest.hcl",
     ],
 )
 def test_tests_are_flagged(path: str) -> None:
@@ -154,6 +163,10 @@ def test_tests_are_flagged(path: str) -> None:
         "Sources/Quick/QuickSpec.swift",
         "tokio-test/src/io.rs",
         "koin-test/koin-test/src/commonMain/kotlin/KoinTest.kt",
+        "lib/Format.t.pm",
+        "R/attest.R",
+        "src/testing.jl",
+        "parse.t",
     ],
 )
 def test_names_that_only_sound_like_tests_are_not(path: str) -> None:

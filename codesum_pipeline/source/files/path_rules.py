@@ -27,7 +27,7 @@ from codesum_pipeline.source.files.ignore_files import NO_IGNORE_RULES, IgnoreRu
 from codesum_pipeline.source.git.trees import SUBMODULE_MODE, SYMLINK_MODE
 
 # Part of every carry-over key: raise it with any rule, language or decoding that changes.
-RULES_VERSION = "scan/6"
+RULES_VERSION = "scan/7"
 
 # Text that no one reads. The setting `skip_patterns` adds to these and takes one back with `!`.
 DEFAULT_SKIP_PATTERNS = (
@@ -62,7 +62,9 @@ _TEST_FOLDER = re.compile(
 _TEST_NAME = re.compile(
     r"(^|/)(test_[^/]*\.py|[^/]+_tests?\.py|tests\.(py|rs|zig)|conftest\.py|[^/]+_test\.(go|cc|cpp|c|rs|exs|dart|rb|lua)"
     r"|[^/]+_tests?\.(rs|zig)|[^/]+\.bats|test_[^/]+\.(c|cc|cpp|rb|sh|lua|zig)|[^/]+_spec\.(rb|lua|sh)|[^/]+[.-](test|spec)\.[cm]?[jt]sx?)$"
-    r"|[a-z0-9](Test|Tests|IT|Spec)\.(java|kt|scala|groovy|cs|swift|php|hs)$"
+    r"|[a-z0-9](Test|Tests|IT|Spec)\.(java|kt|scala|groovy|cs|swift|php|hs|m|mm)$"
+    r"|(^|/)([^/]+\.Tests\.ps1|[^/]+(_SUITE|_tests)\.erl|[^/]+_test\.(clj|cljc|cljs|jl|ml)|test[-_][^/]*\.([rR]|jl|ml)"
+    r"|t/([^/]+/)*[^/]+\.(t|p[lm])|[^/]+\.tftest\.hcl)$"
 )
 # The main sources of a build are shipped, whatever a test framework calls its files and folders there.
 _SHIPPED = re.compile(r"(?:^|(?<=/))(?:src/(?:main|[a-z][A-Za-z]*Main)|Sources)/")

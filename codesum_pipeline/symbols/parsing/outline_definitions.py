@@ -78,7 +78,7 @@ class FileFindings(Struct):
 
 def find_outline(table: OutlineTable, tree: Tree, source: bytes, budget: WorkBudget) -> FileFindings:
     """Run the query of a table over a tree; raises `TooMuchWork`."""
-    budget.spend(2 * NODE_STEPS * tree.root_node.descendant_count)
+    budget.spend(NODE_STEPS * tree.root_node.descendant_count)
     cursor = QueryCursor(compiled_query(table), match_limit=MATCH_LIMIT)
     return _Finder(table, source, tree.root_node, cursor.matches(tree.root_node)).found()
 

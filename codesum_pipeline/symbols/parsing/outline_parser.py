@@ -166,14 +166,20 @@ class _FileOfOutline:
 
     def _docstring(self, docs: Sequence[Node], name: str) -> str | None:
         """What comments or texts say of a definition, or without a name of the file."""
-        written = [self._source[node.start_byte : node.end_byte].decode(errors="replace").strip() for node in docs]
+        # Marks are taken off where each byte is a character.
+        written = [self._source[node.start_byte : node.end_byte].decode("latin-1").strip() for node in docs]
         written = [text for text in written if not is_note(text)]
-        while (
-            name and len(written) > 1 and is_section_title(written[:1], doc_text(written[:1]), name, stands_apart=False)
-        ):
+        while name and len(written) > 1 and self._is_title(written[0], name):
             written = written[1:]
-        texts = [_TEXT_MARKS.sub("", text) for text in written]
-        return dedent(doc_text(texts)).strip() or None
+        return self._said(written) or None
+
+    def _is_title(self, written: str, name: str) -> bool:
+        text = written.encode("latin-1").decode(errors="replace")
+        return is_section_title([text], self._said([written]), name, stands_apart=False)
+
+    def _said(self, written: Sequence[str]) -> str:
+        said = doc_text([_TEXT_MARKS.sub("", text) for text in written])
+        return dedent(said.encode("latin-1").decode(errors="replace")).strip()
 
     def _call_facts(self, number: int, line_map: Sequence[int]) -> tuple[Fact, ...]:
         """The distinct calls of a definition."""

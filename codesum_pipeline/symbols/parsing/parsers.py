@@ -313,7 +313,7 @@ def parse_file(
     limits: WorkLimits | None = None,
 ) -> ParsedFile:
     """What is in one file of the snapshot; without an `encoding`, by what its content tells of it. Raises `SkippedFile`
-    if its bytes are no text, and `TooCostly` where its parser met one of the limits.
+    if its bytes are no text, and `NotParsed` where its parser met one of the limits, or has no grammar.
 
     A file that takes too much work is a plain text, and `facts.failure` says so; one whose parser trusts nothing is
     read as a text of its language, and counted as one with an error. With `patience`, a file that takes more steps

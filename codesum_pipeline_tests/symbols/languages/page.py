@@ -23,7 +23,7 @@ as a file. There are two tiers:
 |---|---|---|
 | definitions: kinds, names, nesting, lines, signatures | yes | yes |
 | documentation | comments and docstrings, by the language's rules | comments right above, and what the table says |
-| what no grammar knows (macros, dialects) | read around, and what is lost is counted | a part that does not parse is lost |
+| what no grammar knows (macros, dialects) | is read around; what is lost is counted | is lost, and no more |
 | a change of comments or of layout | is no change | is one |
 | fields, constants, calls, types that are named | with types, values and conditions | their names |
 | parameters, results, errors, effects, conditions | yes | no |
@@ -67,12 +67,13 @@ SECOND_TIER = """## The second tier
 
 A language of this tier is a table in `codesum_pipeline/symbols/outlines/`: a query of tree-sitter with the captures of
 its [tags files](https://tree-sitter.github.io/tree-sitter/4-code-navigation.html). Its grammar comes from the package
-`semble-grammars`, which unpacks it into the user's cache (`SEMBLE_GRAMMARS_CACHE_DIR`) when a file first needs it. Where
-a grammar cannot be loaded, the build names the files, reads them as texts, and tries again the next time.
+`semble-grammars`, which unpacks it into a folder of the user's cache when a file first needs it; the variable
+`SEMBLE_GRAMMARS_CACHE_DIR` names another folder. Where a grammar cannot be loaded, the build names the files, reads
+them as texts, and tries again the next time.
 
-A file without any definition is indexed as a text. A file's text keeps all its words; the lines of a definition are those
-of the file without empty ones. A call is resolved where its name is defined once: in the file, or in all files of the
-language. What stands before a name may be a class, or a file without its ending (`Store.find`, `lists:map`).
+A file without any definition is indexed as a text. A file's text keeps all its words; the lines of a definition are
+those of the file without empty ones. A call is resolved where its name is defined once: in the file, or in all files
+of the language. What stands before a name may be a class, or a file without its ending (`Store.find`, `lists:map`).
 
 """
 
