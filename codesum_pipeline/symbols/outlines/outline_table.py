@@ -4,9 +4,10 @@ The query is one of tree-sitter, with the captures that its tags files use
 (https://tree-sitter.github.io/tree-sitter/4-code-navigation.html).
 """
 
+import re
 import tomllib
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from msgspec import Struct
@@ -46,6 +47,11 @@ class OutlineTable(Struct, frozen=True, forbid_unknown_fields=True):
     definition of a kind in `until_next` lasts up to the next one of that kind, or to the end of what is around it.
     Definitions of one name that follow each other are one where their kind is in `clauses`. `hidden` is a pattern of
     names that nobody else may use.
+
+    In names of several parts, the first of a pair in `words` becomes the second, as people write where they use such a
+    name. `folders_share` says that the files of a folder see each other's names. Where a grammar does not know all that
+    people write, `respelled` has pairs of a pattern and what the grammar reads in its place, which is no longer than
+    what the pattern finds.
     """
 
     language: str
@@ -57,7 +63,22 @@ class OutlineTable(Struct, frozen=True, forbid_unknown_fields=True):
     until_next: str = ""
     clauses: str = ""
     hidden: str = ""
+    words: tuple[tuple[str, str], ...] = ()
+    folders_share: bool = False
+    respelled: tuple[tuple[str, str], ...] = ()
     hash: str = ""
+
+
+def respelled_source(table: OutlineTable, source: bytes) -> bytes:
+    """A source as the grammar of its language can read it: each byte stays at its place, and each line."""
+    for pattern, spelling in table.respelled:
+        source = re.sub(pattern.encode(), partial(_in_its_place, spelling.encode()), source)
+    return source
+
+
+def _in_its_place(spelling: bytes, match: re.Match[bytes]) -> bytes:
+    written = match.expand(spelling)
+    return written + re.sub(rb"[^\n]", b" ", match[0][len(written) :]) if len(written) <= len(match[0]) else match[0]
 
 
 @cache

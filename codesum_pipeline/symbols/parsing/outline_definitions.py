@@ -101,7 +101,7 @@ class _Finder:
     ) -> None:
         self._table, self._source, self._root = table, source, root
         self._private = re.compile(table.hidden) if table.hidden else None
-        # By the first byte of a name: the first pattern that fits decides what is defined there.
+        # By the first byte of its name that is inside of it: the first pattern that fits decides what is defined there.
         self._defined: dict[int, _Match] = {}
         self._others: list[tuple[str, Captures]] = []
         self._by_end: dict[int, Node] = {}
@@ -127,7 +127,8 @@ class _Finder:
                 self._others.append((name, captures))
             elif name.startswith(DEFINITION):
                 match = _Match(pattern, name.removeprefix(DEFINITION), nodes[0], captures)
-                place = min((node.start_byte for node in captures.get("name", ())), default=nodes[0].start_byte)
+                start = nodes[0].start_byte
+                place = max(start, min((node.start_byte for node in captures.get("name", ())), default=start))
                 if place not in self._defined or pattern < self._defined[place].pattern:
                     self._defined[place] = match
 
@@ -162,13 +163,14 @@ class _Finder:
 
     def _named(self, captures: Captures, around: "_Innermost") -> NamedPlace | None:
         names = captures.get("name") or captures.get(CALL) or captures.get(TYPE) or ()
-        name = self._name(names[-1]) if names else ""
+        name = self._joined(names)
         if not name:
             return None
         before = captures.get("scope", ())
         scope = ".".join(self._name(node) for node in before)
-        first = min(node.start_byte for node in (*before, names[-1]))
-        return NamedPlace(scope, name, first, names[-1].start_byte, around.at(names[-1].start_byte))
+        place = min(node.start_byte for node in names)
+        first = min(node.start_byte for node in (*before, *names))
+        return NamedPlace(scope, name, first, place, around.at(place))
 
     def _nested(self) -> list[OutlineDefinition]:
         """The definitions, each inside of the one around it."""
@@ -214,9 +216,8 @@ class _Finder:
     def _definition(
         self, match: "_Match", end: int, parent: int | None, found: Sequence[OutlineDefinition]
     ) -> OutlineDefinition | None:
-        captures, start = match.captures, match.node.start_byte
-        names = sorted(captures.get("name", ()), key=lambda node: node.start_byte)
-        name = ".".join(filter(None, map(self._name, names)))
+        captures, start = match.captures, self._after_texts(match)
+        name = self._joined(captures.get("name", ()))
         if not name:
             return None
         owners = [part for node in captures.get("scope", ()) for part in self._name(node).split(".") if part]
@@ -239,6 +240,15 @@ class _Finder:
             is_private="private" in captures or bool(self._private and self._private.search(name)),
             has_error=any(node.has_error for nodes in captures.values() for node in nodes),
         )
+
+    def _after_texts(self, match: "_Match") -> int:
+        """Where a definition begins, without the texts at its beginning that document it."""
+        start = match.node.start_byte
+        for node in match.captures.get("doc", ()):
+            if node.start_byte == start:
+                text = self._source[node.end_byte : match.node.end_byte]
+                start = node.end_byte + len(text) - len(text.lstrip())
+        return start
 
     def _continued(self, found: Sequence[OutlineDefinition], new: OutlineDefinition) -> int | None:
         """The number of the definition that a new one is a further clause of."""
@@ -302,6 +312,12 @@ class _Finder:
         while position and self._source[position - 1] in _BLANKS:
             position -= 1
         return position
+
+    def _joined(self, names: Sequence[Node]) -> str:
+        """A name of several parts."""
+        parts = [self._name(node) for node in sorted(names, key=lambda node: node.start_byte)]
+        words = dict(self._table.words) if len(parts) > 1 else {}
+        return ".".join(words.get(part, part) for part in parts if part)
 
     def _name(self, node: Node) -> str:
         """The text of a name on one line, without the quotes around it."""

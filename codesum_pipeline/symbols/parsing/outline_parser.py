@@ -22,7 +22,7 @@ from codesum_pipeline.foundation.data_model.symbol import Fact, Form, Symbol, Sy
 from codesum_pipeline.foundation.settings.stage_settings import STEPS_PER_BYTE
 from codesum_pipeline.source.masking.secrets import SECRETS_VERSION
 from codesum_pipeline.symbols.outlines.grammars import grammars_version, load_grammar
-from codesum_pipeline.symbols.outlines.outline_table import OutlineTable, outline_tables
+from codesum_pipeline.symbols.outlines.outline_table import OutlineTable, outline_tables, respelled_source
 from codesum_pipeline.symbols.parsing.bounded import STEPS_VERSION, WorkBudget, parse_within_bounds
 from codesum_pipeline.symbols.parsing.comment_kinds import is_section_title
 from codesum_pipeline.symbols.parsing.comments import COMMENTS_VERSION, doc_text, is_directive
@@ -43,6 +43,8 @@ _MOST_OF_SIGNATURE = 300
 _BODY_MARKS = re.compile(r"(?:\s*(?:[{(=:]|:=|->|\b(?:AS|as|begin|do|where|is|IS)\b))+\s*$|;\s*$")
 _TEXT_MARKS = re.compile(r'^\s*(?:\(\*+|<#|[a-z]?"""|"|=(?:pod|begin)\b)|(?:\*+\)|#>|"""|"|\n=cut)\s*$')
 _NAME = re.compile(r"[^\W\d]\w*")
+# One that may have several parts.
+_PATH = re.compile(r"[^\W\d][\w.-]*")
 
 
 class OutlineParser:
@@ -65,7 +67,7 @@ class OutlineParser:
         Raises `TooMuchWork` past the budget and `MissingGrammar` without the grammar.
         """
         table = self.table
-        tree = parse_within_bounds(Parser(load_grammar(table.grammar)), source, budget)
+        tree = parse_within_bounds(Parser(load_grammar(table.grammar)), respelled_source(table, source), budget)
         found = find_outline(table, tree, source, budget)
         text = parse_text(
             source, file_path, language=table.language, blob=blob, hash_policy=hash_policy, parser=version
@@ -242,7 +244,7 @@ class _FileOfOutline:
         times: dict[tuple[int, str], int] = {}
         for place in self._found.types:
             path = " ".join(filter(None, (*place.scope.split("."), place.name)))
-            if all(map(_NAME.fullmatch, path.split(" "))):
+            if all(map(_PATH.fullmatch, path.split(" "))):
                 times[place.definition, path] = times.get((place.definition, path), 0) + 1
         return [[definition, path, 0, -1, count] for (definition, path), count in times.items()]
 
