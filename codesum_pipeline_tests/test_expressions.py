@@ -24,6 +24,7 @@ from codesum_pipeline.symbols.languages.plain_lines import definition_lines
 from codesum_pipeline.symbols.languages.projects import Projects
 from codesum_pipeline.symbols.languages.python import cython
 from codesum_pipeline.symbols.languages.python.python_recovery import LINES
+from codesum_pipeline.symbols.outlines.outline_table import outline_tables, respelled_source
 from codesum_pipeline.symbols.parsing.condition_texts import Conditions
 from codesum_pipeline.texts.summaries.author_texts.inline_marks import remove_markup
 from codesum_pipeline.texts.summaries.extractive.known_calls import known_calls
@@ -112,6 +113,8 @@ def make_expressions() -> None:
         Conditions((), NO_TOKENS, declaration.conditions)._spelled("a is b")
     for line in LINES:
         list(definition_lines("x", (line,)))
+    for table in outline_tables().values():
+        respelled_source(table, b"x")
     for language in ("ruby", "elixir", "go"):
         words = naming_calls(language)
         assert words is not None

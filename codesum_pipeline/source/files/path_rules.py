@@ -56,7 +56,7 @@ _VENDORED_FOLDER = re.compile(
 )
 _BUNDLE_ENDING = re.compile(r"\.([cm]?[jt]sx?|css)$", re.IGNORECASE)
 _TEST_FOLDER = re.compile(
-    r"(^|/)((tests?|__tests__|__mocks__|testdata|regress|e2e|[^/]+[-_]tests?|(?-i:src/[a-z][A-Za-z]*Test))/|specs?/.*\.(rb|[cm]?[jt]sx?)$)",
+    r"(^|/)((tests?|__tests__|__mocks__|testdata|regress|e2e|[^/]+[-_]tests?|(?-i:src/[a-z][A-Za-z]*Test))/|specs?/.*\.(rb|[cm]?[jt]sx?)$|t/.*\.(t|p[lm])$)",
     re.IGNORECASE,
 )
 _TEST_NAME = re.compile(
@@ -64,7 +64,7 @@ _TEST_NAME = re.compile(
     r"|[^/]+_tests?\.(rs|zig)|[^/]+\.bats|test_[^/]+\.(c|cc|cpp|rb|sh|lua|zig)|[^/]+_spec\.(rb|lua|sh)|[^/]+[.-](test|spec)\.[cm]?[jt]sx?)$"
     r"|[a-z0-9](Test|Tests|IT|Spec)\.(java|kt|scala|groovy|cs|swift|php|hs|m|mm)$"
     r"|(^|/)([^/]+\.Tests\.ps1|[^/]+(_SUITE|_tests)\.erl|[^/]+_test\.(clj|cljc|cljs|jl|ml)|test[-_][^/]*\.([rR]|jl|ml)"
-    r"|t/([^/]+/)*[^/]+\.(t|p[lm])|[^/]+\.tftest\.hcl)$"
+    r"|[^/]+\.tftest\.hcl)$"
 )
 # The main sources of a build are shipped, whatever a test framework calls its files and folders there.
 _SHIPPED = re.compile(r"(?:^|(?<=/))(?:src/(?:main|[a-z][A-Za-z]*Main)|Sources)/")

@@ -35,6 +35,10 @@ CAPTURES = frozenset({
 })  # fmt: skip
 
 
+# A predicate that the binding of tree-sitter takes and does not look at.
+_IDLE = "#not-any-of?"
+
+
 class WrongTable(CodesumError):
     """The table of a language has a mistake; says which and where."""
 
@@ -85,6 +89,8 @@ def _in_its_place(spelling: bytes, match: re.Match[bytes]) -> bytes:
 def compiled_query(table: OutlineTable) -> Query:
     """The query of a table in its grammar; raises `MissingGrammar` and `WrongTable`."""
     comments = "\n".join(f"({kind}) @{COMMENT}" for kind in table.comments.split())
+    if _IDLE in table.query:
+        raise WrongTable(f"the query of {table.language}.toml has {_IDLE}, which always holds; use #not-match? instead")
     try:
         query = Query(load_grammar(table.grammar), f"{table.query}\n{comments}\n(ERROR) @{ERROR}")
     except QueryError as error:

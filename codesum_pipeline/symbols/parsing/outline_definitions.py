@@ -146,6 +146,8 @@ class _Finder:
                     places[kind].append(named)
                 continue
             for node in captures.get("name", captures[kind]):
+                if node.start_byte in self._defined:
+                    continue
                 holder = around.at(node.start_byte)
                 if kind == CONSTANT and holder < 0:
                     constants[self._name(node)] = None

@@ -135,6 +135,7 @@ def test_a_grammar_that_the_package_does_not_have_is_named() -> None:
         ("(class_definition name: (identifier) @name) @definition.thing", "capture @definition.thing"),
         ("(clazz) @definition.class", "dart.toml"),
         ("(class_definition", "dart.toml"),
+        ('((identifier) @_a (#not-any-of? @_a "b"))', "always holds"),
     ],
 )
 def test_a_mistake_in_a_table_is_named(query: str, said: str) -> None:
