@@ -62,7 +62,7 @@ def test_the_texts_of_files_say_what_they_declare_and_one_that_is_broken_stops_n
     assert said[RELEASE] == 'GitHub workflow "Release": runs on push of tags v*; jobs: build, publish.'
     assert said["api.json"] == 'Describes the HTTP interface "Till" (OpenAPI): GET /coins.'
     assert said["broken.yaml"] == "Top-level keys: apiVersion, kind."
-    assert said["deploy/till.yaml"].startswith("Kubernetes: Secret ")
+    assert said["deploy/till.yaml"].startswith("Declares the Kubernetes objects Secret ")
     assert said["deploy/till.yaml"].endswith(", Deployment till.")
     assert TOKEN not in "".join(said.values())
 
@@ -97,5 +97,5 @@ def test_after_an_edit_of_such_files_the_index_equals_a_clean_build(
     build(clean)
 
     assert summaries_of(ws)[RELEASE].endswith("jobs: build, upload.")
-    assert summaries_of(ws)["broken.yaml"] == "Kubernetes: Pod."
+    assert summaries_of(ws)["broken.yaml"] == "Declares the Kubernetes object Pod."
     assert differences(ws, clean) == (None, None)

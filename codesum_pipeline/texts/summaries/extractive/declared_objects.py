@@ -122,7 +122,7 @@ def _kubernetes(documents: Sequence[Mapping[str, Any]]) -> str:
         items = list_of(document.get("items")) if str(kind).endswith("List") else []
         objects += map(_object, items or [document])
     shown = list_fitting(filter(None, objects), _LISTED)
-    return f"Kubernetes: {shown}" if shown else ""
+    return f"Declares the Kubernetes object{'s' if objects[1:] else ''} {shown}" if shown else ""
 
 
 def _object(declared: object) -> str:

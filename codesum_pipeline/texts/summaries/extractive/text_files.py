@@ -303,9 +303,9 @@ def _rows(text: str) -> str:
 
 
 def _declared(file: TextFileInput, statement: str) -> ExtractiveText:
-    """What a file declares says more than what its name stands for."""
+    """What a file declares says more than what its name stands for; the verb is no keyword."""
     comment = leading_comment(file.text, file.language)
-    return _written(file, [statement, *comment[:1]], [(statement, PARAMETER)], comment)
+    return _written(file, [statement, *comment[:1]], [(statement.partition(" ")[2], PARAMETER)], comment)
 
 
 # Their comments say which part of a list follows.

@@ -136,13 +136,15 @@ SAID = {
         'Action of GitHub "Count": Counts coins; inputs: till.'),
     "objects of Kubernetes": (
         "deploy/till.yaml", "yaml", OBJECTS,
-        "Kubernetes: Deployment till, Service till, Secret till-key. Runs the till."),
+        "Declares the Kubernetes objects Deployment till, Service till, Secret till-key. Runs the till."),
     "an object of Kubernetes in JSON": (
-        "a.json", "json", '{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}}', "Kubernetes: Pod x."),
-    "a template of Helm": ("charts/till/templates/till.yaml", "yaml", HELM, "Kubernetes: StatefulSet."),
+        "a.json", "json", '{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}}',
+        "Declares the Kubernetes object Pod x."),
+    "a template of Helm": (
+        "charts/till/templates/till.yaml", "yaml", HELM, "Declares the Kubernetes object StatefulSet."),
     "a kustomization": (
         "kustomization.yaml", "yaml", "apiVersion: kustomize.config.k8s.io/v1\nkind: Kustomization\n"
-        "resources: [../base, a.yaml]\n", "Kubernetes: Kustomization of ../base and a.yaml."),
+        "resources: [../base, a.yaml]\n", "Declares the Kubernetes object Kustomization of ../base and a.yaml."),
     "objects of another program": (
         "skaffold.yaml", "yaml", "apiVersion: skaffold/v4\nkind: Config\n",
         "Holds apiVersion skaffold/v4, kind Config."),
@@ -171,6 +173,7 @@ def test_what_a_file_declares_is_among_its_keywords() -> None:
     written = write_text_file(TextFileInput("a/till.yaml", "till.yaml", "yaml", OBJECTS)).text
 
     assert {"kubernetes", "deployment", "secret"} <= {*written.keywords}
+    assert "declares" not in written.keywords
 
 
 @pytest.mark.parametrize(
@@ -235,7 +238,7 @@ def test_lists_that_name_each_other_are_not_copied() -> None:
     (found,) = read_documents(f"{laughs}apiVersion: v1\nkind: Pod\n")
 
     assert found["l59"][0] is found["l58"]
-    assert summary_of("k.yaml", "yaml", f"{laughs}apiVersion: v1\nkind: Pod\n") == "Kubernetes: Pod."
+    assert summary_of("k.yaml", "yaml", f"{laughs}apiVersion: v1\nkind: Pod\n") == "Declares the Kubernetes object Pod."
 
 
 @pytest.mark.parametrize(
