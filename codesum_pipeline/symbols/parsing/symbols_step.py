@@ -37,13 +37,17 @@ from codesum_pipeline.symbols.parsing.batches import (
     in_batches,
 )
 from codesum_pipeline.symbols.parsing.compiled_files import OfferedDocument, digest_of
-from codesum_pipeline.symbols.parsing.parsers import PARSERS, parser_version
+from codesum_pipeline.symbols.parsing.parsers import COMPONENT_PARSERS, PARSERS, parser_version
 from codesum_pipeline.symbols.parsing.text import text_parser
 from codesum_pipeline.symbols.scip.offering import Offer, find_offers
 
 # All parsers, for the manifest and the fingerprint; the hash policy is an option and is recorded there itself.
 PARSER_VERSION = "; ".join(
-    [*(parser.version(HashPolicy.CANONICAL) for parser in PARSERS.values()), text_parser(HashPolicy.CANONICAL)]
+    [
+        *(parser.version(HashPolicy.CANONICAL) for parser in PARSERS.values()),
+        *(parser.version(HashPolicy.CANONICAL) for parser in COMPONENT_PARSERS.values()),
+        text_parser(HashPolicy.CANONICAL),
+    ]
 )
 _TABLES = ("symbols", "file_facts", "compiler_files")
 # What must be equal for a file's rows to be carried over, besides the hash of its documents in indexes.

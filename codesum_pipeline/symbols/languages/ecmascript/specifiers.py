@@ -22,7 +22,21 @@ from codesum_pipeline.symbols.languages.projects import (
 )
 
 # Where a declaration is beside what it declares, the latter is meant.
-_SUFFIXES = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".d.ts", ".json", ".vue", ".svelte")
+_SUFFIXES = (
+    ".ts",
+    ".tsx",
+    ".mts",
+    ".cts",
+    ".js",
+    ".jsx",
+    ".mjs",
+    ".cjs",
+    ".d.ts",
+    ".json",
+    ".vue",
+    ".svelte",
+    ".astro",
+)
 # The name of a compiled file refers to its source.
 _SOURCES = {".js": (".ts", ".tsx", ".d.ts", ".jsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
 _CONDITIONS = ("source", "types", "import", "module", "require", "node", "browser", "development", "default")
