@@ -50,6 +50,7 @@ MADE_OF_ARGUMENTS = {
     "builds/maintenance/stored_secrets.py: '|'.join(map(_as_written, longest_first))": (
         r"a1\\*+\-b2\\*+\.c3|(?<!\\)\\*+\-b2"
     ),
+    "symbols/parsing/outline_definitions.py: table.hidden": r"(?:^|\.)_",
     "texts/summaries/extractive/changed_state.py: f'\\\\b{re.escape(_bare(parameter.name))}\\\\b'": r"\brow\b",
     "texts/summaries/extractive/line_statements.py: pattern": r"^(?:abstract |final )*(?:class|enum)\s+(\w+)",
     "ways_in/agent_tools/constants.py: f'(?<![\\\\w$]){re.escape(name)}(?![\\\\w$])'": r"(?<![\w$])MOST(?![\w$])",

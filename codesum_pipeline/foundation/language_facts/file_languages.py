@@ -131,6 +131,6 @@ def role_of(path: str) -> FileRole:
     if language in PROSE or (language is None and (_LOUD_NAME.search(path) or _HISTORY.search(path))):
         is_history = _HISTORY.search(path) or _HISTORY_FOLDER.search(path)
         return FileRole.HISTORY if is_history else FileRole.PROSE
-    if language is not None and not is_program(language):
+    if language is not None and not is_program(language) and _PROFILES[language].kind is not LanguageKind.SCHEMA:
         return FileRole.DATA
     return FileRole.EXAMPLE if _EXAMPLE_FOLDER.search(path) else FileRole.SOURCE

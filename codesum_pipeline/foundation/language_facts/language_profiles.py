@@ -65,9 +65,10 @@ class Trait(StrEnum):
 
 
 class LanguageKind(StrEnum):
-    """The purpose of a language: `lang_allowlist` is about programs alone."""
+    """The purpose of a language: `lang_allowlist` is about programs alone. A schema defines what programs use."""
 
     PROGRAM = "program"
+    SCHEMA = "schema"
     PROSE = "prose"
     DATA = "data"
 

@@ -23,6 +23,7 @@ from codesum_pipeline.symbols.languages.language_registry import rules_of_famili
 from codesum_pipeline.symbols.languages.projects import Projects
 from codesum_pipeline.symbols.languages.python.module_paths import ModulePaths
 from codesum_pipeline.symbols.languages.rules import Rules
+from codesum_pipeline.symbols.outlines.outline_rules import rules_of_outlines
 from codesum_pipeline.symbols.parsing.text import project_text
 
 
@@ -232,7 +233,7 @@ def families_of(
     project_files = Projects(hashes, texts)
     if python:
         found.append(_PythonFamily(python, places, root=root))
-    for rules in rules_of_families():
+    for rules in (*rules_of_families(), *rules_of_outlines()):
         own = declared.only({path for path, row in declared.rows.items() if row["language"] in rules.languages})
         if own:
             seen = projects if rules.names_files else project_files

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
 from codesum_pipeline.foundation.data_model.document import Level
-from codesum_pipeline.foundation.data_model.errors import SkippedFile
+from codesum_pipeline.foundation.data_model.errors import NotParsed, SkippedFile
 from codesum_pipeline.foundation.data_model.file import EncodingEvidence
 from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE
 from codesum_pipeline.foundation.data_model.standing_question import Intent, IntentMatch
@@ -33,7 +33,7 @@ from codesum_pipeline.source.git.commit_history import (
     commits_with_changes,
 )
 from codesum_pipeline.source.git.git import BlobReader
-from codesum_pipeline.symbols.parsing.bounded import TooCostly, may_take_gigabytes
+from codesum_pipeline.symbols.parsing.bounded import may_take_gigabytes
 from codesum_pipeline.symbols.parsing.masks import masked_file
 from codesum_pipeline.symbols.parsing.parsers import parse_file
 from codesum_pipeline.symbols.parsing.text import ParsedFile
@@ -122,7 +122,7 @@ class _Versions:
                 steps_per_byte=self._steps_per_byte,
             )  # fmt: skip
             parsed, _ = masked_file(parsed)
-        except (SkippedFile, TooCostly):
+        except (SkippedFile, NotParsed):
             return {}
         found = {}
         for line in _lines(parsed, self._rules):

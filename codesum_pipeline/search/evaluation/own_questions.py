@@ -20,7 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.document import Level
-from codesum_pipeline.foundation.data_model.errors import SkippedFile
+from codesum_pipeline.foundation.data_model.errors import NotParsed, SkippedFile
 from codesum_pipeline.foundation.data_model.file import UTF_8, FileStatus, SourceFile
 from codesum_pipeline.foundation.data_model.guard import FailureGuard, guard_item
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
@@ -40,9 +40,9 @@ from codesum_pipeline.source.files.encodings import decode_text
 from codesum_pipeline.source.git.commit_history import MOST_BYTES_PARSED, FileChange, commits_with_changes
 from codesum_pipeline.source.git.git import BlobReader, run_git
 from codesum_pipeline.source.git.mirror import make_scratch
-from codesum_pipeline.symbols.parsing.bounded import TooCostly, may_take_gigabytes
+from codesum_pipeline.symbols.parsing.bounded import may_take_gigabytes
 from codesum_pipeline.symbols.parsing.masks import masked_file
-from codesum_pipeline.symbols.parsing.parsers import PARSERS, documentation_spans, parse_file
+from codesum_pipeline.symbols.parsing.parsers import documentation_spans, parse_file, reads_definitions
 from codesum_pipeline.symbols.parsing.symbols_step import parse_symbols
 from codesum_pipeline.symbols.parsing.testing import is_among_tests, read_tests
 from codesum_pipeline.texts.summaries.author_texts.docstrings import read_doc_comment, read_docstring, without_name
@@ -99,7 +99,7 @@ def commit_questions(ws: Workspace, *, commits: int, guard: FailureGuard | None 
         file.path: file
         for file in ws.tables.read_rows("files", ws.key, SourceFile)
         if file.status is FileStatus.INDEXED
-        and file.language in PARSERS
+        and reads_definitions(file.language)
         and file.path not in tests
         and not file.is_vendored
     }
@@ -169,7 +169,7 @@ def _functions(blobs: BlobReader, files: Mapping[str, SourceFile], path: str, bl
         encoding = file.encoding if blob == file.blob or file.is_declared_elsewhere else None
         parsed = parse_file(path, file.language, data, blob=blob, encoding=encoding, hash_policy=HashPolicy.CANONICAL)
         parsed, _ = masked_file(parsed)
-    except (SkippedFile, TooCostly):
+    except (SkippedFile, NotParsed):
         return []
     return [
         _Function(symbol.id, symbol.parent_id, symbol.content_hash)

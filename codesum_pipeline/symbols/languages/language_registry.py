@@ -30,4 +30,5 @@ def declaration_of(language: str) -> Declaration:
 def rules_of_families() -> tuple[type[Rules], ...]:
     """The rules of each family of languages but for Python's, which has a resolver of its own."""
     _modules()
-    return tuple(sorted(Rules.__subclasses__(), key=lambda rules: rules.__name__))
+    found = (rules for rules in Rules.__subclasses__() if rules.languages)
+    return tuple(sorted(found, key=lambda rules: rules.__name__))

@@ -9,12 +9,12 @@ from importlib.metadata import PackageNotFoundError, version
 
 from tree_sitter import Language
 
-from codesum_pipeline.foundation.data_model.errors import CodesumError
+from codesum_pipeline.foundation.data_model.errors import NotParsed
 
 PACKAGE = "semble-grammars"
 
 
-class MissingGrammar(CodesumError):
+class MissingGrammar(NotParsed):
     """A grammar cannot be loaded; says which, why, and what helps."""
 
 
@@ -38,7 +38,7 @@ def load_grammar(name: str) -> Language:
             f"the grammar {name!r} cannot be loaded: the package {PACKAGE} is not installed; pip install {PACKAGE}"
         ) from error
     try:
-        return get_language(name)
+        grammar: Language = get_language(name)
     except (LanguageNotFoundError, UnsupportedPlatformError) as error:
         raise MissingGrammar(f"the package {PACKAGE} has no grammar {name!r} for this machine: {error}") from error
     except GrammarLoadError as error:
@@ -46,3 +46,4 @@ def load_grammar(name: str) -> Language:
             f"the grammar {name!r} cannot be unpacked or loaded: {error.__cause__ or error}; set "
             "SEMBLE_GRAMMARS_CACHE_DIR to a folder that can be written"
         ) from error
+    return grammar

@@ -148,7 +148,7 @@ class Comments:
     def may_open(self, node: Node) -> bool:
         """Whether a comment may speak of the body around it: no note to a tool, no licence, nobody else's."""
         raw = self._raw(node)
-        return node.start_byte not in self._taken and not _DIRECTIVE.match(raw) and not _LEGAL.search(raw)
+        return node.start_byte not in self._taken and not is_note(raw)
 
     def _is_marked(self, node: Node) -> bool:
         """Whether a comment has the mark of its language's doc comments."""
@@ -194,6 +194,11 @@ class Comments:
         while position and text[position - 1] in " \t\n\f":
             position -= 1
         return position
+
+
+def is_note(comment: str) -> bool:
+    """Whether a comment as written is an instruction to a tool or a licence."""
+    return bool(_DIRECTIVE.match(comment) or _LEGAL.search(comment))
 
 
 def doc_text(comments: Sequence[str]) -> str:

@@ -10,22 +10,32 @@ the file moves none.
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from itertools import count
+from typing import Protocol, TypeVar
 
 from codesum_pipeline.foundation.data_model.hashing import sha1_hex
 from codesum_pipeline.foundation.data_model.ids import SUFFIX_DIGITS, symbol_id
-from codesum_pipeline.symbols.parsing.nested_definitions import Definition
 
 # Part of every parser's version.
 IDS_VERSION = 2
 
 
+class NamedDefinition(Protocol):
+    """A definition with its names, outermost first, and the number of the one around it."""
+
+    parts: tuple[str, ...]
+    parent: int | None
+
+
+Defined = TypeVar("Defined", bound=NamedDefinition)
+
+
 def ids_of(
-    definitions: Sequence[Definition],
+    definitions: Sequence[Defined],
     file_path: str,
     *,
-    rank: Callable[[Definition], int],
-    signature: Callable[[Definition], str],
-    source: Callable[[Definition], str],
+    rank: Callable[[Defined], int],
+    signature: Callable[[Defined], str],
+    source: Callable[[Defined], str],
 ) -> list[str]:
     """The id of each definition of a file.
 

@@ -21,7 +21,6 @@ from codesum_pipeline.symbols.languages.language_registry import declarations
 from codesum_pipeline.symbols.languages.plain_lines import DefinitionLine
 from codesum_pipeline.symbols.languages.spans import is_inside
 from codesum_pipeline.symbols.languages.spec import Span
-from codesum_pipeline.symbols.outlines.grammars import MissingGrammar
 from codesum_pipeline.symbols.parsing.bounded import (
     NODE_STEPS,
     STEPS_VERSION,
@@ -47,6 +46,7 @@ from codesum_pipeline.symbols.parsing.lost_definitions import (
     lost_lines,
     with_lost_definitions,
 )
+from codesum_pipeline.symbols.parsing.outline_parser import OUTLINE_PARSERS, OutlineParser
 from codesum_pipeline.symbols.parsing.overloads import IDS_VERSION
 from codesum_pipeline.symbols.parsing.recovery import RECOVERY_VERSION, Recovery, changed_spans, error_places
 from codesum_pipeline.symbols.parsing.reference_facts import REFERENCES_VERSION
@@ -283,6 +283,7 @@ def _installed(distribution: str) -> str:
     return f"{distribution}/{version(distribution)}"
 
 
+# The languages that are read deep; those of components are read by these, and `OUTLINE_PARSERS` reads the second tier.
 PARSERS: Mapping[str, LanguageParser] = {
     declaration.spec.name: LanguageParser(declaration) for declaration in declarations()
 }
@@ -294,12 +295,16 @@ COMPONENT_PARSERS: Mapping[str, ComponentParser] = {
 
 def reads_definitions(language: str) -> bool:
     """Whether files of a language have definitions that are read."""
-    return language in PARSERS or language in COMPONENT_PARSERS
+    return _parser_of(language) is not None
+
+
+def _parser_of(language: str) -> LanguageParser | ComponentParser | OutlineParser | None:
+    return PARSERS.get(language) or COMPONENT_PARSERS.get(language) or OUTLINE_PARSERS.get(language)
 
 
 def parser_version(language: str, hash_policy: HashPolicy, steps_per_byte: int = STEPS_PER_BYTE) -> str:
     """What `FileFacts.parser` is of a file of this language that is parsed now."""
-    parser = PARSERS.get(language) or COMPONENT_PARSERS.get(language)
+    parser = _parser_of(language)
     return parser.version(hash_policy, steps_per_byte) if parser else text_parser(hash_policy)
 
 
@@ -316,7 +321,7 @@ def parse_file(
     limits: WorkLimits | None = None,
 ) -> ParsedFile:
     """What is in one file of the snapshot; without an `encoding`, by what its content tells of it. Raises `SkippedFile`
-    if its bytes are no text, and `TooCostly` where its parser met one of the limits.
+    if its bytes are no text, and `NotParsed` where its parser met one of the limits, or has no grammar.
 
     A file that takes too much work is a plain text, and `facts.failure` says so; one whose parser trusts nothing is
     read as a text of its language, and counted as one with an error. With `patience`, a file that takes more steps
@@ -324,14 +329,14 @@ def parse_file(
     """
     text = read_text(data, language).text if encoding is None else decode_text(data, encoding)
     source = text.encode()
-    parser = PARSERS.get(language) or COMPONENT_PARSERS.get(language)
+    parser = _parser_of(language)
     if parser is None:
         return parse_text(source, path, language=language, blob=blob, hash_policy=hash_policy)
     version, failure = parser.version(hash_policy, steps_per_byte), None
     budget = WorkBudget.of(len(source), steps_per_byte, patience=patience, limits=limits)
     try:
         read = parser.parse(source, path, blob=blob, hash_policy=hash_policy, budget=budget, version=version)
-    except (NothingParsed, TooMuchWork, MissingGrammar) as error:
+    except (NothingParsed, TooMuchWork) as error:
         failure = str(error) or None
         as_text = parse_text(source, path, language=language, blob=blob, hash_policy=hash_policy, parser=version)
         read = replace(as_text, facts=replace(as_text.facts, syntax_errors=1, failure=failure))

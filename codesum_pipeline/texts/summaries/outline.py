@@ -33,7 +33,8 @@ from codesum_pipeline.foundation.store.last_reading import LastReading
 from codesum_pipeline.foundation.store.rows import lists_of_field, values_of
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.workspace import Workspace
-from codesum_pipeline.symbols.parsing.parsers import PARSERS
+from codesum_pipeline.symbols.parsing.outline_parser import OUTLINE_PARSERS
+from codesum_pipeline.symbols.parsing.parsers import COMPONENT_PARSERS, PARSERS
 from codesum_pipeline.texts.summaries.holders import Holders
 from codesum_pipeline.texts.summaries.inputs import (
     ChildText,
@@ -223,12 +224,12 @@ def read_classes(workspace: Workspace, of_files: Collection[str] | None = None) 
 
 
 def read_files(workspace: Workspace, of_files: Collection[str] | None = None) -> list[FileInput | TextFileInput]:
-    """The files of the repository, or some, children left out; the text only of those that no parser reads."""
+    """The files of the repository, or some, children left out; the text only of those that are read as texts."""
     tables, key = workspace.tables, workspace.key
     names = ["file_path", "language", "docstring", "imports", "globals", "exports", "reexports", "literals"]
     tables.hash_read("file_facts", key, columns=["source"])
     facts = tables.read_files("file_facts", key, of_files, columns=names)
-    is_parsed = pc.is_in(facts.column("language"), value_set=pa.array(sorted(PARSERS), pa.string()))
+    is_parsed = _have_definitions(workspace, facts)
     parsed = facts.filter(is_parsed)
     found: list[FileInput | TextFileInput] = [
         FileInput(
@@ -254,10 +255,22 @@ def read_files(workspace: Workspace, of_files: Collection[str] | None = None) ->
 
 
 def text_files(workspace: Workspace) -> set[str]:
-    """The files that no parser reads."""
+    """The files that are read as texts."""
     facts = workspace.tables.read("file_facts", workspace.key, columns=["file_path", "language"])
-    is_parsed = pc.is_in(facts.column("language"), value_set=pa.array(sorted(PARSERS), pa.string()))
-    return set(facts.column("file_path").filter(pc.invert(is_parsed)).to_pylist())
+    return set(facts.column("file_path").filter(pc.invert(_have_definitions(workspace, facts))).to_pylist())
+
+
+def _have_definitions(workspace: Workspace, facts: pa.Table) -> pa.ChunkedArray:
+    """Which rows of `file_facts` are of files that a parser reads. One that is read by a table, or as a component, and
+    defines nothing is a text: its words alone tell what it is for."""
+    languages, paths = facts.column("language"), facts.column("file_path")
+    is_parsed = pc.is_in(languages, value_set=pa.array(sorted(PARSERS), pa.string()))
+    others = pa.array(sorted([*OUTLINE_PARSERS, *COMPONENT_PARSERS]), pa.string())
+    outlined = paths.filter(pc.is_in(languages, value_set=others)).to_pylist()
+    if not outlined:
+        return is_parsed
+    symbols = workspace.tables.read_files("symbols", workspace.key, outlined, columns=["file_path"])
+    return pc.or_(is_parsed, pc.is_in(paths, value_set=pc.unique(symbols.column("file_path"))))
 
 
 def _read_sources(workspace: Workspace, paths: Collection[str]) -> dict[str, str]:

@@ -10,15 +10,33 @@ from codesum_pipeline.foundation.language_facts.language_profiles import profile
 from codesum_pipeline.symbols.languages.declaration import Declaration
 from codesum_pipeline.symbols.languages.language_registry import declarations
 from codesum_pipeline.symbols.languages.spec import LanguageSpec
+from codesum_pipeline.symbols.outlines.outline_table import CALL, CONSTANT, FIELD, TYPE, compiled_query, outline_tables
 
 PAGE = Path(__file__).parents[3] / "docs" / "languages.md"
 
 HEAD = """# Languages
 
 Files of these languages are parsed with tree-sitter into functions and classes; every other text file is indexed
-as a file. This page is written from the declarations in `codesum_pipeline/symbols/languages/`
-(`python -m codesum_pipeline_tests.symbols.languages.page`), so it says what the parsers do. Names in `code` are node
-types of the grammar.
+as a file. There are two tiers:
+
+| | first tier: read deep | second tier: [read by a table](#the-second-tier) |
+|---|---|---|
+| definitions: kinds, names, nesting, lines, signatures | yes | yes |
+| documentation | comments and docstrings, by the language's rules | comments right above, and what the table says |
+| what no grammar knows (macros, dialects) | is read around; what is lost is counted | is lost, and no more |
+| a change of comments or of layout | is no change | is one |
+| fields, constants, calls, types that are named | with types, values and conditions | their names |
+| parameters, results, errors, effects, conditions | yes | no |
+| imports and bases | resolved | no |
+| calls in the graph | by imports and types | in the same file, or by the only definition of that name |
+| who calls a route, a command, a hook of a framework | yes | no |
+| tests | by path and by code | by path |
+
+This page is written from the declarations in `codesum_pipeline/symbols/languages/` and the tables in
+`codesum_pipeline/symbols/outlines/` (`python -m codesum_pipeline_tests.symbols.languages.page`), so it says what the
+parsers do. Names in `code` are node types of the grammar.
+
+## The first tier
 
 "Owner" means that a definition outside its type's braces still belongs to it (`func (s *Store) Find`,
 `impl Shape`, `Shape::area`). A type is known from what the source says at the place (`x: Foo`, `x = new Foo()`), never
@@ -45,12 +63,27 @@ quasi-quote makes is not read. Of more than 200 functions of one name in one pla
 
 """
 
+SECOND_TIER = """## The second tier
+
+A language of this tier is a table in `codesum_pipeline/symbols/outlines/`: a query of tree-sitter with the captures of
+its [tags files](https://tree-sitter.github.io/tree-sitter/4-code-navigation.html). Its grammar comes from the package
+`semble-grammars`, which unpacks it into a folder of the user's cache when a file first needs it; the variable
+`SEMBLE_GRAMMARS_CACHE_DIR` names another folder. Where a grammar cannot be loaded, the build names the files, reads
+them as texts, and tries again the next time.
+
+A file without any definition is indexed as a text. A file's text keeps all its words; the lines of a definition are
+those of the file without empty ones. A call is resolved where its name is defined once: in the file, or in all files
+of the language. What stands before a name may be a class, or a file without its ending (`Store.find`, `lists:map`).
+
+"""
+
 BESIDE = Path(__file__).with_name("beside_a_compiler.md").read_text(encoding="utf-8")
 
 
 def page() -> str:
     """The whole page."""
-    return HEAD + _overview() + "\n" + BESIDE + "\n".join(map(_section, sorted(declarations(), key=_name)))
+    sections = "\n".join(map(_section, sorted(declarations(), key=_name)))
+    return HEAD + _overview() + "\n" + SECOND_TIER + _outlines() + "\n" + BESIDE + sections
 
 
 def _name(declaration: Declaration) -> str:
@@ -75,6 +108,22 @@ def _overview() -> str:
                 "yes" if declaration.package else "",
             )
         )
+    return "\n".join(rows) + "\n"
+
+
+def _outlines() -> str:
+    """The languages of the second tier: what is a definition, and what else the query of each captures."""
+    told = {CALL: "calls", TYPE: "types that are named", FIELD: "fields", CONSTANT: "constants", "branch": "complexity"}
+    rows = ["| language | files | grammar | definitions | also |", "|---|---|---|---|---|"]
+    for name, table in sorted(outline_tables().items(), key=lambda entry: profile_of(entry[0]).title.lower()):
+        query = compiled_query(table)
+        captures = {query.capture_name(number) for number in range(query.capture_count)}
+        profile = profiles()[name]
+        files = " ".join([*(f".{extension}" for extension in profile.extensions), *profile.file_names])
+        also = [word for capture, word in told.items() if capture in captures]
+        if table.hidden or "private" in captures:
+            also.append("private names")
+        rows.append(f"| {profile.title} | {files} | {table.grammar} | {table.definitions} | {', '.join(also)} |")
     return "\n".join(rows) + "\n"
 
 

@@ -1,0 +1,55 @@
+"""What the resolver must know about a language that is read by a table: calls by a unique name, or not at all."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import cache
+
+from codesum_pipeline.foundation.data_model.possible_values import (
+    UNKNOWN,
+    ClassValue,
+    FunctionValue,
+    ModuleValue,
+    Reason,
+    Value,
+)
+from codesum_pipeline.foundation.data_model.scopes import Scope, ScopedFile
+from codesum_pipeline.symbols.languages.name_tree import NameTree, Table
+from codesum_pipeline.symbols.languages.rules import Rules
+from codesum_pipeline.symbols.outlines.outline_table import outline_tables
+
+
+class OutlineRules(Rules):
+    """A name is one of the file; else the only definition of that name in all files of the language. What stands before
+    a name may be a file without its ending."""
+
+    names_files = False
+    sees_members = True
+    has_overloads = True
+
+    def use_tree(self, tree: NameTree) -> None:
+        super().use_tree(tree)
+        stems: defaultdict[str, list[str]] = defaultdict(list)
+        for path, file in sorted(tree.files.items()):
+            stems[file.stem.lower()].append(path)
+        self._stems: Table[str, list[str]] = tree.table("stems", stems)
+
+    def value_of_called(self, file: ScopedFile, name: str, count: int) -> Value:
+        return self._only(name)
+
+    def value_of_root(self, scope: Scope, name: str) -> Value:
+        found = self._only(name)
+        paths: Sequence[str] = self._stems.get(name.lower(), ()) if not isinstance(found, ClassValue) else ()
+        return ModuleValue((paths[0],)) if len(paths) == 1 else found
+
+    def _only(self, name: str) -> Value:
+        found: Sequence[Scope] = self.tree.by_name.get(name, ())
+        if len(found) != 1:
+            return UNKNOWN
+        one = found[0]
+        return ClassValue(one, Reason.UNIQUE_NAME) if one.is_class else FunctionValue.of(found, Reason.UNIQUE_NAME)
+
+
+@cache
+def rules_of_outlines() -> tuple[type[Rules], ...]:
+    """The rules of each language with a table; a language is a family by itself."""
+    return tuple(type(f"{name}Rules", (OutlineRules,), {"languages": frozenset({name})}) for name in outline_tables())

@@ -1,0 +1,88 @@
+"""The table of a language that is read by a query of its grammar alone: `<language>.toml` in this folder.
+
+The query is one of tree-sitter, with the captures that its tags files use
+(https://tree-sitter.github.io/tree-sitter/4-code-navigation.html).
+"""
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from msgspec import Struct
+from tree_sitter import Query, QueryError
+
+from codesum_pipeline.foundation.data_model.decoding import convert
+from codesum_pipeline.foundation.data_model.errors import CodesumError
+from codesum_pipeline.foundation.data_model.hashing import sha1_hex
+from codesum_pipeline.foundation.data_model.symbol import SymbolType
+from codesum_pipeline.symbols.outlines.grammars import load_grammar
+
+DEFINITION = "definition."
+# What a capture `definition.…` is a document of.
+KINDS: Mapping[str, SymbolType] = {
+    **dict.fromkeys(("function", "method", "macro"), SymbolType.FUNCTION),
+    **dict.fromkeys(("class", "interface", "module", "type"), SymbolType.CLASS),
+}
+# Names without a document: of the file, and of the class around.
+CONSTANT, FIELD = "definition.constant", "definition.field"
+CALL, TYPE = "reference.call", "reference.class"
+COMMENT, ERROR = "comment", "error"
+CAPTURES = frozenset({
+    *(f"{DEFINITION}{kind}" for kind in KINDS), CONSTANT, FIELD, CALL, TYPE, COMMENT, ERROR,
+    "name", "scope", "body", "parameters", "doc", "private", "preamble", "branch",
+})  # fmt: skip
+
+
+class WrongTable(CodesumError):
+    """The table of a language has a mistake; says which and where."""
+
+
+class OutlineTable(Struct, frozen=True, forbid_unknown_fields=True):
+    """What is particular to one language. Lists are names of node types with blanks between them.
+
+    `grammar` is its name in the package; `definitions` says in words what there are documents for. Comments right above
+    a definition document it; `doc_marks` are the beginnings of those that alone do, where the language has such. A
+    definition of a kind in `until_next` lasts up to the next one of that kind, or to the end of what is around it.
+    Definitions of one name that follow each other are one where their kind is in `clauses`. `hidden` is a pattern of
+    names that nobody else may use.
+    """
+
+    language: str
+    grammar: str
+    definitions: str
+    query: str
+    comments: str = "comment"
+    doc_marks: tuple[str, ...] = ()
+    until_next: str = ""
+    clauses: str = ""
+    hidden: str = ""
+    hash: str = ""
+
+
+@cache
+def compiled_query(table: OutlineTable) -> Query:
+    """The query of a table in its grammar; raises `MissingGrammar` and `WrongTable`."""
+    comments = "\n".join(f"({kind}) @{COMMENT}" for kind in table.comments.split())
+    try:
+        query = Query(load_grammar(table.grammar), f"{table.query}\n{comments}\n(ERROR) @{ERROR}")
+    except QueryError as error:
+        raise WrongTable(f"the query of {table.language}.toml: {error}") from error
+    names = {query.capture_name(number) for number in range(query.capture_count)}
+    if unknown := {name for name in names - CAPTURES if not name.startswith("_")}:
+        raise WrongTable(
+            f"the query of {table.language}.toml has the capture @{min(unknown)}; known are "
+            f"{', '.join(sorted(CAPTURES))}, and those of your own that begin with _"
+        )
+    return query
+
+
+@cache
+def outline_tables() -> Mapping[str, OutlineTable]:
+    """The table of each language, by name."""
+    found = {}
+    for path in sorted(Path(__file__).parent.glob("*.toml")):
+        text = path.read_text(encoding="utf-8")
+        entry = {"language": path.stem, "grammar": path.stem, **tomllib.loads(text), "hash": sha1_hex(text)[:12]}
+        found[path.stem] = convert(entry, OutlineTable)
+    return found

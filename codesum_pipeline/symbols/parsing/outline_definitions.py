@@ -1,0 +1,342 @@
+"""What the query of a language's table finds in a tree: definitions, nested as they are written, calls and types.
+
+Nothing here knows a language. A definition is what lies in the bytes of its node; a comment right above it, or a text
+that the query shows, documents it.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct, field
+from tree_sitter import Node, QueryCursor, Tree
+
+from codesum_pipeline.foundation.data_model.symbol import SymbolType
+from codesum_pipeline.symbols.outlines.outline_table import (
+    CALL,
+    COMMENT,
+    CONSTANT,
+    DEFINITION,
+    ERROR,
+    FIELD,
+    KINDS,
+    TYPE,
+    OutlineTable,
+    compiled_query,
+)
+from codesum_pipeline.symbols.parsing.bounded import NODE_STEPS, WorkBudget
+from codesum_pipeline.symbols.parsing.nested_definitions import FREE_INSIDE, MAX_NESTING, MOST_INSIDE, id_part
+
+# So many parts of one pattern may be open at a time, which bounds the time of a query; others of the pattern are lost.
+MATCH_LIMIT = 1 << 10
+_QUOTES = "\"'`"
+_BLANKS = b" \t\r\n\f"
+Captures = Mapping[str, Sequence[Node]]
+
+
+class OutlineDefinition(Struct):
+    """One definition; `start` is the first byte of its documentation, `code_start` that of its marks or of itself,
+    `body_start` where its signature ends."""
+
+    type: SymbolType
+    kind: str
+    parts: tuple[str, ...]
+    start: int
+    code_start: int
+    node_start: int
+    end: int
+    body_start: int | None
+    docs: list[Node]
+    parent: int | None = None
+    arity: int = -1
+    is_private: bool = False
+    has_error: bool = False
+    fields: dict[str, int] = field(default_factory=dict)
+
+
+class NamedPlace(Struct, frozen=True):
+    """A call or a type that is named: what stands before its last name, that name, and where both begin."""
+
+    scope: str
+    name: str
+    start: int
+    name_start: int
+    definition: int
+
+
+class FileFindings(Struct):
+    """All that a query found in a file, in the order of the source; `comments` are those that document the file."""
+
+    definitions: list[OutlineDefinition]
+    calls: list[NamedPlace]
+    types: list[NamedPlace]
+    constants: list[str]
+    branches: list[int]
+    comments: list[Node]
+    errors: int
+
+
+def find_outline(table: OutlineTable, tree: Tree, source: bytes, budget: WorkBudget) -> FileFindings:
+    """Run the query of a table over a tree; raises `TooMuchWork`."""
+    budget.spend(NODE_STEPS * tree.root_node.descendant_count)
+    cursor = QueryCursor(compiled_query(table), match_limit=MATCH_LIMIT)
+    return _Finder(table, source, tree.root_node, cursor.matches(tree.root_node)).found()
+
+
+class _Match(Struct, frozen=True):
+    """One definition that a pattern found; `said` is which kind of definition."""
+
+    pattern: int
+    said: str
+    node: Node
+    captures: Captures
+
+
+class _Finder:
+    """Sorts the matches of one file."""
+
+    def __init__(
+        self, table: OutlineTable, source: bytes, root: Node, matches: Sequence[tuple[int, dict[str, list[Node]]]]
+    ) -> None:
+        self._table, self._source, self._root = table, source, root
+        self._private = re.compile(table.hidden) if table.hidden else None
+        # By the first byte of a name: the first pattern that fits decides what is defined there.
+        self._defined: dict[int, _Match] = {}
+        self._others: list[tuple[str, Captures]] = []
+        self._by_end: dict[int, Node] = {}
+        self._preambles: dict[int, Node] = {}
+        self._comments: list[Node] = []
+        self._branches: set[int] = set()
+        self._errors = 0
+        for pattern, captures in matches:
+            self._sort(pattern, captures)
+
+    def _sort(self, pattern: int, captures: Captures) -> None:
+        for name, nodes in captures.items():
+            if name == COMMENT:
+                self._comments += nodes
+                self._by_end.update((self._shown_end(node.end_byte), node) for node in nodes)
+            elif name == "preamble":
+                self._preambles.update((self._shown_end(node.end_byte), node) for node in nodes)
+            elif name == "branch":
+                self._branches.update(node.start_byte for node in nodes)
+            elif name == ERROR:
+                self._errors += len(nodes)
+            elif name in (CALL, TYPE, CONSTANT, FIELD):
+                self._others.append((name, captures))
+            elif name.startswith(DEFINITION):
+                match = _Match(pattern, name.removeprefix(DEFINITION), nodes[0], captures)
+                place = min((node.start_byte for node in captures.get("name", ())), default=nodes[0].start_byte)
+                if place not in self._defined or pattern < self._defined[place].pattern:
+                    self._defined[place] = match
+
+    def found(self) -> FileFindings:
+        """Everything, in the order of the source."""
+        definitions = self._nested()
+        spans = [(one.node_start, one.end) for one in definitions]
+        around = _Innermost(spans, [one.parent for one in definitions])
+        places: dict[str, list[NamedPlace]] = {CALL: [], TYPE: []}
+        constants: dict[str, None] = {}
+        for kind, captures in self._others:
+            if kind in (CALL, TYPE):
+                named = self._named(captures, around)
+                if named is not None:
+                    places[kind].append(named)
+                continue
+            for node in captures.get("name", captures[kind]):
+                holder = around.at(node.start_byte)
+                if kind == CONSTANT and holder < 0:
+                    constants[self._name(node)] = None
+                elif kind == FIELD and holder >= 0:
+                    definitions[holder].fields.setdefault(self._name(node), node.start_byte)
+        return FileFindings(
+            definitions,
+            _without_repeated(places[CALL]),
+            _without_repeated(places[TYPE]),
+            [*constants],
+            sorted(self._branches),
+            self._of_file(definitions),
+            self._errors or int(self._root.has_error),
+        )
+
+    def _named(self, captures: Captures, around: "_Innermost") -> NamedPlace | None:
+        names = captures.get("name") or captures.get(CALL) or captures.get(TYPE) or ()
+        name = self._name(names[-1]) if names else ""
+        if not name:
+            return None
+        before = captures.get("scope", ())
+        scope = ".".join(self._name(node) for node in before)
+        first = min(node.start_byte for node in (*before, names[-1]))
+        return NamedPlace(scope, name, first, names[-1].start_byte, around.at(names[-1].start_byte))
+
+    def _nested(self) -> list[OutlineDefinition]:
+        """The definitions, each inside of the one around it."""
+        found: list[OutlineDefinition] = []
+        enclosing: list[int] = []
+        inside, most_inside = 0, FREE_INSIDE + MOST_INSIDE * len(self._source)
+        matches = sorted(self._defined.values(), key=lambda one: (one.node.start_byte, -one.node.end_byte))
+        starts = {
+            kind: [one.node.start_byte for one in matches if one.node.type == kind]
+            for kind in self._table.until_next.split()
+        }
+        for match in matches:
+            start = match.node.start_byte
+            while enclosing and start >= found[enclosing[-1]].end:
+                enclosing.pop()
+            around = found[enclosing[-1]] if enclosing else None
+            end = self._end(match, starts, around.end if around else len(self._source))
+            if len(enclosing) >= MAX_NESTING or (around and inside + end - start > most_inside):
+                continue
+            definition = self._definition(match, end, enclosing[-1] if enclosing else None, found)
+            if definition is None:
+                continue
+            inside += end - start if around else 0
+            number = self._continued(found, definition)
+            if number is None:
+                number = len(found)
+                found.append(definition)
+            else:
+                found[number].end = end
+                found[number].has_error |= definition.has_error
+            enclosing.append(number)
+        return _with_owners(found)
+
+    def _end(self, match: "_Match", starts: Mapping[str, Sequence[int]], limit: int) -> int:
+        """Where a definition ends that ends at a byte at the latest."""
+        node, bodies = match.node, match.captures.get("body", ())
+        if node.type not in starts or bodies:
+            return min(limit, max([node.end_byte, *(body.end_byte for body in bodies)]))
+        same = starts[node.type]
+        following = bisect_right(same, node.start_byte)
+        return self._shown_end(min(limit, same[following]) if following < len(same) else limit)
+
+    def _definition(
+        self, match: "_Match", end: int, parent: int | None, found: Sequence[OutlineDefinition]
+    ) -> OutlineDefinition | None:
+        captures, start = match.captures, match.node.start_byte
+        names = sorted(captures.get("name", ()), key=lambda node: node.start_byte)
+        name = ".".join(filter(None, map(self._name, names)))
+        if not name:
+            return None
+        owners = [part for node in captures.get("scope", ()) for part in self._name(node).split(".") if part]
+        around = found[parent].parts if parent is not None else ()
+        code_start, docs = self._before(start)
+        docs += captures.get("doc", ())
+        parameters = captures.get("parameters")
+        return OutlineDefinition(
+            type=KINDS[match.said],
+            kind=match.node.type,
+            parts=(*around, *map(id_part, (*owners, name))),
+            start=min([code_start, *(node.start_byte for node in docs)]),
+            code_start=code_start,
+            node_start=start,
+            end=end,
+            body_start=min((node.start_byte for node in captures.get("body", ())), default=None),
+            docs=docs,
+            parent=parent,
+            arity=sum(node.named_child_count for node in parameters) if parameters else -1,
+            is_private="private" in captures or bool(self._private and self._private.search(name)),
+            has_error=any(node.has_error for nodes in captures.values() for node in nodes),
+        )
+
+    def _continued(self, found: Sequence[OutlineDefinition], new: OutlineDefinition) -> int | None:
+        """The number of the definition that a new one is a further clause of."""
+        if not found or new.kind not in self._table.clauses.split():
+            return None
+        number = len(found) - 1
+        while number >= 0 and found[number].parent != new.parent:
+            number -= 1
+        same = number >= 0 and (found[number].parts, found[number].kind, found[number].arity) == (
+            new.parts,
+            new.kind,
+            new.arity,
+        )
+        return number if same else None
+
+    def _before(self, start: int) -> tuple[int, list[Node]]:
+        """Where the marks before a definition begin, and the comments right above them that document it."""
+        docs: list[Node] = []
+        position = code_start = start
+        while True:
+            end = self._shown_end(position)
+            if (preamble := self._preambles.get(end)) is not None and not docs:
+                position = code_start = preamble.start_byte
+                continue
+            comment = self._by_end.get(end)
+            is_close = self._source.count(b"\n", end, position) <= 1
+            if comment is None or not is_close or not self._is_alone(comment):
+                break
+            docs.insert(0, comment)
+            position = comment.start_byte
+        marks = tuple(mark.encode() for mark in self._table.doc_marks)
+        if marks:
+            docs = [node for node in docs if self._source.startswith(marks, node.start_byte)]
+        return code_start, docs
+
+    def _is_alone(self, comment: Node) -> bool:
+        """Whether nothing stands before a comment on its line."""
+        line = self._source.rfind(b"\n", 0, comment.start_byte) + 1
+        return not self._source[line : comment.start_byte].strip()
+
+    def _of_file(self, definitions: Sequence[OutlineDefinition]) -> list[Node]:
+        """The first run of comments, before any code, that documents no definition."""
+        taken = {node.start_byte for one in definitions for node in one.docs}
+        run: list[Node] = []
+        position = 0
+        for node in sorted(self._comments, key=lambda node: node.start_byte):
+            between = self._source[position : node.start_byte]
+            if node.start_byte in taken or between.strip() or (run and between.count(b"\n") > 1):
+                break
+            run.append(node)
+            position = self._shown_end(node.end_byte)
+        return run
+
+    def _shown_end(self, position: int) -> int:
+        """The end of the last byte before a place that is not blank."""
+        while position and self._source[position - 1] in _BLANKS:
+            position -= 1
+        return position
+
+    def _name(self, node: Node) -> str:
+        """The text of a name on one line, without the quotes around it."""
+        text = " ".join(self._source[node.start_byte : node.end_byte].decode(errors="replace").split())
+        if len(text) > 1 and text[0] in _QUOTES and text[-1] == text[0]:
+            text = text[1:-1]
+        return text
+
+
+class _Innermost:
+    """Finds the innermost definition around a byte."""
+
+    def __init__(self, spans: Sequence[tuple[int, int]], parents: Sequence[int | None]) -> None:
+        self._spans, self._parents = spans, parents
+        self._starts = [start for start, _ in spans]
+
+    def at(self, place: int) -> int:
+        """Its number; -1 for none."""
+        number: int | None = bisect_right(self._starts, place) - 1
+        while number is not None and number >= 0 and not self._spans[number][0] <= place < self._spans[number][1]:
+            number = self._parents[number]
+        return -1 if number is None else number
+
+
+def _without_repeated(places: Sequence[NamedPlace]) -> list[NamedPlace]:
+    """Each place once, where several patterns found it: with what stands before its name."""
+    found: dict[int, NamedPlace] = {}
+    for place in places:
+        if place.name_start not in found or place.scope:
+            found[place.name_start] = place
+    return [found[start] for start in sorted(found)]
+
+
+def _with_owners(found: list[OutlineDefinition]) -> list[OutlineDefinition]:
+    """What names a class of the file before its own name belongs to that."""
+    classes: dict[tuple[str, ...], int] = {}
+    for number, one in enumerate(found):
+        if one.type is SymbolType.CLASS:
+            classes.setdefault(one.parts, number)
+    for number, one in enumerate(found):
+        owner = classes.get(one.parts[:-1])
+        if one.parent is None and owner is not None and owner != number:
+            one.parent = owner
+    return found
