@@ -29,6 +29,8 @@ _MARKUP = ("", "html")
 # What has no end is in no block of the grammar.
 _OPENED = re.compile(rb"^<script\b[^>]{0,1000}>", re.MULTILINE)
 _FENCE = re.compile(rb"\A\s*---[ \t]*$", re.MULTILINE)
+# What is still to be done says nothing of what is there.
+_NOTE = re.compile(r"\W*(?:todo|fixme|xxx|hack)\b|svelte-ignore|html-validate", re.IGNORECASE)
 _TAG_NAME = "tag_name"
 _OPENING_TAGS = ("start_tag", "self_closing_tag")
 
@@ -182,7 +184,7 @@ def _comment_of(nodes: Sequence[Node], source: bytes) -> str | None:
     marked = next((text for text in texts if text.startswith("@component")), None)
     if marked is not None:
         return marked.removeprefix("@component").strip() or None
-    return next((text for text in texts if text and is_about_code(text)), None)
+    return next((text for text in texts if text and is_about_code(text) and not _NOTE.match(text)), None)
 
 
 def _documenting(nodes: Sequence[Node]) -> Iterator[Node]:

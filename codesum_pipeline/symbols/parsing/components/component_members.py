@@ -3,6 +3,7 @@
 Types are looked up where the script itself declares them; what is imported or made by a utility type is not known.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
@@ -13,6 +14,7 @@ from codesum_pipeline.symbols.parsing.components.component_blocks import ASTRO, 
 
 # Types that name each other in a circle end here.
 _MOST_TYPES = 30
+_COMMENT = re.compile(r"/\*.*?\*/|(?<![:\w\"'`])//[^\n]*", re.DOTALL)
 _DECLARED = ("interface_declaration", "type_alias_declaration")
 _MEMBERS = ("property_signature", "method_signature")
 # What hands an event of a component on; another object's `emit` is none of its events.
@@ -53,7 +55,8 @@ class _MemberReader:
         self._calls = [node for node in nodes_below(root) if node.type == "call_expression"]
 
     def _text(self, node: Node | None) -> str:
-        return "" if node is None else " ".join(self._source[node.start_byte : node.end_byte].decode().split())
+        written = "" if node is None else self._source[node.start_byte : node.end_byte].decode()
+        return " ".join(_COMMENT.sub("", written).split())
 
     def _top(self) -> Iterator[Node]:
         """The statements at the top of the script, and what they export."""

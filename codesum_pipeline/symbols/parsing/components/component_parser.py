@@ -260,7 +260,9 @@ class ComponentParser:
             )
             kind = ScriptRole.MODULE if scripts[0].of_module else ScriptRole.INSTANCE
             is_shared = kind is ScriptRole.INSTANCE and self._language != SVELTE
-            shared = frozenset(parsed.facts.exports or ()) if is_shared else frozenset()
+            last_line = file.source.count(b"\n", 0, scripts[0].end) + 1
+            exports = frozenset(parsed.facts.exports or ()) if is_shared else frozenset()
+            shared = exports.difference(one.name for one in parsed.symbols if one.start_line > last_line)
             parts.append(ScriptPart(scripts, ComponentPart(kind, parsed, shared), reading))
         return tuple(parts)
 
