@@ -29,6 +29,7 @@ from codesum_pipeline.foundation.data_model.ids import (
     without_suffix,
 )
 from codesum_pipeline.foundation.data_model.symbol import FileFacts, Import, SymbolType
+from codesum_pipeline.foundation.language_facts.language_profiles import language_of_code
 from codesum_pipeline.foundation.store.last_reading import LastReading
 from codesum_pipeline.foundation.store.rows import lists_of_field, values_of
 from codesum_pipeline.foundation.store.schemas import TABLES
@@ -218,7 +219,10 @@ def read_classes(workspace: Workspace, of_files: Collection[str] | None = None) 
     columns = [classes.column(name).to_pylist() for name in names[:-2]]
     lists = [map(tuple, column.to_pylist()) for column in (*map(classes.column, names[-2:]), fields)]
     classes_read = (ClassInput(*row) for row in zip(*columns, *lists, strict=True))
-    found = [replace(one, own_source=source) for one, source in zip(classes_read, sources, strict=True)]
+    found = [
+        replace(one, own_source=source, language=language_of_code(one.language))
+        for one, source in zip(classes_read, sources, strict=True)
+    ]
     _LAST_CLASSES.keep(made_from, found, rows=len(found) << _SYMBOLS_OF_CLASS)
     return found
 

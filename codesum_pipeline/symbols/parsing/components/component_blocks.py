@@ -28,7 +28,9 @@ _LANGUAGES: Mapping[str, str] = {
 _MARKUP = ("", "html")
 # What has no end is in no block of the grammar.
 _OPENED = re.compile(rb"^<script\b[^>]{0,1000}>", re.MULTILINE)
-_FENCE = re.compile(rb"\A\s*---[ \t]*$", re.MULTILINE)
+_FENCE_MARK = b"---"
+_NESTING = re.compile(rb"(?P<opened><[A-Za-z]|\{)|</|/>|\}")
+_OPEN_A_STEP = 20
 # What is still to be done says nothing of what is there.
 _NOTE = re.compile(r"\W*(?:todo|fixme|xxx|hack)\b|svelte-ignore|html-validate", re.IGNORECASE)
 _TAG_NAME = "tag_name"
@@ -90,7 +92,9 @@ class _BlockReader:
 
     def _read_fenced(self, node: Node) -> None:
         code = next((child for child in node.children if child.type == "frontmatter_js_block"), None)
-        if code is not None:
+        if not self._source[: node.end_byte].rstrip().endswith(_FENCE_MARK):
+            self._tell(node, "the frontmatter is not read: it has no closing ---")
+        elif code is not None:
             self.scripts.append(ScriptBlock(code.start_byte, code.end_byte, "typescript", False))
 
     def _read_block(self, node: Node) -> None:
@@ -148,8 +152,6 @@ class _BlockReader:
     def find_unended(self) -> None:
         """Name the scripts that have no end."""
         known = sorted([*self.seen, *((node.start_byte, node.end_byte) for node in self.markup)])
-        if self._language == ASTRO and not self.scripts and _FENCE.match(self._source):
-            self.problems.append("line 1: the frontmatter is not read: it has no closing ---")
         for opened in _OPENED.finditer(self._source):
             place = bisect_right(known, (opened.start(), len(self._source))) - 1
             if place < 0 or known[place][1] <= opened.start():
@@ -160,6 +162,7 @@ class _BlockReader:
 
 def read_blocks(language: str, source: bytes, budget: WorkBudget) -> ComponentBlocks:
     """The parts of a component's file. Raises `MissingGrammar`, and `TooMuchWork` or `TooCostly` past the budget."""
+    budget.spend(_nesting_steps(source))
     root = parse_within_bounds(Parser(load_grammar(language)), source, budget).root_node
     budget.spend(NODE_STEPS * root.descendant_count)
     nodes = [inner for node in root.children for inner in (node.children if node.type == "ERROR" else (node,))]
@@ -175,6 +178,15 @@ def read_blocks(language: str, source: bytes, budget: WorkBudget) -> ComponentBl
         problems=tuple(reader.problems),
         has_errors=root.has_error,
     )
+
+
+def _nesting_steps(source: bytes) -> int:
+    """What the grammar takes for what is open at each place, which it does not report: it keeps a list of that."""
+    depth = steps = 0
+    for mark in _NESTING.finditer(source):
+        depth = max(0, depth + (1 if mark["opened"] else -1))
+        steps += depth
+    return steps // _OPEN_A_STEP
 
 
 def _comment_of(nodes: Sequence[Node], source: bytes) -> str | None:

@@ -13,6 +13,7 @@ from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
+from codesum_pipeline.foundation.data_model.printable import some_of
 from codesum_pipeline.foundation.data_model.symbol import Fact, FileFacts, Import, Symbol, SymbolFacts, SymbolType
 from codesum_pipeline.foundation.settings.stage_settings import STEPS_PER_BYTE
 from codesum_pipeline.symbols.languages.hooks import child_of_type
@@ -46,6 +47,7 @@ from codesum_pipeline.symbols.parsing.file_reader import Reading
 from codesum_pipeline.symbols.parsing.text import ParsedFile, content_hash, count_lines
 
 COMPONENTS_VERSION = 1
+_MOST_TOLD = 5
 _NOT_LINE_ENDS = re.compile(rb"[^\n]+")
 _MARKUP_LANGUAGE = "tsx"
 # A canonical line of the file with its real line.
@@ -131,7 +133,7 @@ class _ComponentFile:
             literals=tuple(dict.fromkeys(text for facts in documents for text in facts.literals)),
             lost_definitions=sum(facts.lost_definitions or 0 for facts in documents) if is_lost_known else None,
             call_places=joined.call_places,
-            failure="; ".join(blocks.problems) or None,
+            failure=some_of(blocks.problems, _MOST_TOLD, mark="; ") or None,
             lost_lines=tuple(sorted(lost)) or None,
         )
         return ParsedFile(facts, joined.symbols)
