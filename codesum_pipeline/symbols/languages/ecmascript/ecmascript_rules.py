@@ -70,10 +70,13 @@ class EcmascriptRules(Rules):
                 yield key
 
     def owner_key(self, definition: Scope) -> Key:
-        """That of the nearest member around: of a class, or of an object that may be a function's."""
+        """That of the nearest member around: of a class, or of an object that may be a function's. All options of a
+        component are functions of the component."""
         member = next((scope for scope in definition.around() if scope.is_member or scope.is_class), None)
         if member is None:
             return super().owner_key(definition)
+        if member.parent is not None and COMPONENT in member.parent.modifiers:
+            return member.parent.key
         return member.key if member.is_class else member.key[:-1]
 
     def own_class(self, scope: Scope, key: Key) -> Scope | None:

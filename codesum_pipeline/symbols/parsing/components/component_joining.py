@@ -286,7 +286,8 @@ class _JoinedReferences:
         """What is around a symbol; the members of the object that is the component are the component's."""
         scope, is_member = self._read[number]["around"][at]
         is_own = self._names[number][self._read[number]["symbols"][at][0]].startswith(self._component.name + SEPARATOR)
-        return [0 if scope < 0 and is_member and is_own else self._declaring(number, scope), is_member]
+        is_option = is_own and is_member and self._parts[number].kind is ScriptRole.MODULE
+        return [0 if scope < 0 and is_option else self._declaring(number, scope), is_member]
 
     def _members(self) -> dict[str, int]:
         """The names that markup uses of an object that is the component: of its own members, with 0, and of what its

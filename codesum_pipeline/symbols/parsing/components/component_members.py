@@ -14,6 +14,7 @@ from codesum_pipeline.symbols.parsing.components.component_blocks import ASTRO, 
 
 # Types that name each other in a circle end here.
 _MOST_TYPES = 30
+_CLAUSE = re.compile(r"export ?\{([^{}]*)\}(?! ?from\b)")
 _COMMENT = re.compile(r"/\*.*?\*/|(?<![:\w\"'`])//[^\n]*", re.DOTALL)
 _DECLARED = ("interface_declaration", "type_alias_declaration")
 _MEMBERS = ("property_signature", "method_signature")
@@ -165,10 +166,11 @@ class _MemberReader:
                 yield ComponentMember(self._word(first), "", first.start_byte, is_event=True)
 
     def _exported(self, statement: Node) -> Iterator[ComponentMember]:
-        """`export { className as class }`."""
-        clause = child_of_type(statement, "export_clause")
-        for one in clause.named_children if clause is not None else ():
-            yield ComponentMember(self._text(find_field(one, "alias") or find_field(one, "name")), "", one.start_byte)
+        """`export { className as class }`, in which the grammar does not know the word behind `as`."""
+        clause = _CLAUSE.match(self._text(statement))
+        for one in clause[1].split(",") if clause is not None else ():
+            if name := one.rpartition(" as ")[2].strip():
+                yield ComponentMember(name, "", statement.start_byte)
 
     def _variable(self, variable: Node) -> Iterator[ComponentMember]:
         name = find_field(variable, "name")
