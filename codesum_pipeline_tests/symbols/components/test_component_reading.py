@@ -85,6 +85,11 @@ FIELDS = {
         "<script>\nexport let a\nexport let b = 1, c;\nexport const d = 2\nlet e\nexport { e as class }\n</script>",
         ["a", "b", "c", "class"],
     ),
+    "types in comments": (
+        "A.svelte",
+        "<script>\n/**\n * The size.\n * @type {1 | 2}\n */\nexport let size = 1\nexport let a\n</script>",
+        ["size: 1 | 2", "a"],
+    ),
     "properties of Svelte 5": (
         "A.svelte",
         '<script lang="ts">\ntype Props = { a: string; b?: () => void };\n'
@@ -127,6 +132,8 @@ DOCUMENTED = {
         "A card.",
     ),
     "a comment at the top of the frontmatter": ("A.astro", "---\n// A card.\n\nconst a = 1\n---\n<b/>", "A card."),
+    "no comment about a property": ("A.svelte", "<script>\n/** The title. */\nexport let title\n</script>", None),
+    "several lines": ("A.astro", "---\n// A card\n// of a user.\nimport a from 'a'\n---\n<b/>", "A card\nof a user."),
     "no licence": ("A.vue", "<!-- Copyright 2024 The Authors -->\n" + setup("f()"), None),
     "no note of what is to be done": ("A.vue", "<!-- TODO: more -->\n" + setup("f()"), None),
 }

@@ -4,8 +4,8 @@ The parser of a script sees the whole file with blanks for all else, so that eac
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise, takewhile
 from typing import Protocol
 
 from msgspec import Struct
@@ -48,6 +48,7 @@ from codesum_pipeline.symbols.parsing.text import ParsedFile, content_hash, coun
 
 COMPONENTS_VERSION = 1
 _MOST_TOLD = 5
+_LONGEST_RUN = 40
 _NOT_LINE_ENDS = re.compile(rb"[^\n]+")
 _MARKUP_LANGUAGE = "tsx"
 # A canonical line of the file with its real line.
@@ -103,9 +104,7 @@ class _ComponentFile:
         """The file as a whole."""
         code = [line for script in scripts for line in script.reading.reader.lines]
         documents = [script.part.parsed.facts for script in scripts]
-        docstring = blocks.comment or self._documentation(scripts) or next(
-            (one.docstring for one in documents if one.docstring), None
-        )  # fmt: skip
+        docstring = blocks.comment or next(self._documentation(scripts), None)
         component = self._component(blocks, scripts, markup, code, docstring)
         joined = join_parts(component, parts)
         if not (blocks.scripts or blocks.markup or blocks.modules):
@@ -206,18 +205,37 @@ class _ComponentFile:
         others = ((number, line.strip()) for number, line in enumerate(rest.decode().split("\n"), 1))
         return sorted([*code, *((number, line) for number, line in others if line)], key=lambda line: line[0])
 
-    def _documentation(self, scripts: Sequence[ScriptPart]) -> str | None:
-        """The comment right above the default export of a module."""
-        for script in scripts:
-            for before, node in pairwise(script.reading.tree.root_node.named_children):
-                if node.type == "export_statement" and child_of_type(node, "default") and before.type == "comment":
-                    text = doc_text([self._text(before)]).strip()
-                    if text and is_about_code(text) and before.end_point.row + 1 == node.start_point.row:
-                        return text
-        return None
+    def _documentation(self, scripts: Sequence[ScriptPart]) -> Iterator[str]:
+        """The comments of the scripts that are about the component: right above a default export, else what a script
+        begins with that is not right above something else than an import."""
+        tops = [script.reading.tree.root_node.named_children for script in scripts]
+        pairs = [pair for top in tops for pair in pairwise(top) if _is_default(pair[1])]
+        heads = [takewhile(lambda pair: pair[0].type == "comment", pairwise(top)) for top in tops]
+        pairs += [pair for head in heads for pair in head if _stands_apart(*pair)]
+        for before, _ in pairs:
+            text = self._said_above(before)
+            if text and not text.startswith("@") and is_about_code(text):
+                yield text
 
-    def _text(self, node: Node) -> str:
-        return self.source[node.start_byte : node.end_byte].decode()
+    def _said_above(self, node: Node) -> str:
+        """What a comment says, with those of one line right above it."""
+        run: list[Node] = []
+        above: Node | None = node
+        while above is not None and above.type == "comment":
+            if run and above.end_point.row + 1 != run[0].start_point.row:
+                break
+            run.insert(0, above)
+            above = above.prev_named_sibling if len(run) < _LONGEST_RUN else None
+        return doc_text([self.source[one.start_byte : one.end_byte].decode() for one in run]).strip()
+
+
+def _is_default(node: Node) -> bool:
+    return node.type == "export_statement" and child_of_type(node, "default") is not None
+
+
+def _stands_apart(comment: Node, node: Node) -> bool:
+    """Whether a comment is not right above what follows, or above imports."""
+    return comment.end_point.row + 1 < node.start_point.row or node.type == "import_statement"
 
 
 class ComponentParser:

@@ -14,7 +14,7 @@ from codesum_pipeline.symbols.parsing.components.markup_code import (
     with_names,
 )
 
-_LOOP = re.compile(r"\s*(.*?)\s+(?:in|of)\s+(.*)", re.DOTALL)
+_LOOP = re.compile(r"(.*?)\s(?:in|of)\s(.*)", re.DOTALL)
 _END_OF_NAME = re.compile(r"[:.=\s]")
 _ELEMENTS = ("element", "template_element")
 # The directives that Vue brings along; each other one is a variable of the script.
