@@ -56,9 +56,9 @@ class JoinedParts(Struct, frozen=True):
     call_places: tuple[int, ...]
 
 
-def join_parts(component: Symbol, parts: Sequence[ComponentPart]) -> JoinedParts:
-    """Join the parts of a file; the component is the first symbol."""
-    return _Joiner(component, parts).join()
+def join_parts(component: Symbol, parts: Sequence[ComponentPart], modules: Sequence[Import]) -> JoinedParts:
+    """Join the parts of a file; the component is the first symbol. `modules` are scripts in other files."""
+    return _Joiner(component, parts).join(modules)
 
 
 def default_class(parsed: ParsedFile) -> Symbol | None:
@@ -101,7 +101,7 @@ class _Joiner:
         group, _, member = rest.partition(SEPARATOR)
         return SEPARATOR.join(filter(None, (self._name, member if is_flat and group in _MEMBER_GROUPS else rest)))
 
-    def join(self) -> JoinedParts:
+    def join(self, modules: Sequence[Import]) -> JoinedParts:
         """Symbols keep their order in each part; the ones without a name come last."""
         found: list[Symbol] = []
         for part, names in zip(self._parts, self._locals, strict=True):
@@ -115,7 +115,8 @@ class _Joiner:
                 else []
             )
         found = [*(one for one in found if not one.is_unnamed), *(one for one in found if one.is_unnamed)]
-        content = _JoinedReferences(self._component, self._parts, self._locals, found).content
+        content = _JoinedReferences(self._component, self._parts, self._locals).content
+        content["imports"] += [[-1, one.module, None, None, 0] for one in modules]
         places = [place for part in self._parts for place in self._places(part)]
         return JoinedParts(
             symbols=(self._component, *found),
@@ -126,7 +127,7 @@ class _Joiner:
                 for part, names in zip(self._parts, self._locals, strict=True)
                 if part.kind is not ScriptRole.MARKUP
                 for one in part.parsed.facts.imports
-            ]),
+            ] + [*modules]),
             call_places=tuple(places),
         )  # fmt: skip
 
@@ -173,7 +174,6 @@ class _JoinedReferences:
         component: Symbol,
         parts: Sequence[ComponentPart],
         names: Sequence[Mapping[str, str]],
-        symbols: Sequence[Symbol],
     ) -> None:
         self._component, self._parts, self._names = component, parts, names
         self._read = [json.loads(part.parsed.facts.references) for part in parts]

@@ -106,7 +106,8 @@ class _ComponentFile:
         documents = [script.part.parsed.facts for script in scripts]
         docstring = blocks.comment or next(self._documentation(scripts), None)
         component = self._component(blocks, scripts, markup, code, docstring)
-        joined = join_parts(component, parts)
+        modules = [Import(module, 0, None, None, None, line) for module, line in blocks.modules]
+        joined = join_parts(component, parts, modules)
         if not (blocks.scripts or blocks.markup or blocks.modules):
             joined = JoinedParts((), "{}", (), (), ())
         text = "\n".join(line for _, line in self._lines(code, [(one.start, one.end) for one in blocks.scripts]))
@@ -121,7 +122,7 @@ class _ComponentFile:
             source=text,
             lines=count_lines(self.source),
             docstring=docstring,
-            imports=(*joined.imports, *(Import(module, 0, None, None, None, line) for module, line in blocks.modules)),
+            imports=joined.imports,
             globals=tuple(dict.fromkeys(name for facts in documents for name in facts.globals)),
             exports=joined.exports,
             references=joined.references,
@@ -149,13 +150,13 @@ class _ComponentFile:
         it."""
         class_ = next(filter(None, (default_class(one.part.parsed) for one in scripts)), None)
         beside = {
-            symbol.name
+            symbol.id
             for script in scripts
             for symbol in script.part.parsed.symbols
             if symbol is not class_ and (script.part.kind is ScriptRole.MODULE or symbol.name in script.part.shared)
         }
         name = component_name(self.path)
-        name = f"{name}Component" if name in beside else name
+        name = f"{name}Component" if f"{self.path}{SEPARATOR}{name}" in beside else name
         hidden = [*blocks.styles, *((one.start, one.end) for one in blocks.scripts)]
         shown = [(node.start_byte, node.end_byte) for node in blocks.markup]
         lines = [(1, f"component {name}"), *self._lines(code, hidden, shown)]
