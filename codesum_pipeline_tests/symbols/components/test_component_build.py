@@ -76,7 +76,7 @@ def test_the_fields_of_a_component_are_its_properties_events_and_slots(built: Wo
         "Star": ["filled: boolean", "size: number", "event click"],
         "ItemCard": ["title: string", "cents: number", "note: string", "event remove", "event open", "slot footer"],
         "BaseIcon": [],
-        "Layout": ["slot default"],
+        "Layout": [],
         "Home": ["greeting: string", "offers: number[]"],
     }
 

@@ -108,7 +108,7 @@ FIELDS = {
         "const { a, href = '' } = Astro.props as Props;\n---\n<b/>",
         ["a: string", "href"],
     ),
-    "slots": ("A.vue", '<template><slot/><slot name="foot"/></template>', ["slot default", "slot foot"]),
+    "slots": ("A.vue", '<template><slot/><slot name="foot"/></template>', ["slot foot"]),
 }
 
 

@@ -88,7 +88,7 @@ second tier) finds its scripts, and the deep parsers of JavaScript, TypeScript a
 | code beside it, for others | `<script>` | `<script module>`, `context="module"` | what the frontmatter exports |
 | properties | `defineProps`, `defineModel`, `props` | `export let`, `$props()` | `Props`, `Astro.props` |
 | events | `defineEmits`, `emits`, `$emit("…")` | `createEventDispatcher`, `on:…` without a handler | |
-| slots | `<slot>` | `<slot>` | `<slot>` |
+| slots | `<slot name="…">` | `<slot name="…">` | `<slot name="…">` |
 
 The component is a class, and its signature is `component UserCard`. Its name is that of its file, written as in markup:
 `user-card.vue` is `UserCard`, `Card/index.vue` is `Card`, `blog/+page.svelte` is `BlogPage`. Its fields are its

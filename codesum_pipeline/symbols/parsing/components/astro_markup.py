@@ -41,8 +41,7 @@ class _AstroReader:
         tag = tag_of(element)
         name = name_of_tag(tag, self._source) if tag is not None else ""
         if name == "slot":
-            slot = attributes_of(element, self._source).get("name", "default")
-            self._found.slots.setdefault(slot, element.start_byte)
+            self._found.add_slot(attributes_of(element, self._source).get("name", ""), element.start_byte)
         return name if name[:1].isupper() or "." in name else ""
 
     def _expression(self, expression: Node) -> str:

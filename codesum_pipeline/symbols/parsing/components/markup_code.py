@@ -34,6 +34,11 @@ class MarkupCode(Struct):
         if _COMPONENT.fullmatch(name) and name.partition(".")[0] not in names:
             self.statements.append(f"(<{name}/>);")
 
+    def add_slot(self, name: str, start: int) -> None:
+        """A place for what is written between the tags of the component; one without a name is that of all else."""
+        if name not in ("", "default"):
+            self.slots.setdefault(name, start)
+
     def add_expression(self, code: str, names: Names) -> None:
         """A value that is shown or passed on."""
         if code := code.strip():

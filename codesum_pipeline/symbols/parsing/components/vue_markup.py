@@ -78,8 +78,7 @@ class _VueReader:
 
     def _read_name(self, element: Node, name: str, names: Names) -> None:
         if name == _HTML_SLOT:
-            slot = attributes_of(element, self._source).get("name", "default")
-            self._found.slots.setdefault(slot, element.start_byte)
+            self._found.add_slot(attributes_of(element, self._source).get("name", ""), element.start_byte)
             return
         camel = camel_case(name)
         pascal = camel[:1].upper() + camel[1:]
