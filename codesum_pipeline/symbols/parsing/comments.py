@@ -221,3 +221,8 @@ def _block_lines(comment: str) -> list[str]:
     if all(_STAR.match(line) for line in others if line.strip(_BLANKS)):
         others = [_STAR.sub("", line) for line in others]
     return [_OPENING.sub("", first).strip(_BLANKS), *dedent("\n".join(others)).split("\n")]
+
+
+def is_about_code(text: str) -> bool:
+    """Whether what a comment says is neither a note to a tool nor a licence."""
+    return not _DIRECTIVE.match(text) and not _LEGAL.search(text)

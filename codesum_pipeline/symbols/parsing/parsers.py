@@ -5,7 +5,6 @@ from functools import cache, partial
 from importlib.metadata import version
 from itertools import islice
 
-from msgspec import Struct
 from msgspec.structs import replace
 from tree_sitter import Node, Parser, Tree
 
@@ -32,9 +31,11 @@ from codesum_pipeline.symbols.parsing.bounded import (
 )
 from codesum_pipeline.symbols.parsing.chains import CHAINS_VERSION
 from codesum_pipeline.symbols.parsing.comments import COMMENTS_VERSION
+from codesum_pipeline.symbols.parsing.components.component_blocks import COMPONENT_LANGUAGES
+from codesum_pipeline.symbols.parsing.components.component_parser import ComponentParser
 from codesum_pipeline.symbols.parsing.condition_texts import CONDITIONS_VERSION
 from codesum_pipeline.symbols.parsing.expressions import EXPRESSIONS_VERSION
-from codesum_pipeline.symbols.parsing.file_reader import FileReader
+from codesum_pipeline.symbols.parsing.file_reader import FileReader, Reading
 from codesum_pipeline.symbols.parsing.file_tokens import bytes_as_characters
 from codesum_pipeline.symbols.parsing.grammar import Grammar, compile_grammar
 from codesum_pipeline.symbols.parsing.held_functions import NAMES_VERSION
@@ -45,7 +46,7 @@ from codesum_pipeline.symbols.parsing.lost_definitions import (
     lost_lines,
     with_lost_definitions,
 )
-from codesum_pipeline.symbols.parsing.outline_parser import OUTLINE_PARSERS
+from codesum_pipeline.symbols.parsing.outline_parser import OUTLINE_PARSERS, OutlineParser
 from codesum_pipeline.symbols.parsing.overloads import IDS_VERSION
 from codesum_pipeline.symbols.parsing.recovery import RECOVERY_VERSION, Recovery, changed_spans, error_places
 from codesum_pipeline.symbols.parsing.reference_facts import REFERENCES_VERSION
@@ -58,14 +59,6 @@ _MOST_LOOKED_AT = 1_000
 
 class NothingParsed(Exception):
     """Nothing that a parser found in a file can be trusted."""
-
-
-class Reading(Struct, frozen=True):
-    """How one file is read: its reader, the tree that it reads, and the file's lines that look like a definition."""
-
-    reader: FileReader
-    tree: Tree
-    lines: tuple[DefinitionLine, ...]
 
 
 def usual_budget(source: bytes) -> WorkBudget:
@@ -110,13 +103,20 @@ class LanguageParser:
         file's size.
         """
         budget = budget or usual_budget(source)
+        version = version or self.version(hash_policy)
+        return self.read(source, file_path, blob=blob, hash_policy=hash_policy, budget=budget, version=version)[0]
+
+    def read(
+        self, source: bytes, file_path: str, *, blob: str, hash_policy: HashPolicy, budget: WorkBudget, version: str
+    ) -> tuple[ParsedFile, Reading]:
+        """The symbols and facts of one file, and what they were read from; raises as `parse`."""
         with own_walks():
             read = self.reading(source, file_path, hash_policy=hash_policy, budget=budget)
-            found = read.reader.read(blob, version or self.version(hash_policy))
+            found = read.reader.read(blob, version)
             has_clauses = bool(self.declaration.clauses)
-            return with_lost_definitions(found, read.lines, source, read.tree, has_clauses=has_clauses)
+            return with_lost_definitions(found, read.lines, source, read.tree, has_clauses=has_clauses), read
 
-    def reading(self, source: bytes, file_path: str, *, hash_policy: HashPolicy, budget: WorkBudget) -> "Reading":
+    def reading(self, source: bytes, file_path: str, *, hash_policy: HashPolicy, budget: WorkBudget) -> Reading:
         """The reader of one file's symbols and facts, and what it reads; raises as `parse`.
 
         A file that does not parse, or in which lines look like a definition and are none, is read again without what
@@ -283,20 +283,28 @@ def _installed(distribution: str) -> str:
     return f"{distribution}/{version(distribution)}"
 
 
-# The languages that are read deep; those of the second tier are in `OUTLINE_PARSERS`.
+# The languages that are read deep; those of components are read by these, and `OUTLINE_PARSERS` reads the second tier.
 PARSERS: Mapping[str, LanguageParser] = {
     declaration.spec.name: LanguageParser(declaration) for declaration in declarations()
+}
+
+COMPONENT_PARSERS: Mapping[str, ComponentParser] = {
+    language: ComponentParser(language, PARSERS) for language in COMPONENT_LANGUAGES
 }
 
 
 def reads_definitions(language: str) -> bool:
     """Whether files of a language have definitions that are read."""
-    return language in PARSERS or language in OUTLINE_PARSERS
+    return _parser_of(language) is not None
+
+
+def _parser_of(language: str) -> LanguageParser | ComponentParser | OutlineParser | None:
+    return PARSERS.get(language) or COMPONENT_PARSERS.get(language) or OUTLINE_PARSERS.get(language)
 
 
 def parser_version(language: str, hash_policy: HashPolicy, steps_per_byte: int = STEPS_PER_BYTE) -> str:
     """What `FileFacts.parser` is of a file of this language that is parsed now."""
-    parser = PARSERS.get(language) or OUTLINE_PARSERS.get(language)
+    parser = _parser_of(language)
     return parser.version(hash_policy, steps_per_byte) if parser else text_parser(hash_policy)
 
 
@@ -321,7 +329,7 @@ def parse_file(
     """
     text = read_text(data, language).text if encoding is None else decode_text(data, encoding)
     source = text.encode()
-    parser = PARSERS.get(language) or OUTLINE_PARSERS.get(language)
+    parser = _parser_of(language)
     if parser is None:
         return parse_text(source, path, language=language, blob=blob, hash_policy=hash_policy)
     version, failure = parser.version(hash_policy, steps_per_byte), None

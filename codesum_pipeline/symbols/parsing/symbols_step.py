@@ -38,7 +38,7 @@ from codesum_pipeline.symbols.parsing.batches import (
 )
 from codesum_pipeline.symbols.parsing.compiled_files import OfferedDocument, digest_of
 from codesum_pipeline.symbols.parsing.outline_parser import OUTLINE_PARSERS
-from codesum_pipeline.symbols.parsing.parsers import PARSERS, parser_version
+from codesum_pipeline.symbols.parsing.parsers import COMPONENT_PARSERS, PARSERS, parser_version
 from codesum_pipeline.symbols.parsing.text import text_parser
 from codesum_pipeline.symbols.scip.offering import Offer, find_offers
 
@@ -47,6 +47,7 @@ PARSER_VERSION = "; ".join(
     [
         *(parser.version(HashPolicy.CANONICAL) for parser in PARSERS.values()),
         *(parser.version(HashPolicy.CANONICAL) for parser in OUTLINE_PARSERS.values()),
+        *(parser.version(HashPolicy.CANONICAL) for parser in COMPONENT_PARSERS.values()),
         text_parser(HashPolicy.CANONICAL),
     ]
 )

@@ -17,7 +17,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "languages.md"
 HEAD = """# Languages
 
 Files of these languages are parsed with tree-sitter into functions and classes; every other text file is indexed
-as a file. There are two tiers:
+as a file. There are two tiers, and [components](#components):
 
 | | first tier: read deep | second tier: [read by a table](#the-second-tier) |
 |---|---|---|
@@ -77,13 +77,49 @@ of the language. What stands before a name may be a class, or a file without its
 
 """
 
+COMPONENTS = """## Components
+
+A file of Vue, Svelte or Astro is one component. The grammar of its language (from the same package as those of the
+second tier) finds its scripts, and the deep parsers of JavaScript, TypeScript and TSX read them on their real lines.
+
+| | Vue | Svelte | Astro |
+|---|---|---|---|
+| code of the component | `<script setup>`, the default export | `<script>` | the frontmatter, scripts in the page |
+| code beside it, for others | `<script>` | `<script module>`, `context="module"` | what the frontmatter exports |
+| properties | `defineProps`, `defineModel`, `props` | `export let`, `$props()` | `Props`, `Astro.props` |
+| events | `defineEmits`, `emits`, `$emit("…")` | `createEventDispatcher`, `on:…` without a handler | |
+| slots | `<slot name="…">` | `<slot name="…">` | `<slot name="…">` |
+
+The component is a class, and its signature is `component UserCard`. Its name is that of its file, written as in markup:
+`user-card.vue` is `UserCard`, `Card/index.vue` is `Card`, `blog/+page.svelte` is `BlogPage`. Its fields are its
+properties, events (`event save`) and slots (`slot footer`), with the types that its script says. What documents it is a
+comment of Svelte with `@component`, else the first comment at the top of the file, else the one above the default
+export or at the top of the script. Functions that run for each use of the component stand in it
+(`UserCard::save`), also those of `methods` and `computed`; those of its modules stand beside it.
+
+An element that is made of a component is a call of that component, as in JSX, and an expression in the markup is code
+of the component: it calls and names functions. What markup binds (the item of a loop, what a slot passes) is no name
+of the script. The element's name is looked up among the imports; `<user-card>` is `UserCard` in Vue. Only Vue knows
+components without an import, which a program or Nuxt registers: there the only component of that name is meant. `@/`,
+`~/` and `$lib/` are the folders that the tools of Vue, Nuxt and SvelteKit mean, where no `tsconfig.json` says
+otherwise.
+
+Of the text of a file, the markup belongs to the component and the styles to the file alone: a change of a style changes
+only the file's document, and one of the markup that and the component's. An indent in either changes nothing.
+
+What cannot be read is named by the build, with its line, and the rest of the file is read: a second script of the same
+kind, a script in another language than JavaScript and TypeScript, one without an end, a template that is not HTML. A
+script in another file (`src="…"`) is an import.
+
+"""
+
 BESIDE = Path(__file__).with_name("beside_a_compiler.md").read_text(encoding="utf-8")
 
 
 def page() -> str:
     """The whole page."""
     sections = "\n".join(map(_section, sorted(declarations(), key=_name)))
-    return HEAD + _overview() + "\n" + SECOND_TIER + _outlines() + "\n" + BESIDE + sections
+    return HEAD + _overview() + "\n" + SECOND_TIER + _outlines() + "\n" + COMPONENTS + BESIDE + sections
 
 
 def _name(declaration: Declaration) -> str:
