@@ -46,8 +46,10 @@ _SAME_LANGUAGE = frozenset({"capture", "debug", "memit", "mprun", "prun", "snake
 # Lines in a text of several lines begin as they like.
 _LONG_TEXT = re.compile(r'("""|\'\'\')(?:\\.|[^\\])*?(?:\1|\Z)', re.DOTALL)
 _TITLE = re.compile(r"[ ]{0,3}#{1,6}[ \t]+(.*)")
-# Badges, images, tables, lists, rules and quotes: no paragraph.
-_NO_PROSE = re.compile(r"[ ]{0,3}(?:[<!|>$]|\[!\[|[-*+][ \t]|\d+[.)][ \t]|```|~~~|[-=*_]{3,}[ \t]*$)")
+# Further below, a title is that of a part.
+_TEXTS_WITH_TITLE = 4
+# Badges, images, tables, lists, rules, quotes and empty space: no paragraph.
+_NO_PROSE = re.compile(r"[ ]{0,3}(?:[!|>$]|\[!\[|[-*+][ \t]|\d+[.)][ \t]|```|~~~|[-=*_]{3,}[ \t]*$|&\w+;[ \t]*$)")
 _UNDERLINE = re.compile(r"[ ]{0,3}(?:={2,}|-{2,})[ \t]*")
 
 
@@ -229,24 +231,30 @@ def _without_magics(text: str, language: str) -> Iterator[str]:
 
 
 def _documentation(texts: Sequence[str]) -> str | None:
-    """The first title of some texts and the first paragraph after it; without a title, the first paragraph."""
-    title, paragraph = "", list[str]()
-    for text in texts:
-        lines = text.split("\n")
-        for line, below in zip(lines, [*lines[1:], ""], strict=True):
-            found = _TITLE.fullmatch(line)
-            is_title = found is not None or (line.strip() != "" and _UNDERLINE.fullmatch(below) is not None)
-            if is_title and not paragraph and not title:
-                title = (found[1] if found else line).strip(" \t#")
-            elif is_title or _NO_PROSE.match(line) or not line.strip():
-                if paragraph:
-                    return _joined(title, paragraph)
-            else:
-                paragraph.append(line.strip())
+    """The first title, if one of the first texts has any, with the first paragraph after it; else that of all."""
+    said = [part for text in texts[:_TEXTS_WITH_TITLE] for part in _said(text)]
+    first = next((place for place, (_, is_title) in enumerate(said) if is_title), -1)
+    title = said[first][0] if first >= 0 else ""
+    paragraph = next((text for text, is_title in said[first + 1 :] if not is_title), "")
+    return "\n\n".join(filter(None, (title, paragraph))) or None
+
+
+def _said(text: str) -> Iterator[tuple[str, bool]]:
+    """The titles and paragraphs of a text in order, and whether each is a title."""
+    lines = text.split("\n")
+    paragraph = list[str]()
+    is_html = False
+    for line, below in zip(lines, [*lines[1:], ""], strict=True):
+        found = _TITLE.fullmatch(line)
+        is_html = bool(line.strip()) and (is_html or line.lstrip().startswith("<"))
+        is_title = found is not None or (line.strip() != "" and _UNDERLINE.fullmatch(below) is not None)
+        if not is_title and not is_html and line.strip() and not _NO_PROSE.match(line):
+            paragraph.append(line.strip())
+            continue
         if paragraph:
-            return _joined(title, paragraph)
-    return title or None
-
-
-def _joined(title: str, paragraph: Sequence[str]) -> str:
-    return "\n\n".join(filter(None, (title, "\n".join(paragraph))))
+            yield "\n".join(paragraph), False
+            paragraph = []
+        if is_title and (title := (found[1] if found else line).strip(" \t#")):
+            yield title, True
+    if paragraph:
+        yield "\n".join(paragraph), False
