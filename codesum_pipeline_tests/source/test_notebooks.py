@@ -16,7 +16,7 @@ from codesum_pipeline.foundation.data_model.notebook_cells import cell_at
 from codesum_pipeline.foundation.language_facts.file_languages import language_of_kernel
 from codesum_pipeline.source.files.content import judge_content, lines_of, text_of, without_outputs
 from codesum_pipeline.source.files.encodings import read_other_version
-from codesum_pipeline.source.files.notebooks import Notebook, read_notebook, slim_notebook
+from codesum_pipeline.source.files.notebooks import NotebookScript, read_notebook, slim_notebook
 from codesum_pipeline_tests.support.notebooks import notebook
 
 CELLS = [
@@ -42,7 +42,7 @@ def load(path):
 """
 
 
-def read(text: str) -> Notebook:
+def read(text: str) -> NotebookScript:
     return read_notebook(text.encode())
 
 
@@ -110,7 +110,7 @@ def test_a_byte_order_mark_is_no_part_of_a_notebook() -> None:
 
 
 def test_a_notebook_without_cells_is_an_empty_script() -> None:
-    assert read_notebook(of_cells()) == Notebook("", "", "python", (), None)
+    assert read_notebook(of_cells()) == NotebookScript("", "", "python", (), None)
     assert read_notebook(b'{"nbformat": 4}').script == ""
 
 

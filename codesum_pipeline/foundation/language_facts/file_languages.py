@@ -19,7 +19,6 @@ _SIGNS = {
     for extension in sorted({extension for one in _PROFILES.values() for extension in one.shared})
 }
 _LANGUAGE_OF_TITLE = {one.title.lower(): name for name, one in _PROFILES.items()}
-_LONGEST_NAME = 100
 # Of a file, more says no more about its language.
 _LONGEST_SIGN = 1 << 16
 _WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
@@ -91,8 +90,12 @@ def language_of_first_line(data: bytes) -> str | None:
         programs = [word for word in programs[1:] if not word.startswith("-") and "=" not in word]
     if not programs:
         return None
-    program = re.sub(r"(?<![\d.])[\d.]+$", "", programs[0])
-    return _LANGUAGE_OF_INTERPRETER.get(program)
+    return _language_of_program(programs[0])
+
+
+def _language_of_program(name: str) -> str | None:
+    """The language of an interpreter, whose name may end with a version."""
+    return _LANGUAGE_OF_INTERPRETER.get(re.sub(r"(?<![\d.])[\d.]+$", "", name))
 
 
 def is_notebook(path: str) -> bool:
@@ -107,7 +110,7 @@ def language_of_kernel(name: str, extension: str) -> str:
         return "python"
     lower = name.lower()
     found = lower if lower in LANGUAGES else _LANGUAGE_OF_TITLE.get(lower) or language_of_path(f"x{extension.lower()}")
-    found = found or _LANGUAGE_OF_INTERPRETER.get(re.sub(r"[\d.]+$", "", lower[:_LONGEST_NAME]))
+    found = found or _language_of_program(lower)
     return found if found is not None and is_program(found) else TEXT
 
 

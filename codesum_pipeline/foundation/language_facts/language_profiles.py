@@ -91,6 +91,8 @@ class LanguageProfile(Struct, frozen=True):
     project_files: tuple[str, ...] = ()
     # The names of methods that run when an object is made; `OF_CLASS` is the name of the class.
     constructors: frozenset[str] = frozenset()
+    # How a line of a notebook begins that its kernel carries out itself.
+    magics: str = r"[ \t]*%{1,2}[A-Za-z]"
 
 
 _LISTS = ("extensions", "file_names", "interpreters", "traits", "project_files", "constructors")

@@ -33,19 +33,12 @@ _NUL = "\0"
 
 # An image within text: Colab keeps pasted ones so.
 _EMBEDDED = re.compile(r"(data:[\w.+-]{1,40}/[\w.+-]{1,80};base64,)[A-Za-z0-9+/=%]{100,}")
-_LINE_MAGIC = re.compile(r"[ \t]*%{1,2}[A-Za-z]")
 _CELL_MAGIC = re.compile(r"\s*%%(\w+)")
-# What IPython adds to Python: shell commands, help, and what either gives to a name.
-_PYTHON_MAGIC = re.compile(
-    r"[ \t]*(?:!|%{1,2}[A-Za-z]|\?{1,2}[A-Za-z_*]|[\w.*]+\?{1,2}[ \t]*$"
-    r"|[\w.,\[\] \t]{1,200}=[ \t]*(?:!|%[A-Za-z])(?!=))"
-)
-_OTHER_MAGICS = {"rust": re.compile(r":[a-z]"), "c-sharp": re.compile(r"#[!r]"), "f-sharp": re.compile(r"#[!r]")}
 # The rest of a cell that begins with one of these is in the language of the kernel.
 _SAME_LANGUAGE = frozenset({"capture", "debug", "memit", "mprun", "prun", "snakeviz", "time", "timeit", "px"})
 # Lines in a text of several lines begin as they like.
-_LONG_TEXT = re.compile(r'("""|\'\'\')(?:\\.|[^\\])*?(?:\1|\Z)', re.DOTALL)
-_TITLE = re.compile(r"[ ]{0,3}#{1,6}[ \t]+(.*)")
+_LONG_TEXT = re.compile(r'("""|\'\'\')(?:\\.?|[^\\])*?(?:\1|\Z)', re.DOTALL)
+_TITLE = re.compile(r"[ ]{0,3}#{1,6}[ \t](.*)")
 # Further below, a title is that of a part.
 _TEXTS_WITH_TITLE = 4
 # Badges, images, tables, lists, rules, quotes and empty space: no paragraph.
@@ -53,7 +46,7 @@ _NO_PROSE = re.compile(r"[ ]{0,3}(?:[!|>$]|\[!\[|[-*+][ \t]|\d+[.)][ \t]|```|~~~
 _UNDERLINE = re.compile(r"[ ]{0,3}(?:={2,}|-{2,})[ \t]*")
 
 
-class Notebook(Struct, frozen=True):
+class NotebookScript(Struct, frozen=True):
     """What a notebook says: its `script`; the same lines as `content`, without marks, in which text is no comment; the
     language of its code; the lines of the script that mark a cell; and its title with the first paragraph, None without
     any."""
@@ -122,7 +115,7 @@ class _Slim(Struct):
     cells: list[_Cell]
 
 
-def read_notebook(data: bytes) -> Notebook:
+def read_notebook(data: bytes) -> NotebookScript:
     """What a notebook's bytes say. Raises `SkippedFile` for those of no notebook that is known."""
     slim = _slim(data)
     said, kernel = slim.metadata.language_info, slim.metadata.kernelspec
@@ -146,7 +139,7 @@ def read_notebook(data: bytes) -> Notebook:
         script.append("")
         content.append("")
     texts = [_text_of(cell.source) for cell in slim.cells if cell.cell_type == _MARKDOWN]
-    return Notebook("\n".join(script), "\n".join(content), language, tuple(marks), _documentation(texts))
+    return NotebookScript("\n".join(script), "\n".join(content), language, tuple(marks), _documentation(texts))
 
 
 def slim_notebook(data: bytes) -> bytes:
@@ -212,17 +205,14 @@ def _lines_of(kind: str, text: str, language: str, comment: str) -> Iterator[tup
 
 def _without_magics(text: str, language: str) -> Iterator[str]:
     """The lines of a cell, where magics are blank."""
-    is_python = language == "python"
-    pattern = _PYTHON_MAGIC if is_python else _OTHER_MAGICS.get(language, _LINE_MAGIC)
-    if profile_of(language).line_comment.startswith("%"):
-        pattern = _CELL_MAGIC
-    inside = [match.span() for match in _LONG_TEXT.finditer(text)] if is_python else []
-    starts = [start for start, _ in inside]
+    magics = re.compile(profile_of(language).magics)
+    long_texts = [match.span() for match in _LONG_TEXT.finditer(text)]
+    starts = [start for start, _ in long_texts]
     place, goes_on, is_first = 0, False, True
     for line in text.rstrip("\n").split("\n"):
-        around = bisect_right(starts, place - 1) - 1
-        is_text = around >= 0 and place < inside[around][1]
-        is_magic = goes_on or (not is_text and pattern.match(line) is not None)
+        before = bisect_right(starts, place - 1) - 1
+        is_in_text = before >= 0 and place < long_texts[before][1]
+        is_magic = goes_on or (not is_in_text and magics.match(line) is not None)
         is_magic = is_magic or (is_first and _CELL_MAGIC.match(line) is not None)
         goes_on = is_magic and line.endswith("\\")
         is_first = is_first and not line.strip()

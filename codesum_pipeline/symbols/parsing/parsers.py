@@ -15,7 +15,7 @@ from codesum_pipeline.foundation.settings.stage_settings import STEPS_PER_BYTE
 from codesum_pipeline.foundation.worker_processes.limits import WorkLimits
 from codesum_pipeline.source.files.content import encoding_of_name
 from codesum_pipeline.source.files.encodings import decode_text, read_text
-from codesum_pipeline.source.files.notebooks import NOTEBOOKS_VERSION, Notebook, read_notebook
+from codesum_pipeline.source.files.notebooks import NOTEBOOKS_VERSION, NotebookScript, read_notebook
 from codesum_pipeline.source.files.origins import stated_origin
 from codesum_pipeline.source.masking.secrets import SECRETS_VERSION
 from codesum_pipeline.symbols.languages.declaration import Declaration
@@ -328,7 +328,7 @@ def parse_file(
     )  # fmt: skip
 
 
-def _of_notebook(parsed: ParsedFile, notebook: Notebook, hash_policy: HashPolicy) -> ParsedFile:
+def _of_notebook(parsed: ParsedFile, notebook: NotebookScript, hash_policy: HashPolicy) -> ParsedFile:
     """A notebook's symbols, with a source that has its text too. Marks and comment signs are none of the author's."""
     facts = parsed.facts
     return replace(
