@@ -14,6 +14,7 @@ from codesum_pipeline.foundation.data_model.patterns import OrderedPatterns, rea
 from codesum_pipeline.foundation.language_facts.file_languages import language_of_file
 from codesum_pipeline.foundation.language_facts.language_profiles import profiles
 from codesum_pipeline.search.retrieval.hits import literal_of, occurrence_in
+from codesum_pipeline.source.files.notebooks import _without_magics
 from codesum_pipeline.source.masking import secrets
 from codesum_pipeline.symbols.languages import rust_macros, torn_branches
 from codesum_pipeline.symbols.languages.c_family import function_heads, macros
@@ -122,6 +123,7 @@ def make_expressions() -> None:
     for language in profiles():
         known_calls(language)
         remove_markup("`a` [b](c)", language)
+        list(_without_magics("x", language))
         for ending in profiles()[language].shared:
             language_of_file(f"a.{ending}", b"")
     rules = (*secrets.PRIVATE_KEYS, *secrets._RULES)

@@ -94,6 +94,8 @@ class LanguageProfile(Struct, frozen=True):
     constructors: frozenset[str] = frozenset()
     # The language that definitions in its files are written in, where it has none of its own.
     code: str = ""
+    # How a line of a notebook begins that its kernel carries out itself.
+    magics: str = r"[ \t]*%{1,2}[A-Za-z]"
 
 
 _LISTS = ("extensions", "file_names", "interpreters", "traits", "project_files", "constructors")

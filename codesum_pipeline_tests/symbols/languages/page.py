@@ -110,7 +110,25 @@ only the file's document, and one of the markup that and the component's. An ind
 What cannot be read is named by the build, with its line, and the rest of the file is read: a second script of the same
 kind, a script in another language than JavaScript and TypeScript, one without an end, a template that is not HTML. A
 script in another file (`src="…"`) is an import.
+"""
 
+NOTEBOOKS = """## Notebooks
+
+A notebook (`.ipynb`, nbformat 3 or 4) is read as a script of its cells, in the language of its kernel: code as it
+stands, text as comments, above each cell a line that editors know (`# %% cell 3 [markdown]`). Functions, classes, calls
+and imports are found as in any file of that language; nothing can import a notebook. A language without a grammar is
+indexed as text. The first title and the first paragraph after it document the notebook.
+
+- **Places.** Lines are those of the script. Beside them hits, lines, documents and pages say the place as Jupyter shows
+  it: `churn.ipynb:40-45 (cell 3, line 2)`, in JSON `cell` and `cell_line`. Cells of all kinds are counted, from 1.
+- **What is not read**: outputs, counters, ids, metadata, attachments, raw cells. They are passed over in the bytes. A
+  notebook that was only run again changes no document and no published file, and plots cost no more than reading their
+  bytes.
+- **Magics** (`%matplotlib inline`, `!pip install …`, `model.fit?`) are blank lines. A cell in another language
+  (`%%bash`, `%%html`) is a comment. A pasted image in a text is cut.
+- **Sizes.** The setting `max_file_size_mb` is about the script. With its outputs, a notebook may have 100 MB.
+- **A notebook that cannot be read** (no JSON, another nbformat, wrong types) is skipped for the reason `notebook`;
+  `codesum index` and `codesum status` name it and say why.
 """
 
 BESIDE = Path(__file__).with_name("beside_a_compiler.md").read_text(encoding="utf-8")
@@ -119,7 +137,8 @@ BESIDE = Path(__file__).with_name("beside_a_compiler.md").read_text(encoding="ut
 def page() -> str:
     """The whole page."""
     sections = "\n".join(map(_section, sorted(declarations(), key=_name)))
-    return HEAD + _overview() + "\n" + SECOND_TIER + _outlines() + "\n" + COMPONENTS + BESIDE + sections
+    tiers = HEAD + _overview() + "\n" + SECOND_TIER + _outlines()
+    return tiers + "\n" + COMPONENTS + "\n" + NOTEBOOKS + "\n" + BESIDE + sections
 
 
 def _name(declaration: Declaration) -> str:
