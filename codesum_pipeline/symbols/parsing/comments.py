@@ -196,9 +196,14 @@ class Comments:
         return position
 
 
+def is_directive(comment: str) -> bool:
+    """Whether a comment as written is an instruction to a tool."""
+    return bool(_DIRECTIVE.match(comment))
+
+
 def is_note(comment: str) -> bool:
     """Whether a comment as written is an instruction to a tool or a licence."""
-    return bool(_DIRECTIVE.match(comment) or _LEGAL.search(comment))
+    return is_directive(comment) or bool(_LEGAL.search(comment))
 
 
 def doc_text(comments: Sequence[str]) -> str:

@@ -28,8 +28,9 @@ from codesum_pipeline.symbols.outlines.outline_table import (
     respelled_source,
 )
 from codesum_pipeline.symbols.parsing.bounded import NODE_STEPS, WorkBudget, parse_within_bounds
+from codesum_pipeline.symbols.parsing.comments import is_note
 from codesum_pipeline.symbols.parsing.nested_definitions import FREE_INSIDE, MAX_NESTING, MOST_INSIDE, id_part
-from codesum_pipeline.symbols.parsing.outline_pieces import Pieces, TextSpan, cut_in_pieces
+from codesum_pipeline.symbols.parsing.outline_pieces import Statements, TextSpan, cut_in_pieces
 
 # So many parts of one pattern may be open at a time, which bounds the time of a query; others of the pattern are lost.
 MATCH_LIMIT = 1 << 10
@@ -124,7 +125,7 @@ class _Finder:
             self._sort(pattern, captures)
         self._errors = self._errors or int(tree.root_node.has_error)
 
-    def add_pieces(self, pieces: Pieces) -> None:
+    def add_pieces(self, pieces: Statements) -> None:
         """Take what patterns find."""
         self._sort(0, {COMMENT: pieces.comments})
         for piece in pieces.found:
@@ -316,17 +317,22 @@ class _Finder:
         return not self._source[line : comment.start_byte].strip()
 
     def _of_file(self, definitions: Sequence[OutlineDefinition]) -> list[Place]:
-        """The first run of comments, before any code, that documents no definition."""
+        """The first run of comments, before any code, that documents no definition and is no licence."""
         taken = {node.start_byte for one in definitions for node in one.docs}
-        run: list[Place] = []
+        runs: list[list[Place]] = []
         position = 0
         for node in sorted(self._comments, key=lambda node: node.start_byte):
             between = self._source[position : node.start_byte]
-            if node.start_byte in taken or between.strip() or (run and between.count(b"\n") > 1):
+            if node.start_byte in taken or between.strip():
                 break
-            run.append(node)
+            if not runs or between.count(b"\n") > 1:
+                runs.append([])
+            runs[-1].append(node)
             position = self._shown_end(node.end_byte)
-        return run
+        return next((run for run in runs if not is_note(self._written(run))), [])
+
+    def _written(self, run: Sequence[Place]) -> str:
+        return self._source[run[0].start_byte : run[-1].end_byte].decode("latin-1")
 
     def _shown_end(self, position: int) -> int:
         """The end of the last byte before a place that is not blank."""

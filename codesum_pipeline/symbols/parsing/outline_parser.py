@@ -24,7 +24,7 @@ from codesum_pipeline.symbols.outlines.grammars import grammars_version
 from codesum_pipeline.symbols.outlines.outline_table import OutlineTable, outline_tables
 from codesum_pipeline.symbols.parsing.bounded import STEPS_VERSION, WorkBudget
 from codesum_pipeline.symbols.parsing.comment_kinds import is_section_title
-from codesum_pipeline.symbols.parsing.comments import COMMENTS_VERSION, doc_text, is_note
+from codesum_pipeline.symbols.parsing.comments import COMMENTS_VERSION, doc_text, is_directive
 from codesum_pipeline.symbols.parsing.facts import MAX_FACTS, MAX_TEXT
 from codesum_pipeline.symbols.parsing.outline_definitions import (
     FileFindings,
@@ -167,7 +167,8 @@ class _FileOfOutline:
         """What comments or texts say of a definition, or without a name of the file."""
         # Marks are taken off where each byte is a character.
         written = [self._source[node.start_byte : node.end_byte].decode("latin-1").strip() for node in docs]
-        written = [text for text in written if not is_note(text)]
+        # A text that the query shows has none.
+        written = [text for text in written if text[:1].isalnum() or not is_directive(text)]
         while name and len(written) > 1 and self._is_title(written[0], name):
             written = written[1:]
         return self._said(written) or None

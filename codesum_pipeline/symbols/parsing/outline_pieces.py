@@ -12,7 +12,7 @@ from msgspec import Struct
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.symbols.outlines.outline_table import CALL, KINDS, TYPE, Marks
 
-_PARTS = re.compile(rb'"[^"]*"|`[^`]*`|\[[^\]]*\]|<[^>]*>|[^\s."`\[\]]+')
+_PARTS = re.compile(rb'"[^"]*"|`[^`]*`|\[[^\[\]]*\]|<[^<>]*>|[^\s."`\[\]]+')
 _USES = {"call": CALL, "command": CALL, "type": TYPE}
 
 
@@ -25,7 +25,7 @@ class TextSpan(Struct, frozen=True):
     has_error: bool = False
 
 
-class Piece(Struct, frozen=True):
+class Statement(Struct, frozen=True):
     """A statement that defines something of a kind; `body` is where its signature ends, -1 for nowhere, and `uses` are
     what it calls and the types that it names, each with its capture."""
 
@@ -39,17 +39,17 @@ class Piece(Struct, frozen=True):
     branches: list[TextSpan]
 
 
-class Pieces(Struct, frozen=True):
+class Statements(Struct, frozen=True):
     """The statements of a file that define something, and the comments outside of all bodies."""
 
-    found: list[Piece]
+    found: list[Statement]
     comments: list[TextSpan]
 
 
-def cut_in_pieces(marks: Marks, source: bytes) -> Pieces:
+def cut_in_pieces(marks: Marks, source: bytes) -> Statements:
     """The pieces of a file."""
     cutter = _Cutter(marks, source)
-    return Pieces([*cutter.pieces()], cutter.comments)
+    return Statements([*cutter.pieces()], cutter.comments)
 
 
 @cache
@@ -66,7 +66,7 @@ class _Cutter:
         self._head: re.Match[bytes] | None = None
         self._kind, self._body, self._depth, self._is_held = "", -1, 0, False
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[Statement]:
         """One after the other."""
         after, comments = 0, -1
         for mark in _compiled(self._marks.statements).finditer(self._source):
@@ -82,7 +82,7 @@ class _Cutter:
                 yield from self._at(mark, start)
         yield from self._ended(len(self._source))
 
-    def _at(self, mark: re.Match[bytes], start: int) -> Iterator[Piece]:
+    def _at(self, mark: re.Match[bytes], start: int) -> Iterator[Statement]:
         """What a mark ends; `start` is where the comments before it begin."""
         kind, is_routine = mark.lastgroup, KINDS.get(self._kind) is SymbolType.FUNCTION
         if kind == "head" and not (is_routine and self._depth):
@@ -102,13 +102,13 @@ class _Cutter:
         elif kind == "close":
             self._depth = max(0, self._depth - 1)
 
-    def _ended(self, end: int) -> Iterator[Piece]:
+    def _ended(self, end: int) -> Iterator[Statement]:
         head, kind, self._head, self._kind = self._head, self._kind, None, ""
         if head is None:
             return
         start = head.start("head")
         end = start + len(self._source[start:end].rstrip())
-        piece = Piece(kind, start, end, self._parts(*head.span("name")), self._body, [], [], [])
+        piece = Statement(kind, start, end, self._parts(*head.span("name")), self._body, [], [], [])
         if head[0].endswith(b"("):
             self._read_items(head.end(), piece)
         for part in _compiled(self._marks.uses).finditer(self._source, head.end("name"), end):
@@ -118,7 +118,7 @@ class _Cutter:
                 self._add_use(piece, _USES[part.lastgroup], part.span(part.lastgroup))
         yield piece
 
-    def _read_items(self, start: int, piece: Piece) -> None:
+    def _read_items(self, start: int, piece: Statement) -> None:
         """The first names of the items in a bracket that is open at a place are fields, the second ones types."""
         level, names = 1, 0
         for part in _compiled(self._marks.items).finditer(self._source, start, piece.end):
@@ -133,7 +133,7 @@ class _Cutter:
             if part.lastgroup != "comment":
                 names = 0 if level == 1 and part[0] == b"," else names + 1
 
-    def _add_use(self, piece: Piece, capture: str, span: tuple[int, int]) -> None:
+    def _add_use(self, piece: Statement, capture: str, span: tuple[int, int]) -> None:
         piece.uses.append((capture, self._parts(*span)[-1]))
 
     def _parts(self, start: int, end: int) -> list[TextSpan]:

@@ -173,6 +173,7 @@ CASE = OutlineCase(
             ("keep_time", "orders"),
             ("nightly", "pay"),
             ("pay", "orders"),
+            ("seen", "shop::customers"),
             ("shop::customers", "standing"),
             ("shop::open_orders", "orders"),
             ("shop::open_orders", "shop::customers"),
