@@ -27,6 +27,7 @@ from codesum_pipeline.symbols.languages.python import cython
 from codesum_pipeline.symbols.languages.python.python_recovery import LINES
 from codesum_pipeline.symbols.outlines.outline_table import outline_tables, respelled_source
 from codesum_pipeline.symbols.parsing.condition_texts import Conditions
+from codesum_pipeline.symbols.parsing.outline_pieces import cut_in_pieces
 from codesum_pipeline.texts.summaries.author_texts.inline_marks import remove_markup
 from codesum_pipeline.texts.summaries.extractive.known_calls import known_calls
 from codesum_pipeline_tests.support.attacks import LINEAR, attacks_on, growth, seconds_of
@@ -126,6 +127,10 @@ def make_expressions() -> None:
         list(_without_magics("x", language))
         for ending in profiles()[language].shared:
             language_of_file(f"a.{ending}", b"")
+    for table in outline_tables().values():
+        respelled_source(table, b"")
+        if table.marks is not None:
+            cut_in_pieces(table.marks, b"CREATE TABLE a (b int);")
     rules = (*secrets.PRIVATE_KEYS, *secrets._RULES)
     secrets.mask_secrets("\n".join(keyword for rule in rules for keyword in rule.keywords))
     packages = {"workspaces": ["packages/*", "a/**/b*c*/**/d*e", "**"]}

@@ -10,7 +10,15 @@ from codesum_pipeline.foundation.language_facts.language_profiles import profile
 from codesum_pipeline.symbols.languages.declaration import Declaration
 from codesum_pipeline.symbols.languages.language_registry import declarations
 from codesum_pipeline.symbols.languages.spec import LanguageSpec
-from codesum_pipeline.symbols.outlines.outline_table import CALL, CONSTANT, FIELD, TYPE, compiled_query, outline_tables
+from codesum_pipeline.symbols.outlines.outline_table import (
+    CALL,
+    CONSTANT,
+    FIELD,
+    TYPE,
+    OutlineTable,
+    compiled_query,
+    outline_tables,
+)
 
 PAGE = Path(__file__).parents[3] / "docs" / "languages.md"
 
@@ -69,7 +77,8 @@ A language of this tier is a table in `codesum_pipeline/symbols/outlines/`: a qu
 its [tags files](https://tree-sitter.github.io/tree-sitter/4-code-navigation.html). Its grammar comes from the package
 `semble-grammars`, which unpacks it into a folder of the user's cache when a file first needs it; the variable
 `SEMBLE_GRAMMARS_CACHE_DIR` names another folder. Where a grammar cannot be loaded, the build names the files, reads
-them as texts, and tries again the next time.
+them as texts, and tries again the next time. The table of SQL has patterns in place of a query: no grammar knows the
+dialects that people write.
 
 A file without any definition is indexed as a text. A file's text keeps all its words; the lines of a definition are
 those of the file without empty ones. A call is resolved where its name is defined once: in the file, or in all files
@@ -171,15 +180,23 @@ def _outlines() -> str:
     told = {CALL: "calls", TYPE: "types that are named", FIELD: "fields", CONSTANT: "constants", "branch": "complexity"}
     rows = ["| language | files | grammar | definitions | also |", "|---|---|---|---|---|"]
     for name, table in sorted(outline_tables().items(), key=lambda entry: profile_of(entry[0]).title.lower()):
-        query = compiled_query(table)
-        captures = {query.capture_name(number) for number in range(query.capture_count)}
+        captures = _captures(table)
         profile = profiles()[name]
         files = " ".join([*(f".{extension}" for extension in profile.extensions), *profile.file_names])
         also = [word for capture, word in told.items() if capture in captures]
         if table.hidden or "private" in captures:
             also.append("private names")
-        rows.append(f"| {profile.title} | {files} | {table.grammar} | {table.definitions} | {', '.join(also)} |")
+        grammar = "none: by patterns" if table.marks else table.grammar
+        rows.append(f"| {profile.title} | {files} | {grammar} | {table.definitions} | {', '.join(also)} |")
     return "\n".join(rows) + "\n"
+
+
+def _captures(table: OutlineTable) -> set[str]:
+    """What a table finds."""
+    if table.marks is not None:
+        return {CALL, TYPE, FIELD, "branch"}
+    query = compiled_query(table)
+    return {query.capture_name(number) for number in range(query.capture_count)}
 
 
 def _row(spec: LanguageSpec, *cells: str) -> str:
