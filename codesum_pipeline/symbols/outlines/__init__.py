@@ -23,3 +23,6 @@
 # name of a definition is no field and no constant. Captures of your own, for predicates, begin with an underscore. Of
 # the predicates, #eq? #not-eq? #match? #not-match? #any-of? work. A pattern with several siblings that are not beside
 # each other (no `.` between them) takes time that grows with the square of a node's children: avoid it.
+#
+# A table without a query has `marks`: patterns for a language that no grammar reads as people write it
+# (`outline_table.py` explains them, `sql.toml` has some). What a grammar almost knows is `respelled` for it.

@@ -34,6 +34,8 @@ from codesum_pipeline.symbols.parsing.outline_pieces import Statements, TextSpan
 
 # So many parts of one pattern may be open at a time, which bounds the time of a query; others of the pattern are lost.
 MATCH_LIMIT = 1 << 10
+# Patterns begin at most so deep in a tree: a query needs minutes for one that is tens of thousands deep.
+_DEEPEST_START = 1000
 _QUOTES = "\"'`"
 _BLANKS = b" \t\r\n\f"
 Place = Node | TextSpan
@@ -91,7 +93,9 @@ def find_outline(table: OutlineTable, source: bytes, budget: WorkBudget) -> File
     else:
         tree = parse_within_bounds(Parser(load_grammar(table.grammar)), respelled_source(table, source), budget)
         budget.spend(NODE_STEPS * tree.root_node.descendant_count)
-        finder.add_tree(tree, QueryCursor(compiled_query(table), match_limit=MATCH_LIMIT))
+        cursor = QueryCursor(compiled_query(table), match_limit=MATCH_LIMIT)
+        cursor.set_max_start_depth(_DEEPEST_START)
+        finder.add_tree(tree, cursor)
     return finder.found()
 
 

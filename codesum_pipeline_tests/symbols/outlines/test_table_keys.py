@@ -1,9 +1,13 @@
-"""What keys of a table do that no single file of a language shows."""
+"""What keys of a table do that no case of a language shows."""
 
 from pathlib import Path
 
+import pytest
+
+from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.symbols.outlines.outline_table import outline_tables, respelled_source
+from codesum_pipeline.symbols.parsing.parsers import parse_file
 from codesum_pipeline_tests.support.comparing import table_rows
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
@@ -28,3 +32,52 @@ def test_what_a_grammar_reads_in_place_of_a_text_moves_no_byte_and_no_line() -> 
     assert respelled == source.replace(b"proto2", b"proto3").replace(b"required", b"repeated").replace(
         b"reserved 1,\n    2;", b"           \n      "
     )
+
+
+def read_names(language: str, source: str) -> list[tuple[str, str | None]]:
+    """The names that are read from a source, each with what documents it."""
+    parsed = parse_file(f"a.{language}", language, source.encode(), blob="", hash_policy=HashPolicy.CANONICAL)
+    return [(symbol.name, symbol.docstring) for symbol in parsed.symbols]
+
+
+@pytest.mark.parametrize(
+    "first", ["// Copyright of nobody.\n\n", "package shop.orders;\n", "/*\n * Orders of a shop.\n */\n\n"]
+)
+def test_protobuf_is_read_without_the_line_that_names_its_version(first: str) -> None:
+    assert read_names("protobuf", f"{first}// What is bought.\nmessage Order {{\n  required string id = 1;\n}}\n") == [
+        ("Order", "What is bought.")
+    ]
+
+
+def test_a_text_without_an_end_hides_no_statement_after_it() -> None:
+    source = (
+        "INSERT INTO a VALUES ('it\\'s', 'C:\\');\nCREATE TABLE b (c int);\n"
+        "INSERT INTO a VALUES ('\nCREATE VIEW d AS SELECT 1;\n"
+    )
+
+    assert [name for name, _ in read_names("sql", source)] == ["b", "d"]
+
+
+def test_a_block_that_is_run_hides_no_statement_in_it_and_after_it() -> None:
+    blocks = "".join(f"DO ${tag}$\nBEGIN\n  CREATE TABLE a{tag} (b int);\nEND ${tag}$;\n" for tag in ("", "x", "x"))
+
+    assert [name for name, _ in read_names("sql", f"{blocks}CREATE VIEW d AS SELECT 1;\n")] == ["a", "ax", "ax", "d"]
+
+
+@pytest.mark.parametrize(
+    ("language", "source"),
+    [
+        ("terraform", "a = " + "a.b.c + " * 40_000 + "1"),
+        ("graphql", "query Q {" + "a {" * 10_000),
+        ("protobuf", 'syntax = "proto3"; message A { option (x) = ' + "{a:" * 10_000),
+        ("sql", "CREATE TABLE a (" + "(" * 10_000),
+        ("sql", "/*" * 50_000 + "CREATE PROCEDURE p() " + "BEGIN " * 10_000),
+        ("sql", "".join(f"$a{number}$ " for number in range(10_000))),
+        ("sql", "ALTER PROCEDURE p " + "@a int, " * 10_000),
+    ],
+    ids=["deep", "nested", "options", "brackets", "no end", "marks", "parameters"],
+)
+def test_hostile_sources_end_and_give_a_file(language: str, source: str) -> None:
+    parsed = parse_file("a.x", language, source.encode(), blob="", hash_policy=HashPolicy.CANONICAL)
+
+    assert (parsed.facts.file_path, parsed.facts.failure) == ("a.x", None)
