@@ -31,12 +31,13 @@ from codesum_pipeline.symbols.parsing.nested_definitions import FREE_INSIDE, MAX
 MATCH_LIMIT = 1 << 10
 _QUOTES = "\"'`"
 _BLANKS = b" \t\r\n\f"
+_SHOWN = re.compile(rb"[^ \t\r\n\f]")
 Captures = Mapping[str, Sequence[Node]]
 
 
 class OutlineDefinition(Struct):
     """One definition; `start` is the first byte of its documentation, `code_start` that of its marks or of itself,
-    `body_start` where its signature ends."""
+    `code_end` where it ends without documentation below it, `body_start` where its signature ends."""
 
     type: SymbolType
     kind: str
@@ -45,6 +46,7 @@ class OutlineDefinition(Struct):
     code_start: int
     node_start: int
     end: int
+    code_end: int
     body_start: int | None
     docs: list[Node]
     parent: int | None = None
@@ -104,8 +106,11 @@ class _Finder:
         self._defined: dict[int, _Match] = {}
         self._others: list[tuple[str, Captures]] = []
         self._by_end: dict[int, Node] = {}
+        self._by_start: dict[int, Node] = {}
         self._preambles: dict[int, Node] = {}
         self._comments: list[Node] = []
+        self._documenting: set[int] = set()
+        self._after_marks = tuple(mark.encode() for mark in table.after_marks)
         self._branches: set[int] = set()
         self._errors = 0
         for pattern, captures in matches:
@@ -116,6 +121,7 @@ class _Finder:
             if name == COMMENT:
                 self._comments += nodes
                 self._by_end.update((self._shown_end(node.end_byte), node) for node in nodes)
+                self._by_start.update((node.start_byte, node) for node in nodes)
             elif name == "preamble":
                 self._preambles.update((self._shown_end(node.end_byte), node) for node in nodes)
             elif name == "branch":
@@ -147,7 +153,7 @@ class _Finder:
                 holder = around.at(node.start_byte)
                 if kind == CONSTANT and holder < 0:
                     constants[self._name(node)] = None
-                elif kind == FIELD and holder >= 0:
+                elif kind == FIELD and holder >= 0 and node.start_byte not in self._defined:
                     definitions[holder].fields.setdefault(self._name(node), node.start_byte)
         return FileFindings(
             definitions,
@@ -184,19 +190,21 @@ class _Finder:
             while enclosing and start >= found[enclosing[-1]].end:
                 enclosing.pop()
             around = found[enclosing[-1]] if enclosing else None
-            end = self._end(match, starts, around.end if around else len(self._source))
+            limit = around.end if around else len(self._source)
+            end = self._end(match, starts, limit)
             if len(enclosing) >= MAX_NESTING or (around and inside + end - start > most_inside):
                 continue
             definition = self._definition(match, end, enclosing[-1] if enclosing else None, found)
             if definition is None:
                 continue
+            definition.end = min(definition.end, limit)
             inside += end - start if around else 0
             number = self._continued(found, definition)
             if number is None:
                 number = len(found)
                 found.append(definition)
             else:
-                found[number].end = end
+                found[number].end = found[number].code_end = end
                 found[number].has_error |= definition.has_error
             enclosing.append(number)
         return _with_owners(found)
@@ -220,8 +228,9 @@ class _Finder:
             return None
         owners = [part for node in captures.get("scope", ()) for part in self._name(node).split(".") if part]
         around = found[parent].parts if parent is not None else ()
-        code_start, docs = self._before(start)
-        docs += captures.get("doc", ())
+        code_start, node_start, docs = self._before(start)
+        docs += captures.get("doc", ()) or (() if docs else self._after(match.node))
+        self._documenting.update(node.start_byte for node in docs)
         parameters = captures.get("parameters")
         return OutlineDefinition(
             type=KINDS[match.said],
@@ -229,8 +238,9 @@ class _Finder:
             parts=(*around, *map(id_part, (*owners, name))),
             start=min([code_start, *(node.start_byte for node in docs)]),
             code_start=code_start,
-            node_start=start,
-            end=end,
+            node_start=node_start,
+            end=max([end, *(node.end_byte for node in docs)]),
+            code_end=end,
             body_start=min((node.start_byte for node in captures.get("body", ())), default=None),
             docs=docs,
             parent=parent,
@@ -253,25 +263,40 @@ class _Finder:
         )
         return number if same else None
 
-    def _before(self, start: int) -> tuple[int, list[Node]]:
-        """Where the marks before a definition begin, and the comments right above them that document it."""
+    def _before(self, start: int) -> tuple[int, int, list[Node]]:
+        """Where the marks before a definition begin, where those on its own line do, and the comments right above them
+        that document it."""
         docs: list[Node] = []
-        position = code_start = start
+        position = code_start = line_start = start
         while True:
             end = self._shown_end(position)
+            rows = self._source.count(b"\n", end, position)
             if (preamble := self._preambles.get(end)) is not None and not docs:
+                line_start = preamble.start_byte if position == line_start and not rows else line_start
                 position = code_start = preamble.start_byte
                 continue
             comment = self._by_end.get(end)
-            is_close = self._source.count(b"\n", end, position) <= 1
-            if comment is None or not is_close or not self._is_alone(comment):
+            if comment is None or rows > 1 or comment.start_byte in self._documenting or not self._is_alone(comment):
                 break
             docs.insert(0, comment)
             position = comment.start_byte
         marks = tuple(mark.encode() for mark in self._table.doc_marks)
         if marks:
             docs = [node for node in docs if self._source.startswith(marks, node.start_byte)]
-        return code_start, docs
+        return code_start, line_start, docs
+
+    def _after(self, node: Node) -> list[Node]:
+        """The comment right below a definition, or beside one of one line, that documents it."""
+        if not self._table.after_marks:
+            return []
+        end = self._shown_end(node.end_byte)
+        shown = _SHOWN.search(self._source, end)
+        comment = self._by_start.get(shown.start()) if shown else None
+        if comment is None or not self._source.startswith(self._after_marks, comment.start_byte):
+            return []
+        is_further_right = comment.start_point.column > node.start_point.column
+        belongs_to_last_part = is_further_right and node.start_point.row < node.end_point.row
+        return [] if belongs_to_last_part or self._source.count(b"\n", end, comment.start_byte) > 1 else [comment]
 
     def _is_alone(self, comment: Node) -> bool:
         """Whether nothing stands before a comment on its line."""

@@ -37,7 +37,7 @@ from codesum_pipeline.symbols.parsing.overloads import IDS_VERSION, ids_of
 from codesum_pipeline.symbols.parsing.text import ParsedFile, content_hash, parse_text
 
 # Raise it where the same table reads something else from the same file.
-OUTLINES_VERSION = 1
+OUTLINES_VERSION = 2
 _MOST_OF_SIGNATURE = 300
 # What a signature may end with that belongs to the body.
 _BODY_MARKS = re.compile(r"(?:\s*(?:[{(=:]|:=|->|\b(?:AS|as|begin|do|where|is|IS)\b))+\s*$|;\s*$")
@@ -122,7 +122,7 @@ class _FileOfOutline:
             file_path=self._path,
             language=self._language,
             start_line=self._row(one.code_start),
-            end_line=line_map[-1],
+            end_line=line_map[self._line_of(one.code_end - 1, line_map) - 1],
             signature=self._signature(one),
             docstring=self._docstring(one.docs, one.parts[-1]),
             modifiers=("private",) if one.is_private else (),
