@@ -30,7 +30,7 @@ CALL, TYPE = "reference.call", "reference.class"
 COMMENT, ERROR = "comment", "error"
 CAPTURES = frozenset({
     *(f"{DEFINITION}{kind}" for kind in KINDS), CONSTANT, FIELD, CALL, TYPE, COMMENT, ERROR,
-    "name", "scope", "body", "parameters", "doc", "private", "preamble", "branch",
+    "name", "scope", "body", "parameters", "doc", "private", "local", "export", "export.all", "preamble", "branch",
 })  # fmt: skip
 
 
@@ -45,7 +45,9 @@ class OutlineTable(Struct, frozen=True, forbid_unknown_fields=True):
     a definition document it; `doc_marks` are the beginnings of those that alone do, where the language has such. One
     right below that begins with a mark in `after_marks` documents what has none above. A definition of a kind in
     `until_next` lasts up to the next one of that kind, or to the end of what is around it. Definitions of one name that
-    follow each other are one where their kind is in `clauses`. `hidden` is a pattern of names that nobody else may use.
+    follow each other are one where their kind is in `clauses`. `hidden` is a pattern of names that nobody else may use;
+    where the query captures the names that a file gives away (`export`, or `export.all`), nobody else may use those
+    definitions that are `local` and not among them.
     """
 
     language: str

@@ -112,6 +112,8 @@ class _Finder:
         self._documenting: set[int] = set()
         self._after_marks = tuple(mark.encode() for mark in table.after_marks)
         self._branches: set[int] = set()
+        self._exported: set[str] = set()
+        self._exports_all = False
         self._errors = 0
         for pattern, captures in matches:
             self._sort(pattern, captures)
@@ -126,6 +128,10 @@ class _Finder:
                 self._preambles.update((self._shown_end(node.end_byte), node) for node in nodes)
             elif name == "branch":
                 self._branches.update(node.start_byte for node in nodes)
+            elif name == "export":
+                self._exported.update(map(self._name, nodes))
+            elif name == "export.all":
+                self._exports_all = True
             elif name == ERROR:
                 self._errors += len(nodes)
             elif name in (CALL, TYPE, CONSTANT, FIELD):
@@ -168,7 +174,7 @@ class _Finder:
     def _named(self, captures: Captures, around: "_Innermost") -> NamedPlace | None:
         names = captures.get("name") or captures.get(CALL) or captures.get(TYPE) or ()
         name = self._name(names[-1]) if names else ""
-        if not name:
+        if not name or names[-1].start_byte in self._defined:
             return None
         before = captures.get("scope", ())
         scope = ".".join(self._name(node) for node in before)
@@ -245,9 +251,16 @@ class _Finder:
             docs=docs,
             parent=parent,
             arity=sum(node.named_child_count for node in parameters) if parameters else -1,
-            is_private="private" in captures or bool(self._private and self._private.search(name)),
+            is_private=self._is_private(name, captures),
             has_error=any(node.has_error for nodes in captures.values() for node in nodes),
         )
+
+    def _is_private(self, name: str, captures: Captures) -> bool:
+        """Whether nobody outside of what is around a definition may use it."""
+        if "private" in captures or (self._private and self._private.search(name)):
+            return True
+        is_listed = self._exports_all or not self._exported or name in self._exported
+        return "local" in captures and not is_listed
 
     def _continued(self, found: Sequence[OutlineDefinition], new: OutlineDefinition) -> int | None:
         """The number of the definition that a new one is a further clause of."""

@@ -41,7 +41,7 @@ OUTLINES_VERSION = 2
 _MOST_OF_SIGNATURE = 300
 # What a signature may end with that belongs to the body.
 _BODY_MARKS = re.compile(r"(?:\s*(?:[{(=:]|:=|->|\b(?:AS|as|begin|do|where|is|IS)\b))+\s*$|;\s*$")
-_TEXT_MARKS = re.compile(r'^\s*(?:\(\*+|<#|[a-z]?"""|"|=(?:pod|begin)\b)|(?:\*+\)|#>|"""|"|\n=cut)\s*$')
+_TEXT_MARKS = re.compile(r'^\s*(?:%+\s*@doc\b|\(\*+|<#|[a-z]?"""|"|=(?:pod|begin)\b)|(?:\*+\)|#>|"""|"|\n=cut)\s*$')
 _NAME = re.compile(r"[^\W\d]\w*")
 
 
@@ -156,7 +156,10 @@ class _FileOfOutline:
     def _signature(self, one: OutlineDefinition) -> str:
         """The head of a definition on one line: up to its body, or its first line."""
         end = one.end if one.body_start is None else max(one.body_start, one.node_start)
-        text = self._source[one.node_start : min(end, one.node_start + 4 * _MOST_OF_SIGNATURE)].decode(errors="ignore")
+        inner = [node for node in one.docs if one.node_start <= node.start_byte and node.end_byte <= end]
+        start = inner[-1].end_byte if inner and one.body_start is not None else one.node_start
+        before = self._source[one.node_start : inner[0].start_byte] if start > one.node_start else b""
+        text = (before + self._source[start : min(end, start + 4 * _MOST_OF_SIGNATURE)]).decode(errors="ignore")
         if one.body_start is None or end == one.node_start:
             text = text.strip().partition("\n")[0]
         signature = _BODY_MARKS.sub("", " ".join(text.split()))
@@ -166,10 +169,10 @@ class _FileOfOutline:
         """What comments or texts say of a definition, or without a name of the file."""
         written = [self._source[node.start_byte : node.end_byte].decode(errors="replace").strip() for node in docs]
         written = [text for text in written if not is_note(text)]
-        while (
-            name and len(written) > 1 and is_section_title(written[:1], doc_text(written[:1]), name, stands_apart=False)
-        ):
+        while name and len(written) > 1 and _is_title(written[:1], name):
             written = written[1:]
+        if name and written and _is_title(written, name):
+            return None
         texts = [_TEXT_MARKS.sub("", text) for text in written]
         return dedent(doc_text(texts)).strip() or None
 
@@ -239,6 +242,11 @@ class _FileOfOutline:
             if all(map(_NAME.fullmatch, path.split(" "))):
                 times[place.definition, path] = times.get((place.definition, path), 0) + 1
         return [[definition, path, 0, -1, count] for (definition, path), count in times.items()]
+
+
+def _is_title(written: Sequence[str], name: str) -> bool:
+    """Whether comments head the section that begins with the definition of this name."""
+    return is_section_title(written, doc_text(written), name, stands_apart=False)
 
 
 def _chain(scope: str) -> list[Any] | None:
