@@ -47,7 +47,8 @@ class OutlineTable(Struct, frozen=True, forbid_unknown_fields=True):
     `until_next` lasts up to the next one of that kind, or to the end of what is around it. Definitions of one name that
     follow each other are one where their kind is in `clauses`. `hidden` is a pattern of names that nobody else may use;
     where the query captures the names that a file gives away (`export`, or `export.all`), nobody else may use those
-    definitions that are `local` and not among them.
+    definitions that are `local` and not among them. `macros` are patterns of what is no syntax of the language, each
+    with the word that stands for it: the grammar reads that word, what the groups match, and blanks for the rest.
     """
 
     language: str
@@ -60,6 +61,7 @@ class OutlineTable(Struct, frozen=True, forbid_unknown_fields=True):
     until_next: str = ""
     clauses: str = ""
     hidden: str = ""
+    macros: tuple[tuple[str, str], ...] = ()
     hash: str = ""
 
 

@@ -29,6 +29,7 @@ from codesum_pipeline.symbols.parsing.nested_definitions import FREE_INSIDE, MAX
 
 # So many parts of one pattern may be open at a time, which bounds the time of a query; others of the pattern are lost.
 MATCH_LIMIT = 1 << 10
+_JOINTS = (":", "(", ")")
 _QUOTES = "\"'`"
 _BLANKS = b" \t\r\n\f"
 _SHOWN = re.compile(rb"[^ \t\r\n\f]")
@@ -173,13 +174,13 @@ class _Finder:
 
     def _named(self, captures: Captures, around: "_Innermost") -> NamedPlace | None:
         names = captures.get("name") or captures.get(CALL) or captures.get(TYPE) or ()
-        name = self._name(names[-1]) if names else ""
-        if not name or names[-1].start_byte in self._defined:
+        name = self._joined(names)
+        place = min((node.start_byte for node in names), default=0)
+        if not name or place in self._defined:
             return None
         before = captures.get("scope", ())
         scope = ".".join(self._name(node) for node in before)
-        first = min(node.start_byte for node in (*before, names[-1]))
-        return NamedPlace(scope, name, first, names[-1].start_byte, around.at(names[-1].start_byte))
+        return NamedPlace(scope, name, min([place, *(node.start_byte for node in before)]), place, around.at(place))
 
     def _nested(self) -> list[OutlineDefinition]:
         """The definitions, each inside of the one around it."""
@@ -228,8 +229,7 @@ class _Finder:
         self, match: "_Match", end: int, parent: int | None, found: Sequence[OutlineDefinition]
     ) -> OutlineDefinition | None:
         captures, start = match.captures, match.node.start_byte
-        names = sorted(captures.get("name", ()), key=lambda node: node.start_byte)
-        name = ".".join(filter(None, map(self._name, names)))
+        name = self._joined(captures.get("name", ()))
         if not name:
             return None
         owners = [part for node in captures.get("scope", ()) for part in self._name(node).split(".") if part]
@@ -334,6 +334,13 @@ class _Finder:
         while position and self._source[position - 1] in _BLANKS:
             position -= 1
         return position
+
+    def _joined(self, nodes: Sequence[Node]) -> str:
+        """Several names as one, with dots between those that no mark between them joins."""
+        joined = ""
+        for name in filter(None, map(self._name, sorted(nodes, key=lambda node: node.start_byte))):
+            joined += name if not joined or name in _JOINTS or joined[-1] in _JOINTS else f".{name}"
+        return joined
 
     def _name(self, node: Node) -> str:
         """The text of a name on one line, without the quotes around it."""

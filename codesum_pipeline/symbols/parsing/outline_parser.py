@@ -42,6 +42,7 @@ _MOST_OF_SIGNATURE = 300
 # What a signature may end with that belongs to the body.
 _BODY_MARKS = re.compile(r"(?:\s*(?:[{(=:]|:=|->|\b(?:AS|as|begin|do|where|is|IS)\b))+\s*$|;\s*$")
 _TEXT_MARKS = re.compile(r'^\s*(?:%+\s*@doc\b|\(\*+|<#|[a-z]?"""|"|=(?:pod|begin)\b)|(?:\*+\)|#>|"""|"|\n=cut)\s*$')
+_SHOWN = re.compile(rb"[^\n]")
 _NAME = re.compile(r"[^\W\d]\w*")
 
 
@@ -50,6 +51,7 @@ class OutlineParser:
 
     def __init__(self, table: OutlineTable) -> None:
         self.table = table
+        self._macros = [(re.compile(pattern.encode()), word.encode()) for pattern, word in table.macros]
 
     def version(self, hash_policy: HashPolicy, steps_per_byte: int = STEPS_PER_BYTE) -> str:
         """Everything besides a file's bytes that decides what is read from it."""
@@ -65,7 +67,7 @@ class OutlineParser:
         Raises `TooMuchWork` past the budget and `MissingGrammar` without the grammar.
         """
         table = self.table
-        tree = parse_within_bounds(Parser(load_grammar(table.grammar)), source, budget)
+        tree = parse_within_bounds(Parser(load_grammar(table.grammar)), self._without_macros(source), budget)
         found = find_outline(table, tree, source, budget)
         text = parse_text(
             source, file_path, language=table.language, blob=blob, hash_policy=hash_policy, parser=version
@@ -73,6 +75,23 @@ class OutlineParser:
         if not found.definitions:
             return replace(text, facts=replace(text.facts, syntax_errors=found.errors))
         return _FileOfOutline(table.language, file_path, source, hash_policy, found).parsed(text)
+
+    def _without_macros(self, source: bytes) -> bytes:
+        """The source as the grammar shall see it, with every byte at its place."""
+        for pattern, word in self._macros:
+            source = pattern.sub(lambda match, word=word: _masked(match, word), source)
+        return source
+
+
+def _masked(match: re.Match[bytes], word: bytes) -> bytes:
+    """A word and what the groups of a match hold, in as many bytes and lines as the match."""
+    text = match[0]
+    shown = bytearray(_SHOWN.sub(b" ", text))
+    shown[: len(word)] = word
+    for group in range(1, match.re.groups + 1):
+        start, end = match.start(group) - match.start(), match.end(group) - match.start()
+        shown[start:end] = text[start:end]
+    return bytes(shown[: len(text)])
 
 
 class _FileOfOutline:
