@@ -8,6 +8,7 @@ import json
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from functools import partial
 from importlib.metadata import version
 from itertools import accumulate
 from textwrap import dedent
@@ -79,11 +80,11 @@ class OutlineParser:
     def _without_macros(self, source: bytes) -> bytes:
         """The source as the grammar shall see it, with every byte at its place."""
         for pattern, word in self._macros:
-            source = pattern.sub(lambda match, word=word: _masked(match, word), source)
+            source = pattern.sub(partial(_masked, word), source)
         return source
 
 
-def _masked(match: re.Match[bytes], word: bytes) -> bytes:
+def _masked(word: bytes, match: re.Match[bytes]) -> bytes:
     """A word and what the groups of a match hold, in as many bytes and lines as the match."""
     text = match[0]
     shown = bytearray(_SHOWN.sub(b" ", text))
