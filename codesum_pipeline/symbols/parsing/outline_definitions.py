@@ -9,10 +9,9 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct, field
-from tree_sitter import Node, Parser, QueryCursor, Tree
+from msgspec import Struct
+from tree_sitter import Parser, QueryCursor, Tree
 
-from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.symbols.outlines.grammars import load_grammar
 from codesum_pipeline.symbols.outlines.outline_table import (
     CALL,
@@ -30,58 +29,26 @@ from codesum_pipeline.symbols.outlines.outline_table import (
 from codesum_pipeline.symbols.parsing.bounded import NODE_STEPS, WorkBudget, parse_within_bounds
 from codesum_pipeline.symbols.parsing.comments import is_note
 from codesum_pipeline.symbols.parsing.nested_definitions import FREE_INSIDE, MAX_NESTING, MOST_INSIDE, id_part
+from codesum_pipeline.symbols.parsing.outline_findings import (
+    FileFindings,
+    Innermost,
+    NamedPlace,
+    OutlineDefinition,
+    Place,
+    with_owners,
+    without_repeated,
+)
 from codesum_pipeline.symbols.parsing.outline_pieces import Statements, TextSpan, cut_in_pieces
 
 # So many parts of one pattern may be open at a time, which bounds the time of a query; others of the pattern are lost.
 MATCH_LIMIT = 1 << 10
 # Patterns begin at most so deep in a tree: a query needs minutes for one that is tens of thousands deep.
 _DEEPEST_START = 1000
+_JOINTS = (":", "(", ")")
 _QUOTES = "\"'`"
 _BLANKS = b" \t\r\n\f"
-Place = Node | TextSpan
+_SHOWN = re.compile(rb"[^ \t\r\n\f]")
 Captures = Mapping[str, Sequence[Any]]
-
-
-class OutlineDefinition(Struct):
-    """One definition; `start` is the first byte of its documentation, `code_start` that of its marks or of itself,
-    `body_start` where its signature ends."""
-
-    type: SymbolType
-    kind: str
-    parts: tuple[str, ...]
-    start: int
-    code_start: int
-    node_start: int
-    end: int
-    body_start: int | None
-    docs: list[Place]
-    parent: int | None = None
-    arity: int = -1
-    is_private: bool = False
-    has_error: bool = False
-    fields: dict[str, int] = field(default_factory=dict)
-
-
-class NamedPlace(Struct, frozen=True):
-    """A call or a type that is named: what stands before its last name, that name, and where both begin."""
-
-    scope: str
-    name: str
-    start: int
-    name_start: int
-    definition: int
-
-
-class FileFindings(Struct):
-    """All that a query found in a file, in the order of the source; `comments` are those that document the file."""
-
-    definitions: list[OutlineDefinition]
-    calls: list[NamedPlace]
-    types: list[NamedPlace]
-    constants: list[str]
-    branches: list[int]
-    comments: list[Place]
-    errors: int
 
 
 def find_outline(table: OutlineTable, source: bytes, budget: WorkBudget) -> FileFindings:
@@ -118,9 +85,14 @@ class _Finder:
         self._defined: dict[int, _Match] = {}
         self._others: list[tuple[str, Captures]] = []
         self._by_end: dict[int, Place] = {}
+        self._by_start: dict[int, Place] = {}
         self._preambles: dict[int, Place] = {}
         self._comments: list[Place] = []
+        self._documenting: set[int] = set()
+        self._after_marks = tuple(mark.encode() for mark in table.after_marks)
         self._branches: set[int] = set()
+        self._exported: set[str] = set()
+        self._exports_all = False
         self._errors = 0
 
     def add_tree(self, tree: Tree, cursor: QueryCursor) -> None:
@@ -147,10 +119,15 @@ class _Finder:
             if name == COMMENT:
                 self._comments += nodes
                 self._by_end.update((self._shown_end(node.end_byte), node) for node in nodes)
+                self._by_start.update((node.start_byte, node) for node in nodes)
             elif name == "preamble":
                 self._preambles.update((self._shown_end(node.end_byte), node) for node in nodes)
             elif name == "branch":
                 self._branches.update(node.start_byte for node in nodes)
+            elif name == "export":
+                self._exported.update(map(self._name, nodes))
+            elif name == "export.all":
+                self._exports_all = True
             elif name == ERROR:
                 self._errors += len(nodes)
             elif name in (CALL, TYPE, CONSTANT, FIELD):
@@ -166,7 +143,7 @@ class _Finder:
         """Everything, in the order of the source."""
         definitions = self._nested()
         spans = [(one.node_start, one.end) for one in definitions]
-        around = _Innermost(spans, [one.parent for one in definitions])
+        around = Innermost(spans, [one.parent for one in definitions])
         places: dict[str, list[NamedPlace]] = {CALL: [], TYPE: []}
         constants: dict[str, None] = {}
         for kind, captures in self._others:
@@ -181,26 +158,26 @@ class _Finder:
                 holder = around.at(node.start_byte)
                 if kind == CONSTANT and holder < 0:
                     constants[self._name(node)] = None
-                elif kind == FIELD and holder >= 0:
+                elif kind == FIELD and holder >= 0 and node.start_byte not in self._defined:
                     definitions[holder].fields.setdefault(self._name(node), node.start_byte)
         return FileFindings(
             definitions,
-            _without_repeated(places[CALL]),
-            _without_repeated(places[TYPE]),
+            without_repeated(places[CALL]),
+            without_repeated(places[TYPE]),
             [*constants],
             sorted(self._branches),
             self._of_file(definitions),
             self._errors,
         )
 
-    def _named(self, captures: Captures, around: "_Innermost") -> NamedPlace | None:
+    def _named(self, captures: Captures, around: Innermost) -> NamedPlace | None:
         names = captures.get("name") or captures.get(CALL) or captures.get(TYPE) or ()
         name = self._joined(names)
-        if not name:
+        place = min((node.start_byte for node in names), default=0)
+        if not name or place in self._defined:
             return None
         before = captures.get("scope", ())
         scope = ".".join(self._name(node) for node in before)
-        place = min(node.start_byte for node in names)
         first = min(node.start_byte for node in (*before, *names))
         return NamedPlace(scope, name, first, place, around.at(place))
 
@@ -219,22 +196,24 @@ class _Finder:
             while enclosing and start >= found[enclosing[-1]].end:
                 enclosing.pop()
             around = found[enclosing[-1]] if enclosing else None
-            end = self._end(match, starts, around.end if around else len(self._source))
+            limit = around.end if around else len(self._source)
+            end = self._end(match, starts, limit)
             if len(enclosing) >= MAX_NESTING or (around and inside + end - start > most_inside):
                 continue
             definition = self._definition(match, end, enclosing[-1] if enclosing else None, found)
             if definition is None:
                 continue
+            definition.end = min(definition.end, limit)
             inside += end - start if around else 0
             number = self._continued(found, definition)
             if number is None:
                 number = len(found)
                 found.append(definition)
             else:
-                found[number].end = end
+                found[number].end = found[number].code_end = end
                 found[number].has_error |= definition.has_error
             enclosing.append(number)
-        return _with_owners(found)
+        return with_owners(found)
 
     def _end(self, match: "_Match", starts: Mapping[str, Sequence[int]], limit: int) -> int:
         """Where a definition ends that ends at a byte at the latest."""
@@ -255,8 +234,9 @@ class _Finder:
             return None
         owners = [part for node in captures.get("scope", ()) for part in self._name(node).split(".") if part]
         around = found[parent].parts if parent is not None else ()
-        code_start, docs = self._before(start)
-        docs += captures.get("doc", ())
+        code_start, node_start, docs = self._before(start)
+        docs += captures.get("doc", ()) or (() if docs else self._after(match.node))
+        self._documenting.update(node.start_byte for node in docs)
         parameters = captures.get("parameters")
         return OutlineDefinition(
             type=KINDS[match.said],
@@ -264,13 +244,14 @@ class _Finder:
             parts=(*around, *map(id_part, (*owners, name))),
             start=min([code_start, *(node.start_byte for node in docs)]),
             code_start=code_start,
-            node_start=start,
-            end=end,
+            node_start=node_start,
+            end=max([end, *(node.end_byte for node in docs)]),
+            code_end=end,
             body_start=min((node.start_byte for node in captures.get("body", ())), default=None),
             docs=docs,
             parent=parent,
             arity=sum(node.named_child_count for node in parameters) if parameters else -1,
-            is_private="private" in captures or bool(self._private and self._private.search(name)),
+            is_private=self._is_private(name, captures),
             has_error=any(node.has_error for nodes in captures.values() for node in nodes),
         )
 
@@ -282,6 +263,13 @@ class _Finder:
                 text = self._source[node.end_byte : match.node.end_byte]
                 start = node.end_byte + len(text) - len(text.lstrip())
         return start
+
+    def _is_private(self, name: str, captures: Captures) -> bool:
+        """Whether nobody outside of what is around a definition may use it."""
+        if "private" in captures or (self._private and self._private.search(name)):
+            return True
+        is_listed = self._exports_all or not self._exported or name in self._exported
+        return "local" in captures and not is_listed
 
     def _continued(self, found: Sequence[OutlineDefinition], new: OutlineDefinition) -> int | None:
         """The number of the definition that a new one is a further clause of."""
@@ -297,30 +285,48 @@ class _Finder:
         )
         return number if same else None
 
-    def _before(self, start: int) -> tuple[int, list[Place]]:
-        """Where the marks before a definition begin, and the comments right above them that document it."""
+    def _before(self, start: int) -> tuple[int, int, list[Place]]:
+        """Where the marks before a definition begin, where those on its own line do, and the comments right above them
+        that document it."""
         docs: list[Place] = []
-        position = code_start = start
+        position = code_start = line_start = start
         while True:
             end = self._shown_end(position)
+            rows = self._source.count(b"\n", end, position)
             if (preamble := self._preambles.get(end)) is not None and not docs:
+                line_start = preamble.start_byte if position == line_start and not rows else line_start
                 position = code_start = preamble.start_byte
                 continue
             comment = self._by_end.get(end)
-            is_close = self._source.count(b"\n", end, position) <= 1
-            if comment is None or not is_close or not self._is_alone(comment):
+            if comment is None or rows > 1 or comment.start_byte in self._documenting or not self._is_alone(comment):
                 break
             docs.insert(0, comment)
             position = comment.start_byte
         marks = tuple(mark.encode() for mark in self._table.doc_marks)
         if marks:
             docs = [node for node in docs if self._source.startswith(marks, node.start_byte)]
-        return code_start, docs
+        return code_start, line_start, docs
+
+    def _after(self, node: Place) -> list[Place]:
+        """The comment right below a definition, or beside one of one line, that documents it."""
+        if not self._table.after_marks:
+            return []
+        end = self._shown_end(node.end_byte)
+        shown = _SHOWN.search(self._source, end)
+        comment = self._by_start.get(shown.start()) if shown else None
+        if comment is None or not self._source.startswith(self._after_marks, comment.start_byte):
+            return []
+        has_lines = self._source.find(b"\n", node.start_byte, node.end_byte) >= 0
+        belongs_to_last_part = has_lines and self._column(comment) > self._column(node)
+        return [] if belongs_to_last_part or self._source.count(b"\n", end, comment.start_byte) > 1 else [comment]
+
+    def _column(self, place: Place) -> int:
+        return place.start_byte - self._source.rfind(b"\n", 0, place.start_byte) - 1
 
     def _is_alone(self, comment: Place) -> bool:
         """Whether nothing stands before a comment on its line."""
-        line = self._source.rfind(b"\n", 0, comment.start_byte) + 1
-        return not self._source[line : comment.start_byte].strip()
+        start = comment.start_byte
+        return not self._source[start - self._column(comment) : start].strip()
 
     def _of_file(self, definitions: Sequence[OutlineDefinition]) -> list[Place]:
         """The first run of comments, before any code, that documents no definition and is no licence."""
@@ -346,11 +352,14 @@ class _Finder:
             position -= 1
         return position
 
-    def _joined(self, names: Sequence[Place]) -> str:
-        """A name of several parts."""
-        parts = [self._name(node) for node in sorted(names, key=lambda node: node.start_byte)]
+    def _joined(self, nodes: Sequence[Place]) -> str:
+        """Several names as one, with dots between those that no mark between them joins."""
+        parts = [*filter(None, map(self._name, sorted(nodes, key=lambda node: node.start_byte)))]
         words = dict(self._table.words) if len(parts) > 1 else {}
-        return ".".join(words.get(part, part) for part in parts if part)
+        joined = ""
+        for name in (words.get(part, part) for part in parts):
+            joined += name if not joined or name in _JOINTS or joined[-1] in _JOINTS else f".{name}"
+        return joined
 
     def _name(self, node: Place) -> str:
         """The text of a name on one line, without the quotes around it."""
@@ -358,40 +367,3 @@ class _Finder:
         if len(text) > 2 and (text[0] + text[-1] == "[]" or (text[0] in _QUOTES and text[-1] == text[0])):
             text = text[1:-1]
         return text
-
-
-class _Innermost:
-    """Finds the innermost definition around a byte."""
-
-    def __init__(self, spans: Sequence[tuple[int, int]], parents: Sequence[int | None]) -> None:
-        self._spans, self._parents = spans, parents
-        self._starts = [start for start, _ in spans]
-
-    def at(self, place: int) -> int:
-        """Its number; -1 for none."""
-        number: int | None = bisect_right(self._starts, place) - 1
-        while number is not None and number >= 0 and not self._spans[number][0] <= place < self._spans[number][1]:
-            number = self._parents[number]
-        return -1 if number is None else number
-
-
-def _without_repeated(places: Sequence[NamedPlace]) -> list[NamedPlace]:
-    """Each place once, where several patterns found it: with what stands before its name."""
-    found: dict[int, NamedPlace] = {}
-    for place in places:
-        if place.name_start not in found or place.scope:
-            found[place.name_start] = place
-    return [found[start] for start in sorted(found)]
-
-
-def _with_owners(found: list[OutlineDefinition]) -> list[OutlineDefinition]:
-    """What names a class of the file before its own name belongs to that."""
-    classes: dict[tuple[str, ...], int] = {}
-    for number, one in enumerate(found):
-        if one.type is SymbolType.CLASS:
-            classes.setdefault(one.parts, number)
-    for number, one in enumerate(found):
-        owner = classes.get(one.parts[:-1])
-        if one.parent is None and owner is not None and owner != number:
-            one.parent = owner
-    return found
