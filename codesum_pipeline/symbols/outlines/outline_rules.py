@@ -21,7 +21,7 @@ from codesum_pipeline.symbols.outlines.outline_table import outline_tables
 class OutlineRules(Rules):
     """A name is one of the file; else the only definition of that name in all files of the language. What stands before
     a name may be a file without its ending. An interface and its implementation are files that differ in their endings
-    alone: the first by name stands for both."""
+    alone: the first by name stands for both. Where folders share names, only those of its own are meant."""
 
     names_files = False
     sees_members = True
@@ -47,7 +47,7 @@ class OutlineRules(Rules):
         return ModuleValue((paths[0],)) if _is_one(paths) else found
 
     def _only(self, name: str) -> Value:
-        found: Sequence[Scope] = self.tree.by_name.get(name, ())
+        found: Sequence[Scope] = () if self.folders_share else self.tree.by_name.get(name, ())
         if len({one.parts for one in found[:2]}) != 1 or not _is_one([one.file.path for one in found]):
             return UNKNOWN
         one = found[0]

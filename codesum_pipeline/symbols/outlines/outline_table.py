@@ -78,10 +78,10 @@ class OutlineTable(Struct, frozen=True, forbid_unknown_fields=True):
     where the query captures the names that a file gives away (`export`, or `export.all`), nobody else may use those
     definitions that are `local` and not among them.
 
-    In names of several parts, the first of a pair in `words` becomes the second, as people write where they use such a
-    name. `folders_share` says that the files of a folder see each other's names. `respelled` are patterns of what the
-    grammar does not know, each with the word that stands for it: the grammar reads that word, what the groups match,
-    and blanks for the rest.
+    In names of several parts, the first of a pair in `words` becomes the second, as people write where they use
+    such a name. `folders_share` says that the files of a folder see each other's names and no others. `respelled`
+    are patterns of what the grammar does not know, each with the word that stands for it: the grammar reads that
+    word, what the groups match, and blanks for the rest.
 
     Where no grammar reads most real files, a table has `marks` in place of `grammar` and `query`.
     """

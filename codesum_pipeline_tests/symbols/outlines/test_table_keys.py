@@ -6,22 +6,34 @@ import pytest
 
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.symbols.outlines.outline_table import outline_tables, respelled_source
 from codesum_pipeline.symbols.parsing.parsers import parse_file
-from codesum_pipeline_tests.support.comparing import table_rows
+from codesum_pipeline_tests.support.comparing import first_difference, table_rows
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
 
 
-def test_a_name_of_the_same_folder_is_meant_where_each_folder_has_it(tmp_path: Path) -> None:
-    repo = GitRepo.create(tmp_path / "repo")
-    variable, reading = 'variable "zone" {}\n', 'resource "aws_vpc" "main" {\n  zone = var.zone\n}\n'
-    repo.commit({f"{folder}/{name}": text for folder in "ab" for name, text in (("v.tf", variable), ("m.tf", reading))})
-    workspace = workspace_of(open_home(tmp_path / "home"), RepositoryEntry("case", str(repo.path)))
-    build(workspace)
+def test_a_name_is_that_of_its_folder_where_folders_share_names(tmp_path: Path) -> None:
+    def zones(workspace: Workspace) -> set[tuple[str, str]]:
+        build(workspace)
+        rows = table_rows(workspace)["edges"]
+        return {(row["src_id"], row["dst"]) for row in rows if row["dst"].endswith("var.zone")}
 
-    edges = {(row["src_id"], row["dst"]) for row in table_rows(workspace)["edges"] if row["dst"].endswith("var.zone")}
-    assert edges == {(f"{folder}/m.tf::aws_vpc.main", f"{folder}/v.tf::var.zone") for folder in "ab"}
+    repo = GitRepo.create(tmp_path / "repo")
+    entry = RepositoryEntry("case", str(repo.path))
+    built = workspace_of(open_home(tmp_path / "home"), entry)
+    variable, reading = 'variable "zone" {}\n', 'resource "aws_vpc" "main" {\n  zone = var.zone\n}\n'
+    repo.commit({"a/v.tf": variable, "a/m.tf": reading, "b/m.tf": reading})
+
+    assert zones(built) == {("a/m.tf::aws_vpc.main", "a/v.tf::var.zone")}
+
+    repo.commit({"b/v.tf": variable})
+
+    assert zones(built) == {(f"{folder}/m.tf::aws_vpc.main", f"{folder}/v.tf::var.zone") for folder in "ab"}
+    clean = workspace_of(open_home(tmp_path / "clean"), entry)
+    build(clean)
+    assert first_difference(table_rows(built), table_rows(clean)) is None
 
 
 def test_what_a_grammar_reads_in_place_of_a_text_moves_no_byte_and_no_line() -> None:
