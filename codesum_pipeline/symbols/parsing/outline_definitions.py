@@ -24,12 +24,14 @@ from codesum_pipeline.symbols.outlines.outline_table import (
     OutlineTable,
     compiled_query,
 )
-from codesum_pipeline.symbols.parsing.bounded import NODE_STEPS, WorkBudget
+from codesum_pipeline.symbols.parsing.bounded import NODE_STEPS, TooMuchWork, WorkBudget
 from codesum_pipeline.symbols.parsing.comments import is_note
 from codesum_pipeline.symbols.parsing.nested_definitions import FREE_INSIDE, MAX_NESTING, MOST_INSIDE, id_part
 
 # So many parts of one pattern may be open at a time, which bounds the time of a query; others of the pattern are lost.
 MATCH_LIMIT = 1 << 10
+# A query counts in 16 bits how deep it is, and takes hours in a deeper tree.
+DEEPEST_TREE = (1 << 16) - 2
 _QUOTES = "\"'`"
 _BLANKS = b" \t\r\n\f"
 Captures = Mapping[str, Sequence[Node]]
@@ -80,8 +82,25 @@ class FileFindings(Struct):
 def find_outline(table: OutlineTable, tree: Tree, source: bytes, budget: WorkBudget) -> FileFindings:
     """Run the query of a table over a tree; raises `TooMuchWork`."""
     budget.spend(NODE_STEPS * tree.root_node.descendant_count)
+    if tree.root_node.descendant_count > DEEPEST_TREE and _depth_of(tree) > DEEPEST_TREE:
+        raise TooMuchWork(f"too much work: nested more than {DEEPEST_TREE:,} deep")
     cursor = QueryCursor(compiled_query(table), match_limit=MATCH_LIMIT)
     return _Finder(table, source, tree.root_node, cursor.matches(tree.root_node)).found()
+
+
+def _depth_of(tree: Tree) -> int:
+    """How many nodes are around the deepest one."""
+    cursor = tree.walk()
+    depth = deepest = 0
+    while depth >= 0:
+        if cursor.goto_first_child():
+            depth += 1
+            deepest = max(deepest, depth)
+            continue
+        while depth >= 0 and not cursor.goto_next_sibling():
+            cursor.goto_parent()
+            depth -= 1
+    return deepest
 
 
 class _Match(Struct, frozen=True):
@@ -142,7 +161,7 @@ class _Finder:
         for kind, captures in self._others:
             if kind in (CALL, TYPE):
                 named = self._named(captures, around)
-                if named is not None:
+                if named is not None and self._defined.keys().isdisjoint((named.start, named.name_start)):
                     places[kind].append(named)
                 continue
             for node in captures.get("name", captures[kind]):
@@ -151,7 +170,7 @@ class _Finder:
                 holder = around.at(node.start_byte)
                 if kind == CONSTANT and holder < 0:
                     constants[self._name(node)] = None
-                elif kind == FIELD and holder >= 0:
+                elif kind == FIELD and holder >= 0 and node.start_byte not in self._defined:
                     definitions[holder].fields.setdefault(self._name(node), node.start_byte)
         return FileFindings(
             definitions,
@@ -169,10 +188,10 @@ class _Finder:
         if not name:
             return None
         before = captures.get("scope", ())
-        scope = ".".join(self._name(node) for node in before)
+        owners, name = self._owned(before, name)
         place = min(node.start_byte for node in names)
         first = min(node.start_byte for node in (*before, *names))
-        return NamedPlace(scope, name, first, place, around.at(place))
+        return NamedPlace(".".join(owners), name, first, place, around.at(place))
 
     def _nested(self) -> list[OutlineDefinition]:
         """The definitions, each inside of the one around it."""
@@ -211,6 +230,7 @@ class _Finder:
         node, bodies = match.node, match.captures.get("body", ())
         if node.type not in starts or bodies:
             return min(limit, max([node.end_byte, *(body.end_byte for body in bodies)]))
+        limit = min(limit, node.parent.end_byte if node.parent else limit)
         same = starts[node.type]
         following = bisect_right(same, node.start_byte)
         return self._shown_end(min(limit, same[following]) if following < len(same) else limit)
@@ -222,7 +242,7 @@ class _Finder:
         name = self._joined(captures.get("name", ()))
         if not name:
             return None
-        owners = [part for node in captures.get("scope", ()) for part in self._name(node).split(".") if part]
+        owners, name = self._owned(captures.get("scope", ()), name)
         around = found[parent].parts if parent is not None else ()
         code_start, docs = self._before(start)
         docs += captures.get("doc", ())
@@ -320,6 +340,13 @@ class _Finder:
         parts = [self._name(node) for node in sorted(names, key=lambda node: node.start_byte)]
         words = dict(self._table.words) if len(parts) > 1 else {}
         return ".".join(words.get(part, part) for part in parts if part)
+
+    def _owned(self, owners: Sequence[Node], name: str) -> tuple[list[str], str]:
+        """What comes before a name, and the name without that."""
+        mark = self._table.separator
+        *before, last = name.split(mark) if mark else (name,)
+        said = [part for node in owners for part in self._name(node).split(mark or ".")]
+        return [part for part in (*said, *before) if part], last
 
     def _name(self, node: Node) -> str:
         """The text of a name on one line, without the quotes around it."""
