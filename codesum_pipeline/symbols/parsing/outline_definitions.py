@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
-from tree_sitter import Parser, QueryCursor, Tree
+from tree_sitter import Node, Parser, QueryCursor, Tree
 
 from codesum_pipeline.symbols.outlines.grammars import load_grammar
 from codesum_pipeline.symbols.outlines.outline_table import (
@@ -42,8 +42,9 @@ from codesum_pipeline.symbols.parsing.outline_pieces import Statements, TextSpan
 
 # So many parts of one pattern may be open at a time, which bounds the time of a query; others of the pattern are lost.
 MATCH_LIMIT = 1 << 10
-# Patterns begin at most so deep in a tree: a query needs minutes for one that is tens of thousands deep.
-_DEEPEST_START = 1000
+# Patterns begin at most so deep in a tree: a query takes minutes in one that is tens of thousands deep, and hours where
+# it is more than 65,534, as it counts in 16 bits how deep it is.
+DEEPEST_START = 1000
 _JOINTS = (":", "(", ")")
 _QUOTES = "\"'`"
 _BLANKS = b" \t\r\n\f"
@@ -61,7 +62,7 @@ def find_outline(table: OutlineTable, source: bytes, budget: WorkBudget) -> File
         tree = parse_within_bounds(Parser(load_grammar(table.grammar)), respelled_source(table, source), budget)
         budget.spend(NODE_STEPS * tree.root_node.descendant_count)
         cursor = QueryCursor(compiled_query(table), match_limit=MATCH_LIMIT)
-        cursor.set_max_start_depth(_DEEPEST_START)
+        cursor.set_max_start_depth(DEEPEST_START)
         finder.add_tree(tree, cursor)
     return finder.found()
 
@@ -149,7 +150,7 @@ class _Finder:
         for kind, captures in self._others:
             if kind in (CALL, TYPE):
                 named = self._named(captures, around)
-                if named is not None:
+                if named is not None and self._defined.keys().isdisjoint((named.start, named.name_start)):
                     places[kind].append(named)
                 continue
             for node in captures.get("name", captures[kind]):
@@ -177,9 +178,9 @@ class _Finder:
         if not name or place in self._defined:
             return None
         before = captures.get("scope", ())
-        scope = ".".join(self._name(node) for node in before)
+        owners, name = self._owned(before, name)
         first = min(node.start_byte for node in (*before, *names))
-        return NamedPlace(scope, name, first, place, around.at(place))
+        return NamedPlace(".".join(owners), name, first, place, around.at(place))
 
     def _nested(self) -> list[OutlineDefinition]:
         """The definitions, each inside of the one around it."""
@@ -221,6 +222,8 @@ class _Finder:
         if node.type not in starts or bodies:
             last: int = max([node.end_byte, *(body.end_byte for body in bodies)])
             return min(limit, last)
+        around = node.parent if isinstance(node, Node) else None
+        limit = min(limit, around.end_byte if around else limit)
         same = starts[node.type]
         following = bisect_right(same, node.start_byte)
         return self._shown_end(min(limit, same[following]) if following < len(same) else limit)
@@ -232,7 +235,7 @@ class _Finder:
         name = self._joined(captures.get("name", ()))
         if not name:
             return None
-        owners = [part for node in captures.get("scope", ()) for part in self._name(node).split(".") if part]
+        owners, name = self._owned(captures.get("scope", ()), name)
         around = found[parent].parts if parent is not None else ()
         code_start, node_start, docs = self._before(start)
         docs += captures.get("doc", ()) or (() if docs else self._after(match.node))
@@ -360,6 +363,13 @@ class _Finder:
         for name in (words.get(part, part) for part in parts):
             joined += name if not joined or name in _JOINTS or joined[-1] in _JOINTS else f".{name}"
         return joined
+
+    def _owned(self, owners: Sequence[Place], name: str) -> tuple[list[str], str]:
+        """What comes before a name, and the name without that."""
+        mark = self._table.separator
+        *before, last = name.split(mark) if mark else (name,)
+        said = [part for node in owners for part in self._name(node).split(mark or ".")]
+        return [part for part in (*said, *before) if part], last
 
     def _name(self, node: Place) -> str:
         """The text of a name on one line, without the quotes around it."""
