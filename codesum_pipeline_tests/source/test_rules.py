@@ -48,17 +48,17 @@ def test_include_and_exclude_are_gitignore_patterns_from_the_root() -> None:
     assert why(rules, "src/x/old/a.py") is None
 
 
-@pytest.mark.parametrize("path", ["poetry.lock", "web/package-lock.json", "a.min.js", "a.js.map", "a.ipynb", "x.svg"])
+@pytest.mark.parametrize("path", ["poetry.lock", "web/package-lock.json", "a.min.js", "a.js.map", "x.svg"])
 def test_text_that_no_one_reads_is_skipped(path: str) -> None:
     assert why(rules_of(), path) is SkipReason.SKIP_PATTERN
 
 
 def test_skip_patterns_add_to_the_defaults_and_take_them_back() -> None:
-    rules = rules_of(scan=ScanSettings(skip_patterns=("fixtures/", "!*.ipynb")))
+    rules = rules_of(scan=ScanSettings(skip_patterns=("fixtures/", "!*.svg")))
 
     assert why(rules, "a/fixtures/b.py") is SkipReason.SKIP_PATTERN
     assert why(rules, "poetry.lock") is SkipReason.SKIP_PATTERN
-    assert why(rules, "a.ipynb") is None
+    assert why(rules, "a.svg") is None
 
 
 @pytest.mark.parametrize("path", ["a/b_pb2.py", "b_pb2_grpc.py", "b_pb2.pyi", "x.pb.go", "x.generated.ts", "F.g.cs"])

@@ -43,6 +43,27 @@ class WrongTable(CodesumError):
     """The table of a language has a mistake; says which and where."""
 
 
+class Marks(Struct, frozen=True, forbid_unknown_fields=True):
+    """How a file is read by patterns alone.
+
+    The groups of `statements` say where definitions begin and end:
+    - `head`: one begins, with its `name`, a group that is called as its kind is, and perhaps the beginning of the
+      `rest`, which belongs no more to its signature; where that ends with a bracket, items are in it;
+    - `end`: it ends here, unless something `open` has no `close` yet, or a `hold` says that it lasts up to a stop, as
+      each `module` does;
+    - `stop`: it ends before this, whatever is open; `start`: the same, but not inside of a function or a module;
+    - `body`: what follows belongs no more to the signature of a function, as what follows `open` and `hold`;
+    - `comment`.
+
+    `items` is a pattern of what items consist of: the first `name` of each is a field, the second its type. `uses`
+    finds what definitions use: a `call` or `command` of a function, a `type`; and each `branch`.
+    """
+
+    statements: str
+    items: str
+    uses: str
+
+
 class OutlineTable(Struct, frozen=True, forbid_unknown_fields=True):
     """What is particular to one language. Lists are names of node types with blanks between them.
 
@@ -58,12 +79,14 @@ class OutlineTable(Struct, frozen=True, forbid_unknown_fields=True):
     name. `folders_share` says that the files of a folder see each other's names. Where a grammar does not know all that
     people write, `respelled` has pairs of a pattern and what the grammar reads in its place, which is no longer than
     what the pattern finds.
+
+    Where no grammar reads most real files, a table has `marks` in place of `grammar` and `query`.
     """
 
     language: str
     grammar: str
     definitions: str
-    query: str
+    query: str = ""
     comments: str = "comment"
     doc_marks: tuple[str, ...] = ()
     until_next: str = ""
@@ -74,6 +97,7 @@ class OutlineTable(Struct, frozen=True, forbid_unknown_fields=True):
     words: tuple[tuple[str, str], ...] = ()
     folders_share: bool = False
     respelled: tuple[tuple[str, str], ...] = ()
+    marks: Marks | None = None
     hash: str = ""
 
 

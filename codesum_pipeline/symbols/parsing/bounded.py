@@ -49,6 +49,8 @@ _NO_CODE = {
     "//": re.compile(_QUOTED + rb"//[^\n]*|/\*(?:.*?\*/|.*)", re.DOTALL),
 }
 _NO_CODE_WITH_DOCSTRINGS = re.compile(_LONG_TEXT + _NO_CODE["#"].pattern, re.DOTALL)
+# A query counts in 16 bits how deep it is, and takes hours in a deeper tree.
+DEEPEST_TREE = (1 << 16) - 2
 # What the parser is handed at a time. It is counted as read, so small pieces count well.
 CHUNK = 1 << 12
 # What a node's text is read by: a whole piece, needed or not.
@@ -159,6 +161,24 @@ def parse_within_bounds(parser: Parser, source: bytes, budget: WorkBudget) -> Tr
         pieces.end()
     budget.check()
     return tree
+
+
+def check_depth(tree: Tree) -> None:
+    """Raise `TooMuchWork` for a tree that is too deep for a query."""
+    if tree.root_node.descendant_count <= DEEPEST_TREE:
+        return
+    cursor = tree.walk()
+    depth = deepest = 0
+    while depth >= 0:
+        if cursor.goto_first_child():
+            depth += 1
+            deepest = max(deepest, depth)
+            continue
+        while depth >= 0 and not cursor.goto_next_sibling():
+            cursor.goto_parent()
+            depth -= 1
+    if deepest > DEEPEST_TREE:
+        raise TooMuchWork(f"too much work: nested more than {DEEPEST_TREE:,} deep")
 
 
 class _Pieces:

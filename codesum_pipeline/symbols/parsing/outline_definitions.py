@@ -7,11 +7,13 @@ that the query shows, documents it.
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct, field
-from tree_sitter import Node, QueryCursor, Tree
+from tree_sitter import Node, Parser, QueryCursor, Tree
 
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
+from codesum_pipeline.symbols.outlines.grammars import load_grammar
 from codesum_pipeline.symbols.outlines.outline_table import (
     CALL,
     COMMENT,
@@ -23,18 +25,20 @@ from codesum_pipeline.symbols.outlines.outline_table import (
     TYPE,
     OutlineTable,
     compiled_query,
+    respelled_source,
 )
-from codesum_pipeline.symbols.parsing.bounded import NODE_STEPS, TooMuchWork, WorkBudget
+from codesum_pipeline.symbols.parsing.bounded import NODE_STEPS, WorkBudget, check_depth, parse_within_bounds
 from codesum_pipeline.symbols.parsing.comments import is_note
 from codesum_pipeline.symbols.parsing.nested_definitions import FREE_INSIDE, MAX_NESTING, MOST_INSIDE, id_part
+from codesum_pipeline.symbols.parsing.outline_pieces import Statements, TextSpan, cut_in_pieces
+from codesum_pipeline.symbols.parsing.outline_places import Innermost, NamedPlace, without_repeated
 
 # So many parts of one pattern may be open at a time, which bounds the time of a query; others of the pattern are lost.
 MATCH_LIMIT = 1 << 10
-# A query counts in 16 bits how deep it is, and takes hours in a deeper tree.
-DEEPEST_TREE = (1 << 16) - 2
 _QUOTES = "\"'`"
 _BLANKS = b" \t\r\n\f"
-Captures = Mapping[str, Sequence[Node]]
+Place = Node | TextSpan
+Captures = Mapping[str, Sequence[Any]]
 
 
 class OutlineDefinition(Struct):
@@ -49,22 +53,12 @@ class OutlineDefinition(Struct):
     node_start: int
     end: int
     body_start: int | None
-    docs: list[Node]
+    docs: list[Place]
     parent: int | None = None
     arity: int = -1
     is_private: bool = False
     has_error: bool = False
     fields: dict[str, int] = field(default_factory=dict)
-
-
-class NamedPlace(Struct, frozen=True):
-    """A call or a type that is named: what stands before its last name, that name, and where both begin."""
-
-    scope: str
-    name: str
-    start: int
-    name_start: int
-    definition: int
 
 
 class FileFindings(Struct):
@@ -75,32 +69,22 @@ class FileFindings(Struct):
     types: list[NamedPlace]
     constants: list[str]
     branches: list[int]
-    comments: list[Node]
+    comments: list[Place]
     errors: int
 
 
-def find_outline(table: OutlineTable, tree: Tree, source: bytes, budget: WorkBudget) -> FileFindings:
-    """Run the query of a table over a tree; raises `TooMuchWork`."""
-    budget.spend(NODE_STEPS * tree.root_node.descendant_count)
-    if tree.root_node.descendant_count > DEEPEST_TREE and _depth_of(tree) > DEEPEST_TREE:
-        raise TooMuchWork(f"too much work: nested more than {DEEPEST_TREE:,} deep")
-    cursor = QueryCursor(compiled_query(table), match_limit=MATCH_LIMIT)
-    return _Finder(table, source, tree.root_node, cursor.matches(tree.root_node)).found()
-
-
-def _depth_of(tree: Tree) -> int:
-    """How many nodes are around the deepest one."""
-    cursor = tree.walk()
-    depth = deepest = 0
-    while depth >= 0:
-        if cursor.goto_first_child():
-            depth += 1
-            deepest = max(deepest, depth)
-            continue
-        while depth >= 0 and not cursor.goto_next_sibling():
-            cursor.goto_parent()
-            depth -= 1
-    return deepest
+def find_outline(table: OutlineTable, source: bytes, budget: WorkBudget) -> FileFindings:
+    """What a table finds in a source; raises `TooMuchWork` past the budget, `MissingGrammar` without the grammar."""
+    finder = _Finder(table, source)
+    if table.marks is not None:
+        budget.spend(len(source))
+        finder.add_pieces(cut_in_pieces(table.marks, source))
+    else:
+        tree = parse_within_bounds(Parser(load_grammar(table.grammar)), respelled_source(table, source), budget)
+        budget.spend(NODE_STEPS * tree.root_node.descendant_count)
+        check_depth(tree)
+        finder.add_tree(tree, QueryCursor(compiled_query(table), match_limit=MATCH_LIMIT))
+    return finder.found()
 
 
 class _Match(Struct, frozen=True):
@@ -108,28 +92,43 @@ class _Match(Struct, frozen=True):
 
     pattern: int
     said: str
-    node: Node
+    node: Place
     captures: Captures
 
 
 class _Finder:
     """Sorts the matches of one file."""
 
-    def __init__(
-        self, table: OutlineTable, source: bytes, root: Node, matches: Sequence[tuple[int, dict[str, list[Node]]]]
-    ) -> None:
-        self._table, self._source, self._root = table, source, root
+    def __init__(self, table: OutlineTable, source: bytes) -> None:
+        self._table, self._source = table, source
         self._private = re.compile(table.hidden) if table.hidden else None
         # By the first byte of its name that is inside of it: the first pattern that fits decides what is defined there.
         self._defined: dict[int, _Match] = {}
         self._others: list[tuple[str, Captures]] = []
-        self._by_end: dict[int, Node] = {}
-        self._preambles: dict[int, Node] = {}
-        self._comments: list[Node] = []
+        self._by_end: dict[int, Place] = {}
+        self._preambles: dict[int, Place] = {}
+        self._comments: list[Place] = []
         self._branches: set[int] = set()
         self._errors = 0
-        for pattern, captures in matches:
+
+    def add_tree(self, tree: Tree, cursor: QueryCursor) -> None:
+        """Take what the query finds in a tree."""
+        for pattern, captures in cursor.matches(tree.root_node):
             self._sort(pattern, captures)
+        self._errors = self._errors or int(tree.root_node.has_error)
+
+    def add_pieces(self, pieces: Statements) -> None:
+        """Take what patterns find."""
+        self._sort(0, {COMMENT: pieces.comments})
+        for piece in pieces.found:
+            *scope, name = piece.names
+            body = [TextSpan(piece.body, piece.body)] if piece.body >= 0 else []
+            node = TextSpan(piece.start, piece.end, piece.kind)
+            self._sort(0, {f"{DEFINITION}{piece.kind}": [node], "name": [name], "scope": scope, "body": body})
+            self._sort(0, {FIELD: piece.fields})
+            self._sort(0, {"branch": piece.branches})
+            for capture, place in piece.uses:
+                self._sort(0, {capture: [place]})
 
     def _sort(self, pattern: int, captures: Captures) -> None:
         for name, nodes in captures.items():
@@ -155,7 +154,7 @@ class _Finder:
         """Everything, in the order of the source."""
         definitions = self._nested()
         spans = [(one.node_start, one.end) for one in definitions]
-        around = _Innermost(spans, [one.parent for one in definitions])
+        around = Innermost(spans, [one.parent for one in definitions])
         places: dict[str, list[NamedPlace]] = {CALL: [], TYPE: []}
         constants: dict[str, None] = {}
         for kind, captures in self._others:
@@ -174,15 +173,15 @@ class _Finder:
                     definitions[holder].fields.setdefault(self._name(node), node.start_byte)
         return FileFindings(
             definitions,
-            _without_repeated(places[CALL]),
-            _without_repeated(places[TYPE]),
+            without_repeated(places[CALL]),
+            without_repeated(places[TYPE]),
             [*constants],
             sorted(self._branches),
             self._of_file(definitions),
-            self._errors or int(self._root.has_error),
+            self._errors,
         )
 
-    def _named(self, captures: Captures, around: "_Innermost") -> NamedPlace | None:
+    def _named(self, captures: Captures, around: Innermost) -> NamedPlace | None:
         names = captures.get("name") or captures.get(CALL) or captures.get(TYPE) or ()
         name = self._joined(names)
         if not name:
@@ -229,8 +228,10 @@ class _Finder:
         """Where a definition ends that ends at a byte at the latest."""
         node, bodies = match.node, match.captures.get("body", ())
         if node.type not in starts or bodies:
-            return min(limit, max([node.end_byte, *(body.end_byte for body in bodies)]))
-        limit = min(limit, node.parent.end_byte if node.parent else limit)
+            last: int = max([node.end_byte, *(body.end_byte for body in bodies)])
+            return min(limit, last)
+        if isinstance(node, Node) and node.parent is not None:
+            limit = min(limit, node.parent.end_byte)
         same = starts[node.type]
         following = bisect_right(same, node.start_byte)
         return self._shown_end(min(limit, same[following]) if following < len(same) else limit)
@@ -286,9 +287,9 @@ class _Finder:
         )
         return number if same else None
 
-    def _before(self, start: int) -> tuple[int, list[Node]]:
+    def _before(self, start: int) -> tuple[int, list[Place]]:
         """Where the marks before a definition begin, and the comments right above them that document it."""
-        docs: list[Node] = []
+        docs: list[Place] = []
         position = code_start = start
         while True:
             end = self._shown_end(position)
@@ -306,15 +307,15 @@ class _Finder:
             docs = [node for node in docs if self._source.startswith(marks, node.start_byte)]
         return code_start, docs
 
-    def _is_alone(self, comment: Node) -> bool:
+    def _is_alone(self, comment: Place) -> bool:
         """Whether nothing stands before a comment on its line."""
         line = self._source.rfind(b"\n", 0, comment.start_byte) + 1
         return not self._source[line : comment.start_byte].strip()
 
-    def _of_file(self, definitions: Sequence[OutlineDefinition]) -> list[Node]:
+    def _of_file(self, definitions: Sequence[OutlineDefinition]) -> list[Place]:
         """The first run of comments, before any code, that documents no definition and is no licence."""
         taken = {node.start_byte for one in definitions for node in one.docs}
-        runs: list[list[Node]] = []
+        runs: list[list[Place]] = []
         position = 0
         for node in sorted(self._comments, key=lambda node: node.start_byte):
             between = self._source[position : node.start_byte]
@@ -326,7 +327,7 @@ class _Finder:
             position = self._shown_end(node.end_byte)
         return next((run for run in runs if not is_note(self._written(run))), [])
 
-    def _written(self, run: Sequence[Node]) -> str:
+    def _written(self, run: Sequence[Place]) -> str:
         return self._source[run[0].start_byte : run[-1].end_byte].decode("latin-1")
 
     def _shown_end(self, position: int) -> int:
@@ -335,49 +336,25 @@ class _Finder:
             position -= 1
         return position
 
-    def _joined(self, names: Sequence[Node]) -> str:
+    def _joined(self, names: Sequence[Place]) -> str:
         """A name of several parts."""
         parts = [self._name(node) for node in sorted(names, key=lambda node: node.start_byte)]
         words = dict(self._table.words) if len(parts) > 1 else {}
         return ".".join(words.get(part, part) for part in parts if part)
 
-    def _owned(self, owners: Sequence[Node], name: str) -> tuple[list[str], str]:
+    def _owned(self, owners: Sequence[Place], name: str) -> tuple[list[str], str]:
         """What comes before a name, and the name without that."""
         mark = self._table.separator
         *before, last = name.split(mark) if mark else (name,)
         said = [part for node in owners for part in self._name(node).split(mark or ".")]
         return [part for part in (*said, *before) if part], last
 
-    def _name(self, node: Node) -> str:
+    def _name(self, node: Place) -> str:
         """The text of a name on one line, without the quotes around it."""
         text = " ".join(self._source[node.start_byte : node.end_byte].decode(errors="replace").split())
-        if len(text) > 1 and text[0] in _QUOTES and text[-1] == text[0]:
+        if len(text) > 2 and (text[0] + text[-1] == "[]" or (text[0] in _QUOTES and text[-1] == text[0])):
             text = text[1:-1]
         return text
-
-
-class _Innermost:
-    """Finds the innermost definition around a byte."""
-
-    def __init__(self, spans: Sequence[tuple[int, int]], parents: Sequence[int | None]) -> None:
-        self._spans, self._parents = spans, parents
-        self._starts = [start for start, _ in spans]
-
-    def at(self, place: int) -> int:
-        """Its number; -1 for none."""
-        number: int | None = bisect_right(self._starts, place) - 1
-        while number is not None and number >= 0 and not self._spans[number][0] <= place < self._spans[number][1]:
-            number = self._parents[number]
-        return -1 if number is None else number
-
-
-def _without_repeated(places: Sequence[NamedPlace]) -> list[NamedPlace]:
-    """Each place once, where several patterns found it: with what stands before its name."""
-    found: dict[int, NamedPlace] = {}
-    for place in places:
-        if place.name_start not in found or place.scope:
-            found[place.name_start] = place
-    return [found[start] for start in sorted(found)]
 
 
 def _with_owners(found: list[OutlineDefinition]) -> list[OutlineDefinition]:

@@ -14,25 +14,25 @@ from textwrap import dedent
 from typing import Any
 
 from msgspec.structs import replace
-from tree_sitter import Node, Parser
 
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.symbol import Fact, Form, Symbol, SymbolFacts, SymbolType
 from codesum_pipeline.foundation.settings.stage_settings import STEPS_PER_BYTE
 from codesum_pipeline.source.masking.secrets import SECRETS_VERSION
-from codesum_pipeline.symbols.outlines.grammars import grammar_version, load_grammar
-from codesum_pipeline.symbols.outlines.outline_table import OutlineTable, outline_tables, respelled_source
-from codesum_pipeline.symbols.parsing.bounded import STEPS_VERSION, WorkBudget, parse_within_bounds
+from codesum_pipeline.symbols.outlines.grammars import grammar_version
+from codesum_pipeline.symbols.outlines.outline_table import OutlineTable, outline_tables
+from codesum_pipeline.symbols.parsing.bounded import STEPS_VERSION, WorkBudget
 from codesum_pipeline.symbols.parsing.comment_kinds import is_section_title
 from codesum_pipeline.symbols.parsing.comments import COMMENTS_VERSION, doc_text, is_directive
 from codesum_pipeline.symbols.parsing.facts import MAX_FACTS, MAX_TEXT
 from codesum_pipeline.symbols.parsing.outline_definitions import (
     FileFindings,
-    NamedPlace,
     OutlineDefinition,
+    Place,
     find_outline,
 )
+from codesum_pipeline.symbols.parsing.outline_places import NamedPlace
 from codesum_pipeline.symbols.parsing.overloads import IDS_VERSION, ids_of
 from codesum_pipeline.symbols.parsing.text import ParsedFile, content_hash, parse_text
 
@@ -53,7 +53,7 @@ _PART_MARKS = re.compile(
 )
 _NAME = re.compile(r"[^\W\d]\w*")
 # One that may have several parts.
-_PATH = re.compile(r"[^\W\d][\w.-]*")
+_PATH = re.compile(r"[^\W\d][\w.$#@-]*")
 
 
 class OutlineParser:
@@ -76,8 +76,7 @@ class OutlineParser:
         Raises `TooMuchWork` past the budget and `MissingGrammar` without the grammar.
         """
         table = self.table
-        tree = parse_within_bounds(Parser(load_grammar(table.grammar)), respelled_source(table, source), budget)
-        found = find_outline(table, tree, source, budget)
+        found = find_outline(table, source, budget)
         text = parse_text(
             source, file_path, language=table.language, blob=blob, hash_policy=hash_policy, parser=version
         )
@@ -125,7 +124,7 @@ class _FileOfOutline:
         source, line_map = self._lines(one)
         outer = [node for node in one.docs if node.start_byte < one.code_start]
         inner = [node for node in one.docs if node.start_byte >= one.code_start]
-        doc_rows = sum(node.end_point.row - node.start_point.row + 1 for node in one.docs)
+        doc_rows = sum(self._row(node.end_byte) - self._row(node.start_byte) + 1 for node in one.docs)
         docstring_end = inner[-1].end_byte - 1 if inner and not outer else one.start
         return Symbol(
             id=ids[number],
@@ -175,11 +174,12 @@ class _FileOfOutline:
         signature = _BODY_MARKS.sub("", " ".join(text.split()))
         return signature if len(signature) <= _MOST_OF_SIGNATURE else f"{signature[: _MOST_OF_SIGNATURE - 1]}…"
 
-    def _docstring(self, docs: Sequence[Node], name: str) -> str | None:
+    def _docstring(self, docs: Sequence[Place], name: str) -> str | None:
         """What comments or texts say of a definition, or without a name of the file."""
         # Marks are taken off where each byte is a character.
         written = [self._source[node.start_byte : node.end_byte].decode("latin-1").strip() for node in docs]
-        written = [text for text in written if not is_directive(text)]
+        # A text that the query shows has none.
+        written = [text for text in written if text[:1].isalnum() or not is_directive(text)]
         while name and len(written) > 1 and self._is_title(written[0], name):
             written = written[1:]
         return self._said(written) or None

@@ -21,7 +21,7 @@ provider "aws" {
 
 variable "region" {
   type        = string
-  description = "Where everything runs"
+  description = "Region where everything runs"
   default     = "eu-central-1"
 }
 
@@ -132,7 +132,7 @@ CASE = OutlineCase(
         "check.health": ("class", 100, 109),
     },
     documented={
-        "var.region": "Where everything runs",
+        "var.region": "Region where everything runs",
         "var.zones": "The zones of the region.\nAt least two.",
         "local.prefix": "What each name begins with.",
         "data.aws_ami.ubuntu": "The newest image.",
