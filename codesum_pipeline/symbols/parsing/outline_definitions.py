@@ -288,7 +288,8 @@ class _Finder:
         return number if same else None
 
     def _before(self, start: int) -> tuple[int, list[Place]]:
-        """Where the marks before a definition begin, and the comments right above them that document it."""
+        """Where the marks before a definition begin, and the comments right above them that document it: a licence at
+        the top of the file does not."""
         docs: list[Place] = []
         position = code_start = start
         while True:
@@ -305,6 +306,9 @@ class _Finder:
         marks = tuple(mark.encode() for mark in self._table.doc_marks)
         if marks:
             docs = [node for node in docs if self._source.startswith(marks, node.start_byte)]
+        if docs and not self._shown_end(docs[0].start_byte):
+            written = self._written(docs)
+            docs = [] if "\n" in written and is_note(written) else docs
         return code_start, docs
 
     def _is_alone(self, comment: Place) -> bool:
