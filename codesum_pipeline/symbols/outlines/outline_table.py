@@ -31,12 +31,15 @@ CALL, TYPE = "reference.call", "reference.class"
 COMMENT, ERROR = "comment", "error"
 CAPTURES = frozenset({
     *(f"{DEFINITION}{kind}" for kind in KINDS), CONSTANT, FIELD, CALL, TYPE, COMMENT, ERROR,
-    "name", "scope", "body", "parameters", "doc", "private", "preamble", "branch",
+    "name", "scope", "body", "parameters", "doc", "private", "local", "export", "export.all", "preamble", "branch",
 })  # fmt: skip
 
 
 # A predicate that the binding of tree-sitter takes and does not look at.
 _IDLE = "#not-any-of?"
+
+
+_SHOWN = re.compile(rb"[^\n]")
 
 
 class WrongTable(CodesumError):
@@ -68,17 +71,19 @@ class OutlineTable(Struct, frozen=True, forbid_unknown_fields=True):
     """What is particular to one language. Lists are names of node types with blanks between them.
 
     `grammar` is its name in the package; `definitions` says in words what there are documents for. Comments right above
-    a definition document it; `doc_marks` are the beginnings of those that alone do, where the language has such. A
-    definition of a kind in `until_next` lasts up to the next one of that kind, or to the end of what is around it.
-    Definitions of one name that follow each other are one where their kind is in `clauses`. `hidden` is a pattern of
-    names that nobody else may use. `separator` stands between a name and its owners where both are one node. `parts`
-    are names and pieces of the query that it needs more than once: `$head` is the piece of that name, which may hold
-    later ones.
+    a definition document it; `doc_marks` are the beginnings of those that alone do, where the language has such. One
+    right below that begins with a mark in `after_marks` documents what has none above. A definition of a kind in
+    `until_next` lasts up to the next one of that kind, or to the end of what is around it. Definitions of one name that
+    follow each other are one where their kind is in `clauses`. `hidden` is a pattern of names that nobody else may use;
+    where the query captures the names that a file gives away (`export`, or `export.all`), nobody else may use those
+    definitions that are `local` and not among them.
+    `separator` stands between a name and its owners where both are one node. `parts` are names and pieces of the query
+    that it needs more than once: `$head` is the piece of that name, which may hold later ones.
 
     In names of several parts, the first of a pair in `words` becomes the second, as people write where they use such a
-    name. `folders_share` says that the files of a folder see each other's names. Where a grammar does not know all that
-    people write, `respelled` has pairs of a pattern and what the grammar reads in its place, which is no longer than
-    what the pattern finds.
+    name. `folders_share` says that the files of a folder see each other's names. `respelled` are patterns of what the
+    grammar does not know, each with the word that stands for it: the grammar reads that word, what the groups match,
+    and blanks for the rest.
 
     Where no grammar reads most real files, a table has `marks` in place of `grammar` and `query`.
     """
@@ -89,6 +94,7 @@ class OutlineTable(Struct, frozen=True, forbid_unknown_fields=True):
     query: str = ""
     comments: str = "comment"
     doc_marks: tuple[str, ...] = ()
+    after_marks: tuple[str, ...] = ()
     until_next: str = ""
     clauses: str = ""
     hidden: str = ""
@@ -108,9 +114,18 @@ def respelled_source(table: OutlineTable, source: bytes) -> bytes:
     return source
 
 
-def _in_its_place(spelling: bytes, match: re.Match[bytes]) -> bytes:
-    written = match.expand(spelling)
-    return written + re.sub(rb"[^\n]", b" ", match[0][len(written) :]) if len(written) <= len(match[0]) else match[0]
+def _in_its_place(word: bytes, match: re.Match[bytes]) -> bytes:
+    """What the groups of a match hold, and a word before, after or between them, in as many bytes and lines."""
+    text, offset = match[0], match.start()
+    shown = bytearray(_SHOWN.sub(b" ", text))
+    spans = [(start - offset, end - offset) for start, end in match.regs[1:] if start >= 0]
+    place = 0
+    for start, end in spans:
+        place = end if start <= place else place
+    shown[place : place + len(word)] = word
+    for start, end in spans:
+        shown[start:end] = text[start:end]
+    return bytes(shown[: len(text)])
 
 
 @cache

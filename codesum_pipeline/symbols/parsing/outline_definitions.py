@@ -28,22 +28,23 @@ from codesum_pipeline.symbols.outlines.outline_table import (
     respelled_source,
 )
 from codesum_pipeline.symbols.parsing.bounded import NODE_STEPS, WorkBudget, check_depth, parse_within_bounds
-from codesum_pipeline.symbols.parsing.comments import is_note
 from codesum_pipeline.symbols.parsing.nested_definitions import FREE_INSIDE, MAX_NESTING, MOST_INSIDE, id_part
+from codesum_pipeline.symbols.parsing.outline_comments import OutlineComments
 from codesum_pipeline.symbols.parsing.outline_pieces import Statements, TextSpan, cut_in_pieces
-from codesum_pipeline.symbols.parsing.outline_places import Innermost, NamedPlace, without_repeated
+from codesum_pipeline.symbols.parsing.outline_places import Innermost, NamedPlace, Place, without_repeated
 
 # So many parts of one pattern may be open at a time, which bounds the time of a query; others of the pattern are lost.
 MATCH_LIMIT = 1 << 10
+_JOINTS = (":", "(", ")")
 _QUOTES = "\"'`"
 _BLANKS = b" \t\r\n\f"
-Place = Node | TextSpan
+_SHOWN = re.compile(rb"[^ \t\r\n\f]")
 Captures = Mapping[str, Sequence[Any]]
 
 
 class OutlineDefinition(Struct):
     """One definition; `start` is the first byte of its documentation, `code_start` that of its marks or of itself,
-    `body_start` where its signature ends."""
+    `code_end` where it ends without documentation below it, `body_start` where its signature ends."""
 
     type: SymbolType
     kind: str
@@ -52,6 +53,7 @@ class OutlineDefinition(Struct):
     code_start: int
     node_start: int
     end: int
+    code_end: int
     body_start: int | None
     docs: list[Place]
     parent: int | None = None
@@ -101,14 +103,14 @@ class _Finder:
 
     def __init__(self, table: OutlineTable, source: bytes) -> None:
         self._table, self._source = table, source
+        self._comments = OutlineComments(table, source)
         self._private = re.compile(table.hidden) if table.hidden else None
         # By the first byte of its name that is inside of it: the first pattern that fits decides what is defined there.
         self._defined: dict[int, _Match] = {}
         self._others: list[tuple[str, Captures]] = []
-        self._by_end: dict[int, Place] = {}
-        self._preambles: dict[int, Place] = {}
-        self._comments: list[Place] = []
         self._branches: set[int] = set()
+        self._exported: set[str] = set()
+        self._exports_all = False
         self._errors = 0
 
     def add_tree(self, tree: Tree, cursor: QueryCursor) -> None:
@@ -133,12 +135,15 @@ class _Finder:
     def _sort(self, pattern: int, captures: Captures) -> None:
         for name, nodes in captures.items():
             if name == COMMENT:
-                self._comments += nodes
-                self._by_end.update((self._shown_end(node.end_byte), node) for node in nodes)
+                self._comments.add(nodes)
             elif name == "preamble":
-                self._preambles.update((self._shown_end(node.end_byte), node) for node in nodes)
+                self._comments.add_preambles(nodes)
             elif name == "branch":
                 self._branches.update(node.start_byte for node in nodes)
+            elif name == "export":
+                self._exported.update(map(self._name, nodes))
+            elif name == "export.all":
+                self._exports_all = True
             elif name == ERROR:
                 self._errors += len(nodes)
             elif name in (CALL, TYPE, CONSTANT, FIELD):
@@ -160,7 +165,7 @@ class _Finder:
         for kind, captures in self._others:
             if kind in (CALL, TYPE):
                 named = self._named(captures, around)
-                if named is not None and self._defined.keys().isdisjoint((named.start, named.name_start)):
+                if named is not None:
                     places[kind].append(named)
                 continue
             for node in captures.get("name", captures[kind]):
@@ -169,7 +174,7 @@ class _Finder:
                 holder = around.at(node.start_byte)
                 if kind == CONSTANT and holder < 0:
                     constants[self._name(node)] = None
-                elif kind == FIELD and holder >= 0 and node.start_byte not in self._defined:
+                elif kind == FIELD and holder >= 0:
                     definitions[holder].fields.setdefault(self._name(node), node.start_byte)
         return FileFindings(
             definitions,
@@ -177,19 +182,19 @@ class _Finder:
             without_repeated(places[TYPE]),
             [*constants],
             sorted(self._branches),
-            self._of_file(definitions),
+            self._comments.of_file(),
             self._errors,
         )
 
     def _named(self, captures: Captures, around: Innermost) -> NamedPlace | None:
         names = captures.get("name") or captures.get(CALL) or captures.get(TYPE) or ()
         name = self._joined(names)
-        if not name:
-            return None
         before = captures.get("scope", ())
+        place = min((node.start_byte for node in names), default=0)
+        first = min((node.start_byte for node in (*before, *names)), default=0)
+        if not name or place in self._defined or first in self._defined:
+            return None
         owners, name = self._owned(before, name)
-        place = min(node.start_byte for node in names)
-        first = min(node.start_byte for node in (*before, *names))
         return NamedPlace(".".join(owners), name, first, place, around.at(place))
 
     def _nested(self) -> list[OutlineDefinition]:
@@ -207,19 +212,21 @@ class _Finder:
             while enclosing and start >= found[enclosing[-1]].end:
                 enclosing.pop()
             around = found[enclosing[-1]] if enclosing else None
-            end = self._end(match, starts, around.end if around else len(self._source))
+            limit = around.end if around else len(self._source)
+            end = self._end(match, starts, limit)
             if len(enclosing) >= MAX_NESTING or (around and inside + end - start > most_inside):
                 continue
             definition = self._definition(match, end, enclosing[-1] if enclosing else None, found)
             if definition is None:
                 continue
+            definition.end = min(definition.end, limit)
             inside += end - start if around else 0
             number = self._continued(found, definition)
             if number is None:
                 number = len(found)
                 found.append(definition)
             else:
-                found[number].end = end
+                found[number].end = found[number].code_end = end
                 found[number].has_error |= definition.has_error
             enclosing.append(number)
         return _with_owners(found)
@@ -230,11 +237,11 @@ class _Finder:
         if node.type not in starts or bodies:
             last: int = max([node.end_byte, *(body.end_byte for body in bodies)])
             return min(limit, last)
-        if isinstance(node, Node) and node.parent is not None:
-            limit = min(limit, node.parent.end_byte)
+        around = node.parent if isinstance(node, Node) else None
+        limit = min(limit, around.end_byte if around else limit)
         same = starts[node.type]
         following = bisect_right(same, node.start_byte)
-        return self._shown_end(min(limit, same[following]) if following < len(same) else limit)
+        return self._comments.shown_end(min(limit, same[following]) if following < len(same) else limit)
 
     def _definition(
         self, match: "_Match", end: int, parent: int | None, found: Sequence[OutlineDefinition]
@@ -245,8 +252,7 @@ class _Finder:
             return None
         owners, name = self._owned(captures.get("scope", ()), name)
         around = found[parent].parts if parent is not None else ()
-        code_start, docs = self._before(start)
-        docs += captures.get("doc", ())
+        code_start, node_start, docs = self._comments.around(match.node, start, captures.get("doc", ()))
         parameters = captures.get("parameters")
         return OutlineDefinition(
             type=KINDS[match.said],
@@ -254,13 +260,14 @@ class _Finder:
             parts=(*around, *map(id_part, (*owners, name))),
             start=min([code_start, *(node.start_byte for node in docs)]),
             code_start=code_start,
-            node_start=start,
-            end=end,
+            node_start=node_start,
+            end=max([end, *(node.end_byte for node in docs)]),
+            code_end=end,
             body_start=min((node.start_byte for node in captures.get("body", ())), default=None),
             docs=docs,
             parent=parent,
             arity=sum(node.named_child_count for node in parameters) if parameters else -1,
-            is_private="private" in captures or bool(self._private and self._private.search(name)),
+            is_private=self._is_private(name, captures),
             has_error=any(node.has_error for nodes in captures.values() for node in nodes),
         )
 
@@ -272,6 +279,13 @@ class _Finder:
                 text = self._source[node.end_byte : match.node.end_byte]
                 start = node.end_byte + len(text) - len(text.lstrip())
         return start
+
+    def _is_private(self, name: str, captures: Captures) -> bool:
+        """Whether nobody outside of what is around a definition may use it."""
+        if "private" in captures or (self._private and self._private.search(name)):
+            return True
+        is_listed = self._exports_all or not self._exported or name in self._exported
+        return "local" in captures and not is_listed
 
     def _continued(self, found: Sequence[OutlineDefinition], new: OutlineDefinition) -> int | None:
         """The number of the definition that a new one is a further clause of."""
@@ -287,64 +301,14 @@ class _Finder:
         )
         return number if same else None
 
-    def _before(self, start: int) -> tuple[int, list[Place]]:
-        """Where the marks before a definition begin, and the comments right above them that document it: a licence at
-        the top of the file does not."""
-        docs: list[Place] = []
-        position = code_start = start
-        while True:
-            end = self._shown_end(position)
-            if (preamble := self._preambles.get(end)) is not None and not docs:
-                position = code_start = preamble.start_byte
-                continue
-            comment = self._by_end.get(end)
-            is_close = self._source.count(b"\n", end, position) <= 1
-            if comment is None or not is_close or not self._is_alone(comment):
-                break
-            docs.insert(0, comment)
-            position = comment.start_byte
-        marks = tuple(mark.encode() for mark in self._table.doc_marks)
-        if marks:
-            docs = [node for node in docs if self._source.startswith(marks, node.start_byte)]
-        if docs and not self._shown_end(docs[0].start_byte):
-            written = self._written(docs)
-            docs = [] if "\n" in written and is_note(written) else docs
-        return code_start, docs
-
-    def _is_alone(self, comment: Place) -> bool:
-        """Whether nothing stands before a comment on its line."""
-        line = self._source.rfind(b"\n", 0, comment.start_byte) + 1
-        return not self._source[line : comment.start_byte].strip()
-
-    def _of_file(self, definitions: Sequence[OutlineDefinition]) -> list[Place]:
-        """The first run of comments, before any code, that documents no definition and is no licence."""
-        taken = {node.start_byte for one in definitions for node in one.docs}
-        runs: list[list[Place]] = []
-        position = 0
-        for node in sorted(self._comments, key=lambda node: node.start_byte):
-            between = self._source[position : node.start_byte]
-            if node.start_byte in taken or between.strip():
-                break
-            if not runs or between.count(b"\n") > 1:
-                runs.append([])
-            runs[-1].append(node)
-            position = self._shown_end(node.end_byte)
-        return next((run for run in runs if not is_note(self._written(run))), [])
-
-    def _written(self, run: Sequence[Place]) -> str:
-        return self._source[run[0].start_byte : run[-1].end_byte].decode("latin-1")
-
-    def _shown_end(self, position: int) -> int:
-        """The end of the last byte before a place that is not blank."""
-        while position and self._source[position - 1] in _BLANKS:
-            position -= 1
-        return position
-
-    def _joined(self, names: Sequence[Place]) -> str:
-        """A name of several parts."""
-        parts = [self._name(node) for node in sorted(names, key=lambda node: node.start_byte)]
+    def _joined(self, nodes: Sequence[Place]) -> str:
+        """Several names as one, with dots between those that no mark between them joins."""
+        parts = [*filter(None, map(self._name, sorted(nodes, key=lambda node: node.start_byte)))]
         words = dict(self._table.words) if len(parts) > 1 else {}
-        return ".".join(words.get(part, part) for part in parts if part)
+        joined = ""
+        for name in (words.get(part, part) for part in parts):
+            joined += name if not joined or name in _JOINTS or joined[-1] in _JOINTS else f".{name}"
+        return joined
 
     def _owned(self, owners: Sequence[Place], name: str) -> tuple[list[str], str]:
         """What comes before a name, and the name without that."""

@@ -29,21 +29,20 @@ from codesum_pipeline.symbols.parsing.facts import MAX_FACTS, MAX_TEXT
 from codesum_pipeline.symbols.parsing.outline_definitions import (
     FileFindings,
     OutlineDefinition,
-    Place,
     find_outline,
 )
-from codesum_pipeline.symbols.parsing.outline_places import NamedPlace
+from codesum_pipeline.symbols.parsing.outline_places import NamedPlace, Place
 from codesum_pipeline.symbols.parsing.overloads import IDS_VERSION, ids_of
 from codesum_pipeline.symbols.parsing.text import ParsedFile, content_hash, parse_text
 
 # Raise it where the same table reads something else from the same file.
-OUTLINES_VERSION = 1
+OUTLINES_VERSION = 2
 _MOST_OF_SIGNATURE = 300
 # What a signature may end with that belongs to the body.
 _BODY_MARKS = re.compile(r"(?:\s*(?:[{(=:]|:=|->|\b(?:AS|as|begin|do|where|is|IS)\b))+\s*$|;\s*$")
 # Of texts that document.
 _TEXT_MARKS = re.compile(
-    r'^\s*(?:\(\*+|<#|(?:@doc\s+)?[a-z]*"""|"|(?:=(?:pod|encoding|for)\b.*\n\s*)*=head1\s+NAME\b)'
+    r'^\s*(?:%+\s*@doc\b|\(\*+|<#|(?:@doc\s+)?[a-z]*"""|"|(?:=(?:pod|encoding|for)\b.*\n\s*)*=head1\s+NAME\b)'
     r'|(?:\*+\)|#>|"""|"|\n=cut)\s*$'
 )
 # What begins a part of them: a command of POD, a keyword of a help.
@@ -134,7 +133,7 @@ class _FileOfOutline:
             file_path=self._path,
             language=self._language,
             start_line=self._row(one.code_start),
-            end_line=line_map[-1],
+            end_line=line_map[self._line_of(one.code_end - 1, line_map) - 1],
             signature=self._signature(one),
             docstring=self._docstring(one.docs, one.parts[-1]),
             modifiers=("private",) if one.is_private else (),
@@ -168,7 +167,10 @@ class _FileOfOutline:
     def _signature(self, one: OutlineDefinition) -> str:
         """The head of a definition on one line: up to its body, or its first line."""
         end = one.end if one.body_start is None else max(one.body_start, one.node_start)
-        text = self._source[one.node_start : min(end, one.node_start + 4 * _MOST_OF_SIGNATURE)].decode(errors="ignore")
+        inner = [node for node in one.docs if one.node_start <= node.start_byte and node.end_byte <= end]
+        start = inner[-1].end_byte if inner and one.body_start is not None else one.node_start
+        before = self._source[one.node_start : inner[0].start_byte] if start > one.node_start else b""
+        text = (before + self._source[start : min(end, start + 4 * _MOST_OF_SIGNATURE)]).decode(errors="ignore")
         if one.body_start is None or end == one.node_start:
             text = text.strip().partition("\n")[0]
         signature = _BODY_MARKS.sub("", " ".join(text.split()))
@@ -180,13 +182,15 @@ class _FileOfOutline:
         written = [self._source[node.start_byte : node.end_byte].decode("latin-1").strip() for node in docs]
         # A text that the query shows has none.
         written = [text for text in written if text[:1].isalnum() or not is_directive(text)]
-        while name and len(written) > 1 and self._is_title(written[0], name):
+        while name and len(written) > 1 and self._is_title(written[:1], name):
             written = written[1:]
+        if name and written and self._is_title(written, name):
+            return None
         return self._said(written) or None
 
-    def _is_title(self, written: str, name: str) -> bool:
-        text = written.encode("latin-1").decode(errors="replace")
-        return is_section_title([text], self._said([written]), name, stands_apart=False)
+    def _is_title(self, written: Sequence[str], name: str) -> bool:
+        texts = [text.encode("latin-1").decode(errors="replace") for text in written]
+        return is_section_title(texts, self._said(written), name, stands_apart=False)
 
     def _said(self, written: Sequence[str]) -> str:
         said = doc_text([_PART_MARKS.sub("\n", _TEXT_MARKS.sub("", text)) for text in written])
@@ -258,6 +262,11 @@ class _FileOfOutline:
             if all(map(_PATH.fullmatch, path.split(" "))):
                 times[place.definition, path] = times.get((place.definition, path), 0) + 1
         return [[definition, path, 0, -1, count] for (definition, path), count in times.items()]
+
+
+def _is_title(written: Sequence[str], name: str) -> bool:
+    """Whether comments head the section that begins with the definition of this name."""
+    return is_section_title(written, doc_text(written), name, stands_apart=False)
 
 
 def _chain(scope: str) -> list[Any] | None:

@@ -4,6 +4,11 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from msgspec import Struct
+from tree_sitter import Node
+
+from codesum_pipeline.symbols.parsing.outline_pieces import TextSpan
+
+Place = Node | TextSpan
 
 
 class NamedPlace(Struct, frozen=True):
