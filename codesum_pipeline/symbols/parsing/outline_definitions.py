@@ -250,6 +250,8 @@ class _Finder:
         name = self._joined(captures.get("name", ()))
         if not name:
             return None
+        if self._table.separator and self._table.separator in name:
+            parent = None
         owners, name = self._owned(captures.get("scope", ()), name)
         around = found[parent].parts if parent is not None else ()
         code_start, node_start, docs = self._comments.around(match.node, start, captures.get("doc", ()))
