@@ -27,8 +27,8 @@ from codesum_pipeline.symbols.outlines.outline_table import (
     respelled_source,
 )
 from codesum_pipeline.symbols.parsing.bounded import NODE_STEPS, WorkBudget, parse_within_bounds
-from codesum_pipeline.symbols.parsing.comments import is_note
 from codesum_pipeline.symbols.parsing.nested_definitions import FREE_INSIDE, MAX_NESTING, MOST_INSIDE, id_part
+from codesum_pipeline.symbols.parsing.outline_comments import OutlineComments
 from codesum_pipeline.symbols.parsing.outline_findings import (
     FileFindings,
     Innermost,
@@ -81,16 +81,11 @@ class _Finder:
 
     def __init__(self, table: OutlineTable, source: bytes) -> None:
         self._table, self._source = table, source
+        self._comments = OutlineComments(table, source)
         self._private = re.compile(table.hidden) if table.hidden else None
         # By the first byte of its name that is inside of it: the first pattern that fits decides what is defined there.
         self._defined: dict[int, _Match] = {}
         self._others: list[tuple[str, Captures]] = []
-        self._by_end: dict[int, Place] = {}
-        self._by_start: dict[int, Place] = {}
-        self._preambles: dict[int, Place] = {}
-        self._comments: list[Place] = []
-        self._documenting: set[int] = set()
-        self._after_marks = tuple(mark.encode() for mark in table.after_marks)
         self._branches: set[int] = set()
         self._exported: set[str] = set()
         self._exports_all = False
@@ -118,11 +113,9 @@ class _Finder:
     def _sort(self, pattern: int, captures: Captures) -> None:
         for name, nodes in captures.items():
             if name == COMMENT:
-                self._comments += nodes
-                self._by_end.update((self._shown_end(node.end_byte), node) for node in nodes)
-                self._by_start.update((node.start_byte, node) for node in nodes)
+                self._comments.add(nodes)
             elif name == "preamble":
-                self._preambles.update((self._shown_end(node.end_byte), node) for node in nodes)
+                self._comments.add_preambles(nodes)
             elif name == "branch":
                 self._branches.update(node.start_byte for node in nodes)
             elif name == "export":
@@ -150,7 +143,7 @@ class _Finder:
         for kind, captures in self._others:
             if kind in (CALL, TYPE):
                 named = self._named(captures, around)
-                if named is not None and self._defined.keys().isdisjoint((named.start, named.name_start)):
+                if named is not None:
                     places[kind].append(named)
                 continue
             for node in captures.get("name", captures[kind]):
@@ -159,7 +152,7 @@ class _Finder:
                 holder = around.at(node.start_byte)
                 if kind == CONSTANT and holder < 0:
                     constants[self._name(node)] = None
-                elif kind == FIELD and holder >= 0 and node.start_byte not in self._defined:
+                elif kind == FIELD and holder >= 0:
                     definitions[holder].fields.setdefault(self._name(node), node.start_byte)
         return FileFindings(
             definitions,
@@ -167,19 +160,19 @@ class _Finder:
             without_repeated(places[TYPE]),
             [*constants],
             sorted(self._branches),
-            self._of_file(definitions),
+            self._comments.of_file(),
             self._errors,
         )
 
     def _named(self, captures: Captures, around: Innermost) -> NamedPlace | None:
         names = captures.get("name") or captures.get(CALL) or captures.get(TYPE) or ()
         name = self._joined(names)
-        place = min((node.start_byte for node in names), default=0)
-        if not name or place in self._defined:
-            return None
         before = captures.get("scope", ())
+        place = min((node.start_byte for node in names), default=0)
+        first = min((node.start_byte for node in (*before, *names)), default=0)
+        if not name or place in self._defined or first in self._defined:
+            return None
         owners, name = self._owned(before, name)
-        first = min(node.start_byte for node in (*before, *names))
         return NamedPlace(".".join(owners), name, first, place, around.at(place))
 
     def _nested(self) -> list[OutlineDefinition]:
@@ -226,7 +219,7 @@ class _Finder:
         limit = min(limit, around.end_byte if around else limit)
         same = starts[node.type]
         following = bisect_right(same, node.start_byte)
-        return self._shown_end(min(limit, same[following]) if following < len(same) else limit)
+        return self._comments.shown_end(min(limit, same[following]) if following < len(same) else limit)
 
     def _definition(
         self, match: "_Match", end: int, parent: int | None, found: Sequence[OutlineDefinition]
@@ -235,11 +228,11 @@ class _Finder:
         name = self._joined(captures.get("name", ()))
         if not name:
             return None
+        if self._table.separator and self._table.separator in name:
+            parent = None
         owners, name = self._owned(captures.get("scope", ()), name)
         around = found[parent].parts if parent is not None else ()
-        code_start, node_start, docs = self._before(start)
-        docs += captures.get("doc", ()) or (() if docs else self._after(match.node))
-        self._documenting.update(node.start_byte for node in docs)
+        code_start, node_start, docs = self._comments.around(match.node, start, captures.get("doc", ()))
         parameters = captures.get("parameters")
         return OutlineDefinition(
             type=KINDS[match.said],
@@ -287,73 +280,6 @@ class _Finder:
             new.arity,
         )
         return number if same else None
-
-    def _before(self, start: int) -> tuple[int, int, list[Place]]:
-        """Where the marks before a definition begin, where those on its own line do, and the comments right above them
-        that document it."""
-        docs: list[Place] = []
-        position = code_start = line_start = start
-        while True:
-            end = self._shown_end(position)
-            rows = self._source.count(b"\n", end, position)
-            if (preamble := self._preambles.get(end)) is not None and not docs:
-                line_start = preamble.start_byte if position == line_start and not rows else line_start
-                position = code_start = preamble.start_byte
-                continue
-            comment = self._by_end.get(end)
-            if comment is None or rows > 1 or comment.start_byte in self._documenting or not self._is_alone(comment):
-                break
-            docs.insert(0, comment)
-            position = comment.start_byte
-        marks = tuple(mark.encode() for mark in self._table.doc_marks)
-        if marks:
-            docs = [node for node in docs if self._source.startswith(marks, node.start_byte)]
-        return code_start, line_start, docs
-
-    def _after(self, node: Place) -> list[Place]:
-        """The comment right below a definition, or beside one of one line, that documents it."""
-        if not self._table.after_marks:
-            return []
-        end = self._shown_end(node.end_byte)
-        shown = _SHOWN.search(self._source, end)
-        comment = self._by_start.get(shown.start()) if shown else None
-        if comment is None or not self._source.startswith(self._after_marks, comment.start_byte):
-            return []
-        has_lines = self._source.find(b"\n", node.start_byte, node.end_byte) >= 0
-        belongs_to_last_part = has_lines and self._column(comment) > self._column(node)
-        return [] if belongs_to_last_part or self._source.count(b"\n", end, comment.start_byte) > 1 else [comment]
-
-    def _column(self, place: Place) -> int:
-        return place.start_byte - self._source.rfind(b"\n", 0, place.start_byte) - 1
-
-    def _is_alone(self, comment: Place) -> bool:
-        """Whether nothing stands before a comment on its line."""
-        start = comment.start_byte
-        return not self._source[start - self._column(comment) : start].strip()
-
-    def _of_file(self, definitions: Sequence[OutlineDefinition]) -> list[Place]:
-        """The first run of comments, before any code, that documents no definition and is no licence."""
-        taken = {node.start_byte for one in definitions for node in one.docs}
-        runs: list[list[Place]] = []
-        position = 0
-        for node in sorted(self._comments, key=lambda node: node.start_byte):
-            between = self._source[position : node.start_byte]
-            if node.start_byte in taken or between.strip():
-                break
-            if not runs or between.count(b"\n") > 1:
-                runs.append([])
-            runs[-1].append(node)
-            position = self._shown_end(node.end_byte)
-        return next((run for run in runs if not is_note(self._written(run))), [])
-
-    def _written(self, run: Sequence[Place]) -> str:
-        return self._source[run[0].start_byte : run[-1].end_byte].decode("latin-1")
-
-    def _shown_end(self, position: int) -> int:
-        """The end of the last byte before a place that is not blank."""
-        while position and self._source[position - 1] in _BLANKS:
-            position -= 1
-        return position
 
     def _joined(self, nodes: Sequence[Place]) -> str:
         """Several names as one, with dots between those that no mark between them joins."""

@@ -38,7 +38,7 @@ _MOST_OF_SIGNATURE = 300
 _BODY_MARKS = re.compile(r"(?:\s*(?:[{(=:]|:=|->|\b(?:AS|as|begin|do|where|is|IS)\b))+\s*$|;\s*$")
 # Of texts that document.
 _TEXT_MARKS = re.compile(
-    r'^\s*(?:%+\s*@doc\b|\(\*+|<#|(?:@doc\s+)?[a-z]*"""|"|(?:=(?:pod|encoding\s+\S+)\s+)?=head1\s+NAME\b)'
+    r'^\s*(?:%+\s*@doc\b|\(\*+|<#|(?:@doc\s+)?[a-z]*"""|"|(?:=(?:pod|encoding|for)\b.*\n\s*)*=head1\s+NAME\b)'
     r'|(?:\*+\)|#>|"""|"|\n=cut)\s*$'
 )
 # What begins a part of them: a command of POD, a keyword of a help.

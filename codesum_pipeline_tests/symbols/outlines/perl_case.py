@@ -64,6 +64,11 @@ sub later;
 
 *seek = sub { find(@_) };
 
+sub Shop::Database::select {
+    my $name = shift;
+    return sprintf "%s %s", $name, RED;
+}
+
 package Shop::Parser;
 
 =head1 NAME
@@ -125,21 +130,22 @@ CASE = OutlineCase(
     path="lib/Shop/Users.pm",
     source=SOURCE,
     found={
-        "Shop::Users": ("class", 1, 60),
+        "Shop::Users": ("class", 1, 65),
         "Shop::Users::find": ("function", 34, 41),
         "Shop::Users::_row": ("function", 45, 48),
         "Shop::Users::size": ("function", 50, 50),
         "Shop::Users::rename": ("function", 52, 56),
         "Shop::Users::seek": ("function", 60, 60),
-        "Shop::Parser": ("class", 62, 85),
-        "Shop::Parser::new": ("function", 74, 74),
-        "Shop::Parser::parse": ("function", 82, 85),
-        "Shop::Color": ("class", 87, 89),
-        "Shop::Color::lookup": ("function", 88, 88),
-        "Shop::Point": ("class", 93, 101),
-        "Shop::Point::coords": ("function", 98, 100),
-        "main": ("class", 103, 115),
-        "main::subtest.a user is found": ("function", 105, 108),
+        "Shop::Database::select": ("function", 62, 65),
+        "Shop::Parser": ("class", 67, 90),
+        "Shop::Parser::new": ("function", 79, 79),
+        "Shop::Parser::parse": ("function", 87, 90),
+        "Shop::Color": ("class", 92, 94),
+        "Shop::Color::lookup": ("function", 93, 93),
+        "Shop::Point": ("class", 98, 106),
+        "Shop::Point::coords": ("function", 103, 105),
+        "main": ("class", 108, 120),
+        "main::subtest.a user is found": ("function", 110, 113),
     },
     documented={
         "Shop::Users": "Shop::Users - keeps users, and shows them\n\n\nSYNOPSIS\n\n    my $users = Shop::Users->new;",
@@ -166,6 +172,7 @@ CASE = OutlineCase(
     uses=frozenset(
         {
             ("Shop::Users", "Shop::Parser"),
+            ("Shop::Users::_row", "Shop::Database::select"),
             ("Shop::Users::find", "Shop::Parser::new"),
             ("Shop::Users::find", "Shop::Users::_row"),
             ("Shop::Users::seek", "Shop::Users::find"),

@@ -78,11 +78,12 @@ def test_a_file_without_definitions_is_a_text(tmp_path: Path) -> None:
     assert documents["lib/a.dart::UserStore"]["summary"].startswith("Keeps users.")
 
 
-def test_a_licence_of_many_comments_documents_no_file() -> None:
+def test_a_licence_of_many_comments_documents_nothing() -> None:
     licence = "// Copyright 2026 The Authors.\n// You may not use this file\n// without any warranties.\n\n"
 
     assert parse_dart(licence + "// Keeps users.\n\n" + STORE).facts.docstring == "Keeps users."
     assert parse_dart(licence + STORE).facts.docstring is None
+    assert parse_dart(licence.strip() + "\n" + STORE.partition("\n")[2]).symbols[0].docstring is None
     assert parse_dart("/// Reads a licence.\nvoid read() {}\n").symbols[0].docstring == "Reads a licence."
 
 
