@@ -85,12 +85,15 @@ class OutlineParser:
 
 
 def _masked(word: bytes, match: re.Match[bytes]) -> bytes:
-    """A word and what the groups of a match hold, in as many bytes and lines as the match."""
-    text = match[0]
+    """What the groups of a match hold, and a word before, after or between them, in as many bytes and lines."""
+    text, offset = match[0], match.start()
     shown = bytearray(_SHOWN.sub(b" ", text))
-    shown[: len(word)] = word
-    for group in range(1, match.re.groups + 1):
-        start, end = match.start(group) - match.start(), match.end(group) - match.start()
+    spans = [(start - offset, end - offset) for start, end in match.regs[1:] if start >= 0]
+    place = 0
+    for start, end in spans:
+        place = end if start <= place else place
+    shown[place : place + len(word)] = word
+    for start, end in spans:
         shown[start:end] = text[start:end]
     return bytes(shown[: len(text)])
 
