@@ -213,24 +213,43 @@ def test_modules_that_are_named_become_imports(tmp_path: Path) -> None:
 
 
 def test_calls_in_a_language_that_no_parser_reads_are_references(tmp_path: Path) -> None:
-    sources = {"lib/a.dart": "int twice(int x) {\n  return x * 2;\n}\n\nint four() {\n  return twice(2);\n}\n"}
-    twice, four = "scip-dart pub demo 1.0 lib/`a.dart`/twice().", "scip-dart pub demo 1.0 lib/`a.dart`/four()."
+    sources = {"lib/a.nim": "int twice(int x) {\n  return x * 2;\n}\n\nint four() {\n  return twice(2);\n}\n"}
+    twice, four = "scip-nim pub demo 1.0 lib/`a.dart`/twice().", "scip-nim pub demo 1.0 lib/`a.dart`/four()."
+    index = (
+        HandMadeIndex(sources, tool="scip-nim")
+        .define("lib/a.nim", "twice", twice, lines=3, text="Doubles a number.")
+        .define("lib/a.nim", "four", four, lines=3)
+        .refer("lib/a.nim", "twice", twice, 1)
+    )
+
+    ws, reports = _built(tmp_path, sources, index)
+
+    symbols = {row["id"]: row for row in ws.tables.read("symbols", ws.key).to_pylist()}
+    assert sorted(symbols) == ["lib/a.nim::four", "lib/a.nim::twice"]
+    assert symbols["lib/a.nim::twice"]["docstring"] == "Doubles a number."
+    assert symbols["lib/a.nim::twice"]["canonical_source"] == "int twice(int x) {\n  return x * 2;\n}"
+    assert (symbols["lib/a.nim::four"]["start_line"], symbols["lib/a.nim::four"]["end_line"]) == (5, 7)
+    assert _edges(ws)["lib/a.nim::four", "lib/a.nim::twice"] == ("scip:scip-nim", 1.0)
+    assert reports["symbols"].functions == 2
+
+
+def test_an_index_decides_about_calls_in_a_language_that_is_read_by_a_table(tmp_path: Path) -> None:
+    sources = {
+        "lib/a.dart": "class One {\n  int twice(int x) => x * 2;\n}\n\nint four(One a) {\n  return a.twice(2);\n}\n",
+        "lib/b.dart": "class Two {\n  int twice(int x) => x + x;\n}\n",
+    }
+    twice, four = "scip-dart pub demo 1.0 lib/`a.dart`/One#twice().", "scip-dart pub demo 1.0 lib/`a.dart`/four()."
     index = (
         HandMadeIndex(sources, tool="scip-dart")
-        .define("lib/a.dart", "twice", twice, lines=3, text="Doubles a number.")
+        .define("lib/a.dart", "twice", twice)
         .define("lib/a.dart", "four", four, lines=3)
         .refer("lib/a.dart", "twice", twice, 1)
     )
 
     ws, reports = _built(tmp_path, sources, index)
 
-    symbols = {row["id"]: row for row in ws.tables.read("symbols", ws.key).to_pylist()}
-    assert sorted(symbols) == ["lib/a.dart::four", "lib/a.dart::twice"]
-    assert symbols["lib/a.dart::twice"]["docstring"] == "Doubles a number."
-    assert symbols["lib/a.dart::twice"]["canonical_source"] == "int twice(int x) {\n  return x * 2;\n}"
-    assert (symbols["lib/a.dart::four"]["start_line"], symbols["lib/a.dart::four"]["end_line"]) == (5, 7)
-    assert _edges(ws)["lib/a.dart::four", "lib/a.dart::twice"] == ("scip:scip-dart", 1.0)
-    assert reports["symbols"].functions == 2
+    assert _edges(ws)["lib/a.dart::four", "lib/a.dart::One::twice"] == ("scip:scip-dart", 1.0)
+    assert reports["symbols"].functions == 3
 
 
 def test_what_a_macro_makes_becomes_a_symbol_of_its_file(tmp_path: Path) -> None:

@@ -116,6 +116,10 @@ class SkippedFile(CodesumError):
         self.detail = detail
 
 
+class NotParsed(CodesumError):
+    """A file that its parser cannot read now; the next build tries again."""
+
+
 class RefusedIndex(CodesumError):
     """A compiler's index cannot be used; what it would say is left out."""
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
 from codesum_pipeline.foundation.data_model.document import Level
-from codesum_pipeline.foundation.data_model.errors import SkippedFile
+from codesum_pipeline.foundation.data_model.errors import NotParsed, SkippedFile
 from codesum_pipeline.foundation.data_model.file import EncodingEvidence
 from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE
 from codesum_pipeline.foundation.data_model.standing_question import Intent, IntentMatch
@@ -23,7 +23,7 @@ from codesum_pipeline.notifications.matching.changed_documents import changes_am
 from codesum_pipeline.notifications.matching.document_differences import DocumentDifferences, Line
 from codesum_pipeline.notifications.matching.scores import choose_matches, make_blob_reader, score_changes, score_of
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.source.files.content import judge_content
+from codesum_pipeline.source.files.content import judge_content, without_outputs
 from codesum_pipeline.source.files.encodings import DeclaredEncoding
 from codesum_pipeline.source.files.path_rules import PathRules
 from codesum_pipeline.source.git.commit_history import (
@@ -33,7 +33,7 @@ from codesum_pipeline.source.git.commit_history import (
     commits_with_changes,
 )
 from codesum_pipeline.source.git.git import BlobReader
-from codesum_pipeline.symbols.parsing.bounded import TooCostly, may_take_gigabytes
+from codesum_pipeline.symbols.parsing.bounded import may_take_gigabytes
 from codesum_pipeline.symbols.parsing.masks import masked_file
 from codesum_pipeline.symbols.parsing.parsers import parse_file
 from codesum_pipeline.symbols.parsing.text import ParsedFile
@@ -105,7 +105,7 @@ class _Versions:
         if blob is None:
             return {}
         try:
-            data = self._blobs.read(blob)
+            data = without_outputs(path, self._blobs.read(blob))
             # What another version was read in may still hold.
             said = self._index.version.encodings.get(path)
             declared = (DeclaredEncoding(said, EncodingEvidence.ATTRIBUTES),) if said else ()
@@ -122,7 +122,7 @@ class _Versions:
                 steps_per_byte=self._steps_per_byte,
             )  # fmt: skip
             parsed, _ = masked_file(parsed)
-        except (SkippedFile, TooCostly):
+        except (SkippedFile, NotParsed):
             return {}
         found = {}
         for line in _lines(parsed, self._rules):

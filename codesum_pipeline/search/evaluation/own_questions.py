@@ -20,7 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.document import Level
-from codesum_pipeline.foundation.data_model.errors import SkippedFile
+from codesum_pipeline.foundation.data_model.errors import NotParsed, SkippedFile
 from codesum_pipeline.foundation.data_model.file import UTF_8, FileStatus, SourceFile
 from codesum_pipeline.foundation.data_model.guard import FailureGuard, guard_item
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
@@ -36,11 +36,12 @@ from codesum_pipeline.search.evaluation.evaluate import EvaluationSetup, Questio
 from codesum_pipeline.search.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.search.evaluation.scratch import index_texts, scratch_of, write_texts
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.source.files.content import without_outputs
 from codesum_pipeline.source.files.encodings import decode_text
 from codesum_pipeline.source.git.commit_history import MOST_BYTES_PARSED, FileChange, commits_with_changes
 from codesum_pipeline.source.git.git import BlobReader, run_git
 from codesum_pipeline.source.git.mirror import make_scratch
-from codesum_pipeline.symbols.parsing.bounded import TooCostly, may_take_gigabytes
+from codesum_pipeline.symbols.parsing.bounded import may_take_gigabytes
 from codesum_pipeline.symbols.parsing.masks import masked_file
 from codesum_pipeline.symbols.parsing.parsers import documentation_spans, parse_file, reads_definitions
 from codesum_pipeline.symbols.parsing.symbols_step import parse_symbols
@@ -161,7 +162,7 @@ def _functions(blobs: BlobReader, files: Mapping[str, SourceFile], path: str, bl
     if blob is None:
         return []
     try:
-        data = blobs.read(blob)
+        data = without_outputs(path, blobs.read(blob))
         if len(data) > MOST_BYTES_PARSED or may_take_gigabytes(data, files[path].language):
             return []
         file = files[path]
@@ -169,7 +170,7 @@ def _functions(blobs: BlobReader, files: Mapping[str, SourceFile], path: str, bl
         encoding = file.encoding if blob == file.blob or file.is_declared_elsewhere else None
         parsed = parse_file(path, file.language, data, blob=blob, encoding=encoding, hash_policy=HashPolicy.CANONICAL)
         parsed, _ = masked_file(parsed)
-    except (SkippedFile, TooCostly):
+    except (SkippedFile, NotParsed):
         return []
     return [
         _Function(symbol.id, symbol.parent_id, symbol.content_hash)

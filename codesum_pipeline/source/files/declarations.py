@@ -33,7 +33,7 @@ _TEXT = re.compile(
     re.MULTILINE,
 )
 # Languages whose files may hold pages.
-_MARKUP = frozenset({"html", "vue", "svelte", "jinja"})
+_MARKUP = frozenset({"html", "vue", "svelte", "astro", "jinja"})
 _IN_LANGUAGE = {
     "css": _CSS, "scss": _CSS, "less": _CSS, "perl": _PERL, "tex": _TEX, "text": _TEXT,
     "erlang": _ERLANG,

@@ -9,12 +9,12 @@ from importlib.metadata import PackageNotFoundError, version
 
 from tree_sitter import Language
 
-from codesum_pipeline.foundation.data_model.errors import CodesumError
+from codesum_pipeline.foundation.data_model.errors import NotParsed
 
 PACKAGE = "semble-grammars"
 
 
-class MissingGrammar(CodesumError):
+class MissingGrammar(NotParsed):
     """A grammar cannot be loaded; says which, why, and what helps."""
 
 

@@ -12,7 +12,7 @@ from codesum_pipeline.foundation.data_model.possible_values import (
     Reason,
     Value,
 )
-from codesum_pipeline.foundation.data_model.scopes import Scope, ScopedFile
+from codesum_pipeline.foundation.data_model.scopes import Key, Scope, ScopedFile
 from codesum_pipeline.symbols.languages.name_tree import NameTree, Table
 from codesum_pipeline.symbols.languages.rules import Rules
 from codesum_pipeline.symbols.outlines.outline_table import outline_tables
@@ -26,6 +26,10 @@ class OutlineRules(Rules):
     names_files = False
     sees_members = True
     has_overloads = True
+    folders_share = False
+
+    def unit_of(self, file: ScopedFile) -> Key:
+        return (file.folder,) if self.folders_share else super().unit_of(file)
 
     def use_tree(self, tree: NameTree) -> None:
         super().use_tree(tree)
@@ -62,4 +66,7 @@ def _without_ending(path: str) -> str:
 @cache
 def rules_of_outlines() -> tuple[type[Rules], ...]:
     """The rules of each language with a table; a language is a family by itself."""
-    return tuple(type(f"{name}Rules", (OutlineRules,), {"languages": frozenset({name})}) for name in outline_tables())
+    return tuple(
+        type(f"{name}Rules", (OutlineRules,), {"languages": frozenset({name}), "folders_share": table.folders_share})
+        for name, table in outline_tables().items()
+    )

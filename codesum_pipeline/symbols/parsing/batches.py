@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.edge import CompilerFile
-from codesum_pipeline.foundation.data_model.errors import SkippedFile
+from codesum_pipeline.foundation.data_model.errors import NotParsed, SkippedFile
 from codesum_pipeline.foundation.data_model.file import UTF_8, SkipReason
 from codesum_pipeline.foundation.data_model.guard import Failure, FailureGuard, work_in_halves
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
@@ -157,6 +157,8 @@ class ParseFiles(Struct, frozen=True):
             return None
         except TooCostly as error:
             guard.add([_ended(file, error)])
+        except NotParsed as error:
+            guard.add([Failure(file.path, str(error))])
         return self._as_text(file)
 
     def _with_compiler(self, file: SourceText, parsed: ParsedFile, guard: FailureGuard) -> ReadFile:

@@ -11,7 +11,7 @@ from typing import Self
 
 from tree_sitter import Parser, Point, Tree
 
-from codesum_pipeline.foundation.data_model.errors import CodesumError
+from codesum_pipeline.foundation.data_model.errors import NotParsed
 from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait, profile_of
 from codesum_pipeline.foundation.worker_processes.limits import Meter, TooMuchHere, WorkLimits
 
@@ -59,7 +59,7 @@ class TooMuchWork(Exception):
     """A file takes more steps than one may; says how many."""
 
 
-class TooCostly(CodesumError):
+class TooCostly(NotParsed):
     """The parser met a limit of memory or processor time with a file; says which."""
 
 

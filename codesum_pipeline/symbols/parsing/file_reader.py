@@ -4,8 +4,9 @@ from bisect import bisect_left
 from collections.abc import Container, Sequence
 from operator import attrgetter
 
+from msgspec import Struct
 from msgspec.structs import replace
-from tree_sitter import Node
+from tree_sitter import Node, Tree
 
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.data_model.symbol import (
@@ -18,6 +19,7 @@ from codesum_pipeline.foundation.data_model.symbol import (
 )
 from codesum_pipeline.symbols.languages.declaration import Declaration
 from codesum_pipeline.symbols.languages.hook_values import References, Text
+from codesum_pipeline.symbols.languages.plain_lines import DefinitionLine
 from codesum_pipeline.symbols.languages.spec import Span
 from codesum_pipeline.symbols.parsing.canonical import Canonical, call_places, lay_out
 from codesum_pipeline.symbols.parsing.comments import Comments
@@ -95,6 +97,17 @@ class FileReader:
     def definitions(self) -> Sequence[Definition]:
         """What the file defines, in the order of the source."""
         return self._outline.definitions
+
+    @property
+    def lines(self) -> list[tuple[int, str]]:
+        """The lines of the file's canonical source, each with its real line (1-based)."""
+        canonical, end = self._canonical, len(self._canonical.texts)
+        return [*zip(canonical.real_lines(0, end), canonical.source(0, end).split("\n"), strict=False)]
+
+    @property
+    def branch_count(self) -> int:
+        """How many branches the file has."""
+        return len(self._tokens.branches)
 
     def read(self, blob: str, parser: str) -> ParsedFile:
         """Symbols in source order, and the file's facts; `parser` is the version of what reads it."""
@@ -376,3 +389,11 @@ class FileReader:
                 continue
             signature = signature.removesuffix(f" {mark}") if mark.isalpha() else signature.removesuffix(mark).rstrip()
         return signature.removesuffix(";")
+
+
+class Reading(Struct, frozen=True):
+    """How one file is read: its reader, the tree that it reads, and the file's lines that look like a definition."""
+
+    reader: FileReader
+    tree: Tree
+    lines: tuple[DefinitionLine, ...]

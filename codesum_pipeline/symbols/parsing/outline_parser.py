@@ -8,30 +8,29 @@ import json
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from functools import partial
 from importlib.metadata import version
 from itertools import accumulate
 from textwrap import dedent
 from typing import Any
 
 from msgspec.structs import replace
-from tree_sitter import Node, Parser
 
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.symbol import Fact, Form, Symbol, SymbolFacts
 from codesum_pipeline.foundation.settings.stage_settings import STEPS_PER_BYTE
 from codesum_pipeline.source.masking.secrets import SECRETS_VERSION
-from codesum_pipeline.symbols.outlines.grammars import grammars_version, load_grammar
+from codesum_pipeline.symbols.outlines.grammars import grammars_version
 from codesum_pipeline.symbols.outlines.outline_table import OutlineTable, outline_tables
-from codesum_pipeline.symbols.parsing.bounded import STEPS_VERSION, WorkBudget, parse_within_bounds
+from codesum_pipeline.symbols.parsing.bounded import STEPS_VERSION, WorkBudget
 from codesum_pipeline.symbols.parsing.comment_kinds import is_section_title
-from codesum_pipeline.symbols.parsing.comments import COMMENTS_VERSION, doc_text, is_note
+from codesum_pipeline.symbols.parsing.comments import COMMENTS_VERSION, doc_text, is_directive
 from codesum_pipeline.symbols.parsing.facts import MAX_FACTS, MAX_TEXT
 from codesum_pipeline.symbols.parsing.outline_definitions import (
     FileFindings,
     NamedPlace,
     OutlineDefinition,
+    Place,
     find_outline,
 )
 from codesum_pipeline.symbols.parsing.overloads import IDS_VERSION, ids_of
@@ -43,8 +42,9 @@ _MOST_OF_SIGNATURE = 300
 # What a signature may end with that belongs to the body.
 _BODY_MARKS = re.compile(r"(?:\s*(?:[{(=:]|:=|->|\b(?:AS|as|begin|do|where|is|IS)\b))+\s*$|;\s*$")
 _TEXT_MARKS = re.compile(r'^\s*(?:%+\s*@doc\b|\(\*+|<#|[a-z]?"""|"|=(?:pod|begin)\b)|(?:\*+\)|#>|"""|"|\n=cut)\s*$')
-_SHOWN = re.compile(rb"[^\n]")
 _NAME = re.compile(r"[^\W\d]\w*")
+# One that may have several parts.
+_PATH = re.compile(r"[^\W\d][\w.$#@-]*")
 
 
 class OutlineParser:
@@ -52,7 +52,6 @@ class OutlineParser:
 
     def __init__(self, table: OutlineTable) -> None:
         self.table = table
-        self._macros = [(re.compile(pattern.encode()), word.encode()) for pattern, word in table.macros]
 
     def version(self, hash_policy: HashPolicy, steps_per_byte: int = STEPS_PER_BYTE) -> str:
         """Everything besides a file's bytes that decides what is read from it."""
@@ -68,34 +67,13 @@ class OutlineParser:
         Raises `TooMuchWork` past the budget and `MissingGrammar` without the grammar.
         """
         table = self.table
-        tree = parse_within_bounds(Parser(load_grammar(table.grammar)), self._without_macros(source), budget)
-        found = find_outline(table, tree, source, budget)
+        found = find_outline(table, source, budget)
         text = parse_text(
             source, file_path, language=table.language, blob=blob, hash_policy=hash_policy, parser=version
         )
         if not found.definitions:
             return replace(text, facts=replace(text.facts, syntax_errors=found.errors))
         return _FileOfOutline(table.language, file_path, source, hash_policy, found).parsed(text)
-
-    def _without_macros(self, source: bytes) -> bytes:
-        """The source as the grammar shall see it, with every byte at its place."""
-        for pattern, word in self._macros:
-            source = pattern.sub(partial(_masked, word), source)
-        return source
-
-
-def _masked(word: bytes, match: re.Match[bytes]) -> bytes:
-    """What the groups of a match hold, and a word before, after or between them, in as many bytes and lines."""
-    text, offset = match[0], match.start()
-    shown = bytearray(_SHOWN.sub(b" ", text))
-    spans = [(start - offset, end - offset) for start, end in match.regs[1:] if start >= 0]
-    place = 0
-    for start, end in spans:
-        place = end if start <= place else place
-    shown[place : place + len(word)] = word
-    for start, end in spans:
-        shown[start:end] = text[start:end]
-    return bytes(shown[: len(text)])
 
 
 class _FileOfOutline:
@@ -135,7 +113,7 @@ class _FileOfOutline:
         source, line_map = self._lines(one)
         outer = [node for node in one.docs if node.start_byte < one.code_start]
         inner = [node for node in one.docs if node.start_byte >= one.code_start]
-        doc_rows = sum(node.end_point.row - node.start_point.row + 1 for node in one.docs)
+        doc_rows = sum(self._row(node.end_byte) - self._row(node.start_byte) + 1 for node in one.docs)
         docstring_end = inner[-1].end_byte - 1 if inner and not outer else one.start
         return Symbol(
             id=ids[number],
@@ -188,16 +166,25 @@ class _FileOfOutline:
         signature = _BODY_MARKS.sub("", " ".join(text.split()))
         return signature if len(signature) <= _MOST_OF_SIGNATURE else f"{signature[: _MOST_OF_SIGNATURE - 1]}…"
 
-    def _docstring(self, docs: Sequence[Node], name: str) -> str | None:
+    def _docstring(self, docs: Sequence[Place], name: str) -> str | None:
         """What comments or texts say of a definition, or without a name of the file."""
-        written = [self._source[node.start_byte : node.end_byte].decode(errors="replace").strip() for node in docs]
-        written = [text for text in written if not is_note(text)]
-        while name and len(written) > 1 and _is_title(written[:1], name):
+        # Marks are taken off where each byte is a character.
+        written = [self._source[node.start_byte : node.end_byte].decode("latin-1").strip() for node in docs]
+        # A text that the query shows has none.
+        written = [text for text in written if text[:1].isalnum() or not is_directive(text)]
+        while name and len(written) > 1 and self._is_title(written[:1], name):
             written = written[1:]
-        if name and written and _is_title(written, name):
+        if name and written and self._is_title(written, name):
             return None
-        texts = [_TEXT_MARKS.sub("", text) for text in written]
-        return dedent(doc_text(texts)).strip() or None
+        return self._said(written) or None
+
+    def _is_title(self, written: Sequence[str], name: str) -> bool:
+        texts = [text.encode("latin-1").decode(errors="replace") for text in written]
+        return is_section_title(texts, self._said(written), name, stands_apart=False)
+
+    def _said(self, written: Sequence[str]) -> str:
+        said = doc_text([_TEXT_MARKS.sub("", text) for text in written])
+        return dedent(said.encode("latin-1").decode(errors="replace")).strip()
 
     def _call_facts(self, number: int, line_map: Sequence[int]) -> tuple[Fact, ...]:
         """The distinct calls of a definition."""
@@ -262,7 +249,7 @@ class _FileOfOutline:
         times: dict[tuple[int, str], int] = {}
         for place in self._found.types:
             path = " ".join(filter(None, (*place.scope.split("."), place.name)))
-            if all(map(_NAME.fullmatch, path.split(" "))):
+            if all(map(_PATH.fullmatch, path.split(" "))):
                 times[place.definition, path] = times.get((place.definition, path), 0) + 1
         return [[definition, path, 0, -1, count] for (definition, path), count in times.items()]
 

@@ -5,14 +5,16 @@ from functools import cache, partial
 from importlib.metadata import version
 from itertools import islice
 
-from msgspec import Struct
 from msgspec.structs import replace
 from tree_sitter import Node, Parser, Tree
 
+from codesum_pipeline.foundation.data_model.file import NOTEBOOK
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.settings.stage_settings import STEPS_PER_BYTE
 from codesum_pipeline.foundation.worker_processes.limits import WorkLimits
+from codesum_pipeline.source.files.content import encoding_of_name
 from codesum_pipeline.source.files.encodings import decode_text, read_text
+from codesum_pipeline.source.files.notebooks import NOTEBOOKS_VERSION, NotebookScript, read_notebook
 from codesum_pipeline.source.files.origins import stated_origin
 from codesum_pipeline.source.masking.secrets import SECRETS_VERSION
 from codesum_pipeline.symbols.languages.declaration import Declaration
@@ -32,9 +34,11 @@ from codesum_pipeline.symbols.parsing.bounded import (
 )
 from codesum_pipeline.symbols.parsing.chains import CHAINS_VERSION
 from codesum_pipeline.symbols.parsing.comments import COMMENTS_VERSION
+from codesum_pipeline.symbols.parsing.components.component_blocks import COMPONENT_LANGUAGES
+from codesum_pipeline.symbols.parsing.components.component_parser import ComponentParser
 from codesum_pipeline.symbols.parsing.condition_texts import CONDITIONS_VERSION
 from codesum_pipeline.symbols.parsing.expressions import EXPRESSIONS_VERSION
-from codesum_pipeline.symbols.parsing.file_reader import FileReader
+from codesum_pipeline.symbols.parsing.file_reader import FileReader, Reading
 from codesum_pipeline.symbols.parsing.file_tokens import bytes_as_characters
 from codesum_pipeline.symbols.parsing.grammar import Grammar, compile_grammar
 from codesum_pipeline.symbols.parsing.held_functions import NAMES_VERSION
@@ -45,11 +49,11 @@ from codesum_pipeline.symbols.parsing.lost_definitions import (
     lost_lines,
     with_lost_definitions,
 )
-from codesum_pipeline.symbols.parsing.outline_parser import OUTLINE_PARSERS
+from codesum_pipeline.symbols.parsing.outline_parser import OUTLINE_PARSERS, OutlineParser
 from codesum_pipeline.symbols.parsing.overloads import IDS_VERSION
 from codesum_pipeline.symbols.parsing.recovery import RECOVERY_VERSION, Recovery, changed_spans, error_places
 from codesum_pipeline.symbols.parsing.reference_facts import REFERENCES_VERSION
-from codesum_pipeline.symbols.parsing.text import ParsedFile, parse_text, text_parser
+from codesum_pipeline.symbols.parsing.text import ParsedFile, content_hash, parse_text, text_parser
 from codesum_pipeline.symbols.parsing.walk import read_tokens
 
 # Of more lines that have no symbol, none is looked for in comments and texts.
@@ -58,14 +62,6 @@ _MOST_LOOKED_AT = 1_000
 
 class NothingParsed(Exception):
     """Nothing that a parser found in a file can be trusted."""
-
-
-class Reading(Struct, frozen=True):
-    """How one file is read: its reader, the tree that it reads, and the file's lines that look like a definition."""
-
-    reader: FileReader
-    tree: Tree
-    lines: tuple[DefinitionLine, ...]
 
 
 def usual_budget(source: bytes) -> WorkBudget:
@@ -90,7 +86,7 @@ class LanguageParser:
         spec = declaration.spec
         packages = f"{_installed('tree-sitter')} {_installed(spec.distribution)}"
         read = f"{CONDITIONS_VERSION} {RECOVERY_VERSION} {STEPS_VERSION} {steps_per_byte} {read}"
-        read = f"ids/{IDS_VERSION} {NAMES_VERSION} {packages} {read}"
+        read = f"ids/{IDS_VERSION} {NAMES_VERSION} {NOTEBOOKS_VERSION} {packages} {read}"
         return f"{spec.name}/{spec.version} {read} {SECRETS_VERSION} {hash_policy}"
 
     def parse(
@@ -110,13 +106,20 @@ class LanguageParser:
         file's size.
         """
         budget = budget or usual_budget(source)
+        version = version or self.version(hash_policy)
+        return self.read(source, file_path, blob=blob, hash_policy=hash_policy, budget=budget, version=version)[0]
+
+    def read(
+        self, source: bytes, file_path: str, *, blob: str, hash_policy: HashPolicy, budget: WorkBudget, version: str
+    ) -> tuple[ParsedFile, Reading]:
+        """The symbols and facts of one file, and what they were read from; raises as `parse`."""
         with own_walks():
             read = self.reading(source, file_path, hash_policy=hash_policy, budget=budget)
-            found = read.reader.read(blob, version or self.version(hash_policy))
+            found = read.reader.read(blob, version)
             has_clauses = bool(self.declaration.clauses)
-            return with_lost_definitions(found, read.lines, source, read.tree, has_clauses=has_clauses)
+            return with_lost_definitions(found, read.lines, source, read.tree, has_clauses=has_clauses), read
 
-    def reading(self, source: bytes, file_path: str, *, hash_policy: HashPolicy, budget: WorkBudget) -> "Reading":
+    def reading(self, source: bytes, file_path: str, *, hash_policy: HashPolicy, budget: WorkBudget) -> Reading:
         """The reader of one file's symbols and facts, and what it reads; raises as `parse`.
 
         A file that does not parse, or in which lines look like a definition and are none, is read again without what
@@ -283,20 +286,28 @@ def _installed(distribution: str) -> str:
     return f"{distribution}/{version(distribution)}"
 
 
-# The languages that are read deep; those of the second tier are in `OUTLINE_PARSERS`.
+# The languages that are read deep; those of components are read by these, and `OUTLINE_PARSERS` reads the second tier.
 PARSERS: Mapping[str, LanguageParser] = {
     declaration.spec.name: LanguageParser(declaration) for declaration in declarations()
+}
+
+COMPONENT_PARSERS: Mapping[str, ComponentParser] = {
+    language: ComponentParser(language, PARSERS) for language in COMPONENT_LANGUAGES
 }
 
 
 def reads_definitions(language: str) -> bool:
     """Whether files of a language have definitions that are read."""
-    return language in PARSERS or language in OUTLINE_PARSERS
+    return _parser_of(language) is not None
+
+
+def _parser_of(language: str) -> LanguageParser | ComponentParser | OutlineParser | None:
+    return PARSERS.get(language) or COMPONENT_PARSERS.get(language) or OUTLINE_PARSERS.get(language)
 
 
 def parser_version(language: str, hash_policy: HashPolicy, steps_per_byte: int = STEPS_PER_BYTE) -> str:
     """What `FileFacts.parser` is of a file of this language that is parsed now."""
-    parser = PARSERS.get(language) or OUTLINE_PARSERS.get(language)
+    parser = _parser_of(language)
     return parser.version(hash_policy, steps_per_byte) if parser else text_parser(hash_policy)
 
 
@@ -313,15 +324,53 @@ def parse_file(
     limits: WorkLimits | None = None,
 ) -> ParsedFile:
     """What is in one file of the snapshot; without an `encoding`, by what its content tells of it. Raises `SkippedFile`
-    if its bytes are no text, and `TooCostly` where its parser met one of the limits.
+    if its bytes are no text, and `NotParsed` where its parser met one of the limits, or has no grammar.
 
     A file that takes too much work is a plain text, and `facts.failure` says so; one whose parser trusts nothing is
     read as a text of its language, and counted as one with an error. With `patience`, a file that takes more steps
     raises `TooMuchHere`.
     """
+    encoding = encoding or encoding_of_name(path)
+    if encoding == NOTEBOOK:
+        notebook = read_notebook(data)
+        parse = partial(_parse_text_of, path, language, notebook.script, blob=blob, hash_policy=hash_policy)
+        parsed = parse(steps_per_byte=steps_per_byte, patience=patience, limits=limits)
+        return _of_notebook(parsed, notebook, hash_policy)
     text = read_text(data, language).text if encoding is None else decode_text(data, encoding)
+    return _parse_text_of(
+        path, language, text, blob=blob, hash_policy=hash_policy, steps_per_byte=steps_per_byte, patience=patience,
+        limits=limits,
+    )  # fmt: skip
+
+
+def _of_notebook(parsed: ParsedFile, notebook: NotebookScript, hash_policy: HashPolicy) -> ParsedFile:
+    """A notebook's symbols, with a source that has its text too. Marks and comment signs are none of the author's."""
+    facts = parsed.facts
+    return replace(
+        parsed,
+        facts=replace(
+            facts,
+            source=notebook.content,
+            content_hash=content_hash(hash_policy, notebook.content, notebook.script.encode()),
+            docstring=notebook.documentation,
+            cells=notebook.cells,
+        ),
+    )
+
+
+def _parse_text_of(
+    path: str,
+    language: str,
+    text: str,
+    *,
+    blob: str,
+    hash_policy: HashPolicy,
+    steps_per_byte: int,
+    patience: int | None,
+    limits: WorkLimits | None,
+) -> ParsedFile:
     source = text.encode()
-    parser = PARSERS.get(language) or OUTLINE_PARSERS.get(language)
+    parser = _parser_of(language)
     if parser is None:
         return parse_text(source, path, language=language, blob=blob, hash_policy=hash_policy)
     version, failure = parser.version(hash_policy, steps_per_byte), None

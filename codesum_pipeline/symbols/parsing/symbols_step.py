@@ -27,6 +27,7 @@ from codesum_pipeline.foundation.store.made_from import MadeFrom
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.foundation.worker_processes.limits import work_limits
 from codesum_pipeline.foundation.worker_processes.pool import Pool, worker_count
+from codesum_pipeline.source.files.content import bytes_of_text, without_outputs
 from codesum_pipeline.source.git.git import BlobReader
 from codesum_pipeline.symbols.parsing.batches import (
     PARSER_ENDED,
@@ -38,7 +39,7 @@ from codesum_pipeline.symbols.parsing.batches import (
 )
 from codesum_pipeline.symbols.parsing.compiled_files import OfferedDocument, digest_of
 from codesum_pipeline.symbols.parsing.outline_parser import OUTLINE_PARSERS
-from codesum_pipeline.symbols.parsing.parsers import PARSERS, parser_version
+from codesum_pipeline.symbols.parsing.parsers import COMPONENT_PARSERS, PARSERS, parser_version
 from codesum_pipeline.symbols.parsing.text import text_parser
 from codesum_pipeline.symbols.scip.offering import Offer, find_offers
 
@@ -47,6 +48,7 @@ PARSER_VERSION = "; ".join(
     [
         *(parser.version(HashPolicy.CANONICAL) for parser in PARSERS.values()),
         *(parser.version(HashPolicy.CANONICAL) for parser in OUTLINE_PARSERS.values()),
+        *(parser.version(HashPolicy.CANONICAL) for parser in COMPONENT_PARSERS.values()),
         text_parser(HashPolicy.CANONICAL),
     ]
 )
@@ -262,6 +264,7 @@ def _parse(ws: Workspace, files: Sequence[_ParseTask], *, progress: Progress) ->
 
 def _source_text(file: _ParseTask, data: bytes | None) -> SourceText:
     documents = tuple(OfferedDocument(offer.tool, offer.read()) for offer in file.offers)
+    data = data and without_outputs(file.path, data)
     return SourceText(file.path, file.language, file.blob, data, documents, file.documents, file.encoding)
 
 
@@ -273,7 +276,7 @@ def _workers(ws: Workspace, files: Sequence[_ParseTask]) -> int:
         return max(worker_count(), 2)
     note.parent.mkdir(parents=True, exist_ok=True)
     note.touch()
-    size = sum(file.size + sum(offer.place.length for offer in file.offers) for file in files)
+    size = sum(bytes_of_text(file.path, file.size) + sum(offer.place.length for offer in file.offers) for file in files)
     return worker_count() if size >= LEAST_BYTES else 0
 
 

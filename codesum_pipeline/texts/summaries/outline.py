@@ -29,12 +29,13 @@ from codesum_pipeline.foundation.data_model.ids import (
     without_suffix,
 )
 from codesum_pipeline.foundation.data_model.symbol import FileFacts, Import, SymbolType
+from codesum_pipeline.foundation.language_facts.language_profiles import language_of_code
 from codesum_pipeline.foundation.store.last_reading import LastReading
 from codesum_pipeline.foundation.store.rows import lists_of_field, values_of
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.symbols.parsing.outline_parser import OUTLINE_PARSERS
-from codesum_pipeline.symbols.parsing.parsers import PARSERS
+from codesum_pipeline.symbols.parsing.parsers import COMPONENT_PARSERS, PARSERS
 from codesum_pipeline.texts.summaries.holders import Holders
 from codesum_pipeline.texts.summaries.inputs import (
     ChildText,
@@ -218,7 +219,10 @@ def read_classes(workspace: Workspace, of_files: Collection[str] | None = None) 
     columns = [classes.column(name).to_pylist() for name in names[:-2]]
     lists = [map(tuple, column.to_pylist()) for column in (*map(classes.column, names[-2:]), fields)]
     classes_read = (ClassInput(*row) for row in zip(*columns, *lists, strict=True))
-    found = [replace(one, own_source=source) for one, source in zip(classes_read, sources, strict=True)]
+    found = [
+        replace(one, own_source=source, language=language_of_code(one.language))
+        for one, source in zip(classes_read, sources, strict=True)
+    ]
     _LAST_CLASSES.keep(made_from, found, rows=len(found) << _SYMBOLS_OF_CLASS)
     return found
 
@@ -261,11 +265,12 @@ def text_files(workspace: Workspace) -> set[str]:
 
 
 def _have_definitions(workspace: Workspace, facts: pa.Table) -> pa.ChunkedArray:
-    """Which rows of `file_facts` are of files that a parser reads. One that is read by a table and defines nothing is a
-    text: its words alone tell what it is for."""
+    """Which rows of `file_facts` are of files that a parser reads. One that is read by a table, or as a component, and
+    defines nothing is a text: its words alone tell what it is for."""
     languages, paths = facts.column("language"), facts.column("file_path")
     is_parsed = pc.is_in(languages, value_set=pa.array(sorted(PARSERS), pa.string()))
-    outlined = paths.filter(pc.is_in(languages, value_set=pa.array(sorted(OUTLINE_PARSERS), pa.string()))).to_pylist()
+    others = pa.array(sorted([*OUTLINE_PARSERS, *COMPONENT_PARSERS]), pa.string())
+    outlined = paths.filter(pc.is_in(languages, value_set=others)).to_pylist()
     if not outlined:
         return is_parsed
     symbols = workspace.tables.read_files("symbols", workspace.key, outlined, columns=["file_path"])

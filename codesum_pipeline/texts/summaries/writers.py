@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.document import PurposeSource, TextRow, WrittenBy
 from codesum_pipeline.foundation.data_model.guard import Failure, FailureGuard
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
+from codesum_pipeline.foundation.language_facts.language_profiles import language_of_code
 from codesum_pipeline.foundation.store.rows import from_table
 from codesum_pipeline.foundation.worker_processes.limits import TooMuchHere
 from codesum_pipeline.foundation.worker_processes.pool import WorkerDied
@@ -101,7 +103,8 @@ class WriteFunctions(Struct, frozen=True):
     def __call__(self, batch: FunctionBatch) -> FunctionResults:
         before = {row.id: row for row in from_table(batch.previous, TextRow)}
         guard = FailureGuard()
-        functions = from_table(batch.symbols, FunctionInput)
+        read = from_table(batch.symbols, FunctionInput)
+        functions = [replace(one, language=language_of_code(one.language)) for one in read]
         each = zip(functions, batch.writers, batch.rewrites, batch.holders, strict=True)
         rows = [
             self._row(function, writer, rewrite, holder, before.get(function.id), guard)

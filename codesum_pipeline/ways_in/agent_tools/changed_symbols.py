@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
-from codesum_pipeline.foundation.data_model.errors import SkippedFile
+from codesum_pipeline.foundation.data_model.errors import NotParsed, SkippedFile
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy, hash_of
 from codesum_pipeline.foundation.data_model.ids import module_path_of, symbol_id
 from codesum_pipeline.foundation.data_model.symbol import Symbol
@@ -92,7 +92,6 @@ def compare_symbols(
 ) -> SymbolComparison:
     """What differs in some files; `encodings` are those of the files that are known not to be in UTF-8."""
     # The grammars of all languages, which other tools do without.
-    from codesum_pipeline.symbols.parsing.bounded import TooCostly
     from codesum_pipeline.symbols.parsing.parsers import reads_definitions
 
     found = SymbolComparison()
@@ -101,7 +100,7 @@ def compare_symbols(
         stop_if_cancelled()
         try:
             before, after = (_parsed(file.path, data, hash_policy, encodings) for data in (file.before, file.after))
-        except (SkippedFile, TooCostly) as error:
+        except (SkippedFile, NotParsed) as error:
             found.unread[file.path] = str(error)
             continue
         program = after or before

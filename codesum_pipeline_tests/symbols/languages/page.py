@@ -10,20 +10,28 @@ from codesum_pipeline.foundation.language_facts.language_profiles import profile
 from codesum_pipeline.symbols.languages.declaration import Declaration
 from codesum_pipeline.symbols.languages.language_registry import declarations
 from codesum_pipeline.symbols.languages.spec import LanguageSpec
-from codesum_pipeline.symbols.outlines.outline_table import CALL, CONSTANT, FIELD, TYPE, compiled_query, outline_tables
+from codesum_pipeline.symbols.outlines.outline_table import (
+    CALL,
+    CONSTANT,
+    FIELD,
+    TYPE,
+    OutlineTable,
+    compiled_query,
+    outline_tables,
+)
 
 PAGE = Path(__file__).parents[3] / "docs" / "languages.md"
 
 HEAD = """# Languages
 
 Files of these languages are parsed with tree-sitter into functions and classes; every other text file is indexed
-as a file. There are two tiers:
+as a file. There are two tiers, and [components](#components):
 
 | | first tier: read deep | second tier: [read by a table](#the-second-tier) |
 |---|---|---|
 | definitions: kinds, names, nesting, lines, signatures | yes | yes |
 | documentation | comments and docstrings, by the language's rules | comments right above, and what the table says |
-| what no grammar knows (macros, dialects) | read around, and what is lost is counted | a part that does not parse is lost |
+| what no grammar knows (macros, dialects) | is read around; what is lost is counted | is lost, and no more |
 | a change of comments or of layout | is no change | is one |
 | fields, constants, calls, types that are named | with types, values and conditions | their names |
 | parameters, results, errors, effects, conditions | yes | no |
@@ -67,13 +75,69 @@ SECOND_TIER = """## The second tier
 
 A language of this tier is a table in `codesum_pipeline/symbols/outlines/`: a query of tree-sitter with the captures of
 its [tags files](https://tree-sitter.github.io/tree-sitter/4-code-navigation.html). Its grammar comes from the package
-`semble-grammars`, which unpacks it into the user's cache (`SEMBLE_GRAMMARS_CACHE_DIR`) when a file first needs it. Where
-a grammar cannot be loaded, the build names the files, reads them as texts, and tries again the next time.
+`semble-grammars`, which unpacks it into a folder of the user's cache when a file first needs it; the variable
+`SEMBLE_GRAMMARS_CACHE_DIR` names another folder. Where a grammar cannot be loaded, the build names the files, reads
+them as texts, and tries again the next time. The table of SQL has patterns in place of a query: no grammar knows the
+dialects that people write.
 
-A file without any definition is indexed as a text. A file's text keeps all its words; the lines of a definition are those
-of the file without empty ones. A call is resolved where its name is defined once: in the file, or in all files of the
-language. What stands before a name may be a class, or a file without its ending (`Store.find`, `lists:map`).
+A file without any definition is indexed as a text. A file's text keeps all its words; the lines of a definition are
+those of the file without empty ones. A call is resolved where its name is defined once: in the file, or in all files
+of the language. What stands before a name may be a class, or a file without its ending (`Store.find`, `lists:map`).
 
+"""
+
+COMPONENTS = """## Components
+
+A file of Vue, Svelte or Astro is one component. The grammar of its language (from the same package as those of the
+second tier) finds its scripts, and the deep parsers of JavaScript, TypeScript and TSX read them on their real lines.
+
+| | Vue | Svelte | Astro |
+|---|---|---|---|
+| code of the component | `<script setup>`, the default export | `<script>` | the frontmatter, scripts in the page |
+| code beside it, for others | `<script>` | `<script module>`, `context="module"` | what the frontmatter exports |
+| properties | `defineProps`, `defineModel`, `props` | `export let`, `$props()` | `Props`, `Astro.props` |
+| events | `defineEmits`, `emits`, `$emit("…")` | `createEventDispatcher`, `on:…` without a handler | |
+| slots | `<slot name="…">` | `<slot name="…">` | `<slot name="…">` |
+
+The component is a class, and its signature is `component UserCard`. Its name is that of its file, written as in markup:
+`user-card.vue` is `UserCard`, `Card/index.vue` is `Card`, `blog/+page.svelte` is `BlogPage`. Its fields are its
+properties, events (`event save`) and slots (`slot footer`), with the types that its script says. What documents it is a
+comment of Svelte with `@component`, else the first comment at the top of the file, else the one above the default
+export or at the top of the script. Functions that run for each use of the component stand in it
+(`UserCard::save`), also those of `methods` and `computed`; those of its modules stand beside it.
+
+An element that is made of a component is a call of that component, as in JSX, and an expression in the markup is code
+of the component: it calls and names functions. What markup binds (the item of a loop, what a slot passes) is no name
+of the script. The element's name is looked up among the imports; `<user-card>` is `UserCard` in Vue. Only Vue knows
+components without an import, which a program or Nuxt registers: there the only component of that name is meant. `@/`,
+`~/` and `$lib/` are the folders that the tools of Vue, Nuxt and SvelteKit mean, where no `tsconfig.json` says
+otherwise.
+
+Of the text of a file, the markup belongs to the component and the styles to the file alone: a change of a style changes
+only the file's document, and one of the markup that and the component's. An indent in either changes nothing.
+
+What cannot be read is named by the build, with its line, and the rest of the file is read: a second script of the same
+kind, a script in another language than JavaScript and TypeScript, one without an end, a template that is not HTML. A
+script in another file (`src="…"`) is an import.
+"""
+
+NOTEBOOKS = """## Notebooks
+
+A notebook (`.ipynb`, nbformat 3 or 4) is read as a script of its cells, in the language of its kernel: code as it
+stands, text as comments, above each cell a line that editors know (`# %% cell 3 [markdown]`). Functions, classes, calls
+and imports are found as in any file of that language; nothing can import a notebook. A language without a grammar is
+indexed as text. The first title and the first paragraph after it document the notebook.
+
+- **Places.** Lines are those of the script. Beside them hits, lines, documents and pages say the place as Jupyter shows
+  it: `churn.ipynb:40-45 (cell 3, line 2)`, in JSON `cell` and `cell_line`. Cells of all kinds are counted, from 1.
+- **What is not read**: outputs, counters, ids, metadata, attachments, raw cells. They are passed over in the bytes. A
+  notebook that was only run again changes no document and no published file, and plots cost no more than reading their
+  bytes.
+- **Magics** (`%matplotlib inline`, `!pip install …`, `model.fit?`) are blank lines. A cell in another language
+  (`%%bash`, `%%html`) is a comment. A pasted image in a text is cut.
+- **Sizes.** The setting `max_file_size_mb` is about the script. With its outputs, a notebook may have 100 MB.
+- **A notebook that cannot be read** (no JSON, another nbformat, wrong types) is skipped for the reason `notebook`;
+  `codesum index` and `codesum status` name it and say why.
 """
 
 BESIDE = Path(__file__).with_name("beside_a_compiler.md").read_text(encoding="utf-8")
@@ -82,7 +146,8 @@ BESIDE = Path(__file__).with_name("beside_a_compiler.md").read_text(encoding="ut
 def page() -> str:
     """The whole page."""
     sections = "\n".join(map(_section, sorted(declarations(), key=_name)))
-    return HEAD + _overview() + "\n" + SECOND_TIER + _outlines() + "\n" + BESIDE + sections
+    tiers = HEAD + _overview() + "\n" + SECOND_TIER + _outlines()
+    return tiers + "\n" + COMPONENTS + "\n" + NOTEBOOKS + "\n" + BESIDE + sections
 
 
 def _name(declaration: Declaration) -> str:
@@ -115,15 +180,23 @@ def _outlines() -> str:
     told = {CALL: "calls", TYPE: "types that are named", FIELD: "fields", CONSTANT: "constants", "branch": "complexity"}
     rows = ["| language | files | grammar | definitions | also |", "|---|---|---|---|---|"]
     for name, table in sorted(outline_tables().items(), key=lambda entry: profile_of(entry[0]).title.lower()):
-        query = compiled_query(table)
-        captures = {query.capture_name(number) for number in range(query.capture_count)}
+        captures = _captures(table)
         profile = profiles()[name]
         files = " ".join([*(f".{extension}" for extension in profile.extensions), *profile.file_names])
         also = [word for capture, word in told.items() if capture in captures]
         if table.hidden or "private" in captures:
             also.append("private names")
-        rows.append(f"| {profile.title} | {files} | {table.grammar} | {table.definitions} | {', '.join(also)} |")
+        grammar = "none: by patterns" if table.marks else table.grammar
+        rows.append(f"| {profile.title} | {files} | {grammar} | {table.definitions} | {', '.join(also)} |")
     return "\n".join(rows) + "\n"
+
+
+def _captures(table: OutlineTable) -> set[str]:
+    """What a table finds."""
+    if table.marks is not None:
+        return {CALL, TYPE, FIELD, "branch"}
+    query = compiled_query(table)
+    return {query.capture_name(number) for number in range(query.capture_count)}
 
 
 def _row(spec: LanguageSpec, *cells: str) -> str:

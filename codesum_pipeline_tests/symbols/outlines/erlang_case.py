@@ -90,8 +90,8 @@ CASE = OutlineCase(
     },
     calls={
         "LOG": ("io.format",),
-        "user": ("string", "integer"),
-        "key": ("integer",),
+        "user": (),
+        "key": (),
         "fetch": ("key", "user"),
         "start_link": ("gen_server.start_link",),
         "find": ("is_integer", "store.fetch", "LOG", "to_user"),

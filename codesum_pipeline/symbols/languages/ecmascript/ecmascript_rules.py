@@ -4,13 +4,20 @@ from collections.abc import Iterator, Sequence
 
 from codesum_pipeline.foundation.data_model.bindings import Bound
 from codesum_pipeline.foundation.data_model.ids import without_suffix
-from codesum_pipeline.foundation.data_model.possible_values import ModuleValue
+from codesum_pipeline.foundation.data_model.possible_values import UNKNOWN, ClassValue, ModuleValue, Reason, Value
 from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scope, ScopedFile
 from codesum_pipeline.symbols.languages.ecmascript.specifiers import EcmascriptModules, package_name
 from codesum_pipeline.symbols.languages.name_tree import NameTree, Table
 from codesum_pipeline.symbols.languages.projects import Projects
 from codesum_pipeline.symbols.languages.rules import Member, Outside, ResolvedImport, Rules
 
+# The modifier, for the graph, of a class that is a component.
+COMPONENT = "component"
+_VUE = ".vue"
+# Components that come with Vue and its router.
+_OF_VUE = frozenset((
+    "Component", "KeepAlive", "RouterLink", "RouterView", "Suspense", "Teleport", "Transition", "TransitionGroup",
+))  # fmt: skip
 # Where a class and interfaces of one name in one place are one type.
 _JOINING = frozenset({"typescript", "tsx"})
 
@@ -18,7 +25,7 @@ _JOINING = frozenset({"typescript", "tsx"})
 class EcmascriptRules(Rules):
     """Each file is a module, found by the specifiers of imports. Re-exports pass names on."""
 
-    languages = frozenset({"javascript", "typescript", "tsx"})
+    languages = frozenset({"javascript", "typescript", "tsx", "vue", "svelte", "astro"})
     library = "javascript"
     constructors = ("constructor",)
     has_modules = True
@@ -29,6 +36,9 @@ class EcmascriptRules(Rules):
 
     def use_tree(self, tree: NameTree) -> None:
         super().use_tree(tree)
+        # A function in a component is none of its methods: nothing calls it through an object.
+        for name in [name for name, scope in tree.methods.rows.items() if not scope.is_member]:
+            del tree.methods.rows[name]
         # For each name that a module gives, the name that it has inside of the file.
         self._exports: Table[tuple[Key, str], str] = tree.table("exports")
         self._handed: dict[str, frozenset[str]] = {}
@@ -60,10 +70,13 @@ class EcmascriptRules(Rules):
                 yield key
 
     def owner_key(self, definition: Scope) -> Key:
-        """That of the nearest member around: of a class, or of an object that may be a function's."""
+        """That of the nearest member around: of a class, or of an object that may be a function's. All options of a
+        component are functions of the component."""
         member = next((scope for scope in definition.around() if scope.is_member or scope.is_class), None)
         if member is None:
             return super().owner_key(definition)
+        if member.parent is not None and COMPONENT in member.parent.modifiers:
+            return member.parent.key
         return member.key if member.is_class else member.key[:-1]
 
     def own_class(self, scope: Scope, key: Key) -> Scope | None:
@@ -103,6 +116,14 @@ class EcmascriptRules(Rules):
 
     def local_key(self, key: Key, name: str) -> Key:
         return (*key, self._exports.get((key, name), name))
+
+    def value_of_called(self, file: ScopedFile, name: str, count: int) -> Value:
+        """A component of Vue that a program registers for all others, or a framework does: the only one of its name."""
+        if not file.path.endswith(_VUE) or not name[:1].isupper() or name in _OF_VUE:
+            return UNKNOWN
+        named: Sequence[Scope] = self.tree.by_name.get(name, ())
+        found = [one for one in named if COMPONENT in one.modifiers and one.file.path.endswith(_VUE)]
+        return ClassValue(found[0], Reason.UNIQUE_NAME) if len(found) == 1 else UNKNOWN
 
     def callee_of(self, module: Key) -> Member | None:
         return Member(module, "default") if len(module) == 1 else None

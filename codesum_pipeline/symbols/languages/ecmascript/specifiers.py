@@ -22,7 +22,21 @@ from codesum_pipeline.symbols.languages.projects import (
 )
 
 # Where a declaration is beside what it declares, the latter is meant.
-_SUFFIXES = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".d.ts", ".json", ".vue", ".svelte")
+_SUFFIXES = (
+    ".ts",
+    ".tsx",
+    ".mts",
+    ".cts",
+    ".js",
+    ".jsx",
+    ".mjs",
+    ".cjs",
+    ".d.ts",
+    ".json",
+    ".vue",
+    ".svelte",
+    ".astro",
+)
 # The name of a compiled file refers to its source.
 _SOURCES = {".js": (".ts", ".tsx", ".d.ts", ".jsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
 _CONDITIONS = ("source", "types", "import", "module", "require", "node", "browser", "development", "default")
@@ -30,6 +44,8 @@ _FIELDS = ("source", "types", "typings", "module", "main")
 # Folders that builds write to, and where their sources usually are.
 _BUILT = ("dist/", "lib/", "build/", "out/", "es/", "esm/", "cjs/")
 MAX_EXTENDS = 10
+# The folders of a package that the tools of Vue, Nuxt, SvelteKit and Astro call so, where no configuration says it.
+_USUAL_ALIASES = {"$lib": ("src/lib",), "@": ("src", "app", ""), "~": ("app", "src", ""), "~~": ("",)}
 
 
 class PathAliases(Struct, frozen=True):
@@ -60,7 +76,11 @@ class EcmascriptModules:
         if self.is_relative(specifier):
             path = join_path(folder, specifier)
             return self._file(path) if path is not None and not specifier.startswith("/") else None
-        return self._by_paths(folder, specifier) or self._by_package(folder, specifier)
+        return (
+            self._by_paths(folder, specifier)
+            or self._by_package(folder, specifier)
+            or self._by_usual_alias(folder, specifier)
+        )
 
     @staticmethod
     def is_relative(specifier: str) -> bool:
@@ -70,7 +90,7 @@ class EcmascriptModules:
     def is_own(self, folder: str, specifier: str) -> bool:
         """Whether a specifier that names no file still names a part of the repository: a package, a path's alias."""
         name = package_name(specifier)
-        if name in self._packages or specifier.startswith("#"):
+        if name in self._packages or specifier.startswith("#") or specifier.partition("/")[0] in _USUAL_ALIASES:
             return True
         rules = self._rules_for(folder)
         return rules is not None and any(
@@ -177,6 +197,17 @@ class EcmascriptModules:
             return None
         rest = specifier[len(name) :].lstrip("/")
         return self._entry(self._packages[name], f"./{rest}" if rest else ".")
+
+    def _by_usual_alias(self, folder: str, specifier: str) -> str | None:
+        alias, _, rest = specifier.partition("/")
+        if alias not in _USUAL_ALIASES:
+            return None
+        packages = (
+            above for above in folders_above(folder) if join_path(above, "package.json") in self._projects.texts
+        )
+        here = next(packages, "")
+        paths = (join_path(here, f"{base}/{rest}".strip("/")) for base in _USUAL_ALIASES[alias])
+        return next((found for path in paths if path and (found := self._file(path))), None)
 
     def _by_own_imports(self, folder: str, specifier: str) -> str | None:
         for above in folders_above(folder):

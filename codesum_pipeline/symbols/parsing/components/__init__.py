@@ -1,0 +1,1 @@
+"""Components of Vue, Svelte and Astro: a file of scripts and markup becomes a class with functions."""
