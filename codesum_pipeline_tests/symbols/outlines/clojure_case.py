@@ -53,10 +53,10 @@ SOURCE = """\
   (get-one [this id] "One user.")
   (put [this id user]))
 
-(defrecord MemoryStore [users limit]
+(defrecord MemoryStore [users backup]
   Store
   (get-one [_ id]
-    (get @users id))
+    (or (get @users id) (get-one backup id)))
   (put [_ id user]
     (swap! users assoc id user)))
 
@@ -117,7 +117,7 @@ CASE = OutlineCase(
         "Store::get-one": "One user.",
     },
     fields={
-        "MemoryStore": ("users", "limit"),
+        "MemoryStore": ("users", "backup"),
         "Counter": ("total",),
     },
     calls={
@@ -127,7 +127,7 @@ CASE = OutlineCase(
         "clean": ("str.trim",),
         "area.:circle": ("*",),
         "store/open.:memory": ("atom",),
-        "MemoryStore::get-one": ("get",),
+        "MemoryStore::get-one": ("get", "get-one"),
         "MemoryStore::put": ("swap!",),
         "Counter::toString": ("str",),
         "double-it": ("*",),
