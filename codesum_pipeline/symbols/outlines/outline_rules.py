@@ -67,6 +67,14 @@ def _without_ending(path: str) -> str:
 def rules_of_outlines() -> tuple[type[Rules], ...]:
     """The rules of each language with a table; a language is a family by itself."""
     return tuple(
-        type(f"{name}Rules", (OutlineRules,), {"languages": frozenset({name}), "folders_share": table.folders_share})
+        type(
+            f"{name}Rules",
+            (OutlineRules,),
+            {
+                "languages": frozenset({name}),
+                "folders_share": table.folders_share,
+                "sees_members": table.sees_members,
+            },
+        )
         for name, table in outline_tables().items()
     )

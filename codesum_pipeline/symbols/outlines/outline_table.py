@@ -80,10 +80,10 @@ class OutlineTable(Struct, frozen=True, forbid_unknown_fields=True):
     `separator` stands between a name and its owners where both are one node. `parts` are names and pieces of the query
     that it needs more than once: `$head` is the piece of that name, which may hold later ones.
 
-    In names of several parts, the first of a pair in `words` becomes the second, as people write where they use
-    such a name. `folders_share` says that the files of a folder see each other's names and no others. `respelled`
-    are patterns of what the grammar does not know, each with the word that stands for it: the grammar reads that
-    word, what the groups match, and blanks for the rest.
+    In names of several parts, the first of a pair in `words` becomes the second, as people write where they use such a
+    name. `folders_share` says that the files of a folder see each other's names and no others, `sees_members` that a
+    class sees its members by their names alone. `respelled` are patterns of what the grammar does not know, each with
+    the word that stands for it: the grammar reads that word, what the groups match, and blanks for the rest.
 
     Where no grammar reads most real files, a table has `marks` in place of `grammar` and `query`.
     """
@@ -102,6 +102,7 @@ class OutlineTable(Struct, frozen=True, forbid_unknown_fields=True):
     parts: tuple[tuple[str, str], ...] = ()
     words: tuple[tuple[str, str], ...] = ()
     folders_share: bool = False
+    sees_members: bool = True
     respelled: tuple[tuple[str, str], ...] = ()
     marks: Marks | None = None
     hash: str = ""

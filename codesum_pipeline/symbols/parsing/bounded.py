@@ -44,8 +44,7 @@ _QUOTED = rb""""(?:[^"\\\n]|\\.){0,300}+"|'(?:[^'\\\n]|\\.){0,300}+'|`(?:[^`\\\n
 # One that spans lines; where it has no end, what follows counts as code.
 _LONG_TEXT = rb"""(?P<mark>["]{3}|'{3})(?:[^\\]|\\.?)*?(?:(?P=mark)|(?P<unended>\Z))|"""
 _NO_CODE = {
-    "#": re.compile(_QUOTED + rb"#[^\n]*", re.DOTALL),
-    "--": re.compile(_QUOTED + rb"--[^\n]*", re.DOTALL),
+    **{mark: re.compile(_QUOTED + mark.encode() + rb"[^\n]*", re.DOTALL) for mark in ("#", "%", ";", "--")},
     "//": re.compile(_QUOTED + rb"//[^\n]*|/\*(?:.*?\*/|.*)", re.DOTALL),
 }
 _NO_CODE_WITH_DOCSTRINGS = re.compile(_LONG_TEXT + _NO_CODE["#"].pattern, re.DOTALL)

@@ -39,7 +39,7 @@ _BODY_MARKS = re.compile(r"(?:\s*(?:[{(=:]|:=|->|\b(?:AS|as|begin|do|where|is|IS
 # Of texts that document.
 _TEXT_MARKS = re.compile(
     r'^\s*(?:%+\s*@doc\b|\(\*+|<#|(?:@doc\s+)?[a-z]*"""|"|(?:=(?:pod|encoding|for)\b.*\n\s*)*=head1\s+NAME\b)'
-    r'|(?:\*+\)|#>|"""|"|\n=cut)\s*$'
+    r'|(?:(?<!\*)\*++\)|#>|"""|"|\n=cut)\s*$'
 )
 # What begins a part of them: a command of POD, a keyword of a help.
 _PART_MARKS = re.compile(

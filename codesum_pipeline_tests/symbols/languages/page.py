@@ -184,7 +184,7 @@ def _outlines() -> str:
         profile = profiles()[name]
         files = " ".join([*(f".{extension}" for extension in profile.extensions), *profile.file_names])
         also = [word for capture, word in told.items() if capture in captures]
-        if table.hidden or "private" in captures:
+        if table.hidden or {"private", "local"} & captures:
             also.append("private names")
         grammar = "none: by patterns" if table.marks else table.grammar
         rows.append(f"| {profile.title} | {files} | {grammar} | {table.definitions} | {', '.join(also)} |")

@@ -45,15 +45,18 @@ SOURCE = """\
 (defmethod area :circle [{:keys [radius]}]
   (* radius radius 3))
 
+(defmethod store/open :memory [_]
+  (->MemoryStore (atom {}) 3))
+
 (defprotocol Store
   "Where users are kept."
   (get-one [this id] "One user.")
   (put [this id user]))
 
-(defrecord MemoryStore [users limit]
+(defrecord MemoryStore [users backup]
   Store
   (get-one [_ id]
-    (get @users id))
+    (or (get @users id) (get-one backup id)))
   (put [_ id user]
     (swap! users assoc id user)))
 
@@ -89,19 +92,20 @@ CASE = OutlineCase(
         "unless": ("function", 33, 36),
         "area": ("function", 38, 38),
         "area.:circle": ("function", 40, 41),
-        "Store": ("class", 43, 46),
-        "Store::get-one": ("function", 45, 45),
-        "Store::put": ("function", 46, 46),
-        "MemoryStore": ("class", 48, 53),
-        "MemoryStore::get-one": ("function", 50, 51),
-        "MemoryStore::put": ("function", 52, 53),
-        "Counter": ("class", 55, 57),
-        "Counter::toString": ("function", 57, 57),
-        "java::util::Map::get-one": ("function", 61, 61),
-        "double-it": ("function", 63, 63),
-        "only-here": ("function", 66, 66),
-        "app": ("function", 68, 69),
-        "a-user-is-found": ("function", 71, 72),
+        "store/open.:memory": ("function", 43, 44),
+        "Store": ("class", 46, 49),
+        "Store::get-one": ("function", 48, 48),
+        "Store::put": ("function", 49, 49),
+        "MemoryStore": ("class", 51, 56),
+        "MemoryStore::get-one": ("function", 53, 54),
+        "MemoryStore::put": ("function", 55, 56),
+        "Counter": ("class", 58, 60),
+        "Counter::toString": ("function", 60, 60),
+        "java::util::Map::get-one": ("function", 64, 64),
+        "double-it": ("function", 66, 66),
+        "only-here": ("function", 69, 69),
+        "app": ("function", 71, 72),
+        "a-user-is-found": ("function", 74, 75),
     },
     documented={
         "find-user": "Finds a user.",
@@ -113,7 +117,7 @@ CASE = OutlineCase(
         "Store::get-one": "One user.",
     },
     fields={
-        "MemoryStore": ("users", "limit"),
+        "MemoryStore": ("users", "backup"),
         "Counter": ("total",),
     },
     calls={
@@ -122,7 +126,8 @@ CASE = OutlineCase(
         "forget": ("swap!",),
         "clean": ("str.trim",),
         "area.:circle": ("*",),
-        "MemoryStore::get-one": ("get",),
+        "store/open.:memory": ("atom",),
+        "MemoryStore::get-one": ("get", "get-one"),
         "MemoryStore::put": ("swap!",),
         "Counter::toString": ("str",),
         "double-it": ("*",),

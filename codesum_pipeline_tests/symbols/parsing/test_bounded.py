@@ -227,6 +227,8 @@ def test_a_text_in_which_much_is_begun_is_left_to_a_worker(language: str) -> Non
         pytest.param('# """\n(\n# """\n' + "a\n" * 5_000, "python", True, id="marks of docstrings in comments"),
         pytest.param("/* ( */ // (\n" + "a;\n" * 5_000, "go", False, id="brackets in comments as in C"),
         pytest.param("-- (\n" + "a\n" * 5_000, "lua", False, id="a bracket in a comment behind dashes"),
+        pytest.param("% (\n" + "a\n" * 5_000, "erlang", False, id="a bracket in a comment of Erlang"),
+        pytest.param("; (\n" + "a\n" * 5_000, "clojure", False, id="a bracket in a comment of Clojure"),
         pytest.param("a = " * 1_000, "java", False, id="no end of a statement for 4,000 bytes"),
         pytest.param("a = " * 1_001, "java", True, id="none for more"),
         pytest.param("a = b;\n" * 1_001, "java", False, id="statements that end"),
