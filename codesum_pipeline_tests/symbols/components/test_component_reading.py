@@ -131,7 +131,21 @@ DOCUMENTED = {
         "<script>\n/** A card. */\nexport default {}\n</script>",
         "A card.",
     ),
-    "a comment at the top of the frontmatter": ("A.astro", "---\n// A card.\n\nconst a = 1\n---\n<b/>", "A card."),
+    "a comment at the top of the frontmatter": (
+        "A.astro",
+        "---\n// A card of a user.\n\nconst a = 1\n---\n<b/>",
+        "A card of a user.",
+    ),
+    "no comment behind an import": (
+        "A.vue",
+        "<script>\nimport a from 'a' // the letter a\n\nexport default {}\n</script>",
+        None,
+    ),
+    "no import that is left out": (
+        "A.vue",
+        "<script>\n// import a from 'the/place/of/a'\n\nexport default {}\n</script>",
+        None,
+    ),
     "no comment about a property": ("A.svelte", "<script>\n/** The title. */\nexport let title\n</script>", None),
     "several lines": ("A.astro", "---\n// A card\n// of a user.\nimport a from 'a'\n---\n<b/>", "A card\nof a user."),
     "no licence": ("A.vue", "<!-- Copyright 2024 The Authors -->\n" + setup("f()"), None),
