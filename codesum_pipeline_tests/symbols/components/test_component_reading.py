@@ -3,6 +3,7 @@
 import pytest
 
 from codesum_pipeline.symbols.parsing.components.component_names import component_name
+from codesum_pipeline.symbols.parsing.parsers import documentation_spans
 from codesum_pipeline_tests.symbols.components.reading import fields_of, names_of, read_component
 
 NAMES = {
@@ -194,3 +195,10 @@ def test_the_source_of_a_component_has_its_scripts_and_markup_in_order_without_s
     assert component.canonical_source == "component A\n<template>\n<p>words</p>\n</template>\nrun(1);"
     assert component.line_map == (1, 1, 2, 3, 8)
     assert "p{}" in read.facts.source
+
+
+def test_what_documents_a_function_of_a_component_is_found_at_its_bytes() -> None:
+    source = ("<template><p/></template>\n" + setup("/** Saves. */\nfunction save() {}")).encode()
+    start = source.index(b"/**")
+
+    assert documentation_spans("A.vue", "vue", source, {4}) == [(start, start + len("/** Saves. */"))]

@@ -4,7 +4,7 @@ The parser of a script sees the whole file with blanks for all else, so that eac
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import pairwise, takewhile
 from typing import Protocol
 
@@ -274,6 +274,13 @@ class ComponentParser:
         if markup.statements:
             parts.append(self._markup_part(file, markup, budget))
         return file.parsed(blocks, scripts, markup, parts, blob=blob, version=version)
+
+    def documentation(self, source: bytes, file_path: str, starts: Container[int], budget: WorkBudget) -> list[Span]:
+        """The bytes, in order, of what documents the functions and classes that start in these lines of the scripts;
+        raises as `parse`."""
+        file = _ComponentFile(self._language, source, file_path, HashPolicy.CANONICAL)
+        scripts = self._scripts(file, read_blocks(self._language, source, budget), budget)
+        return sorted(span for one in scripts for span in one.reading.reader.documentation(starts))
 
     def _scripts(self, file: _ComponentFile, blocks: ComponentBlocks, budget: WorkBudget) -> tuple[ScriptPart, ...]:
         """The scripts that are read together are parts: all of Astro's, each one of the others; one part at least."""
