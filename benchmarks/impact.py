@@ -240,7 +240,7 @@ def _changed_functions(home: Path, key: str, commit: str) -> list[tuple[str, str
     files = [file for file in pair.files if file.path.endswith(".py") and "test" not in file.path]
     versions = (
         FileVersions(file.path, before, after)
-        for file, (before, after) in zip(files, pair.contents(files, largest=1_000_000), strict=True)
+        for file, (before, after) in zip(files, pair.contents(files, largest=lambda _: 1_000_000), strict=True)
     )
     policy = HashPolicy(index.version.manifest["hash_policy"]["policy"])
     found = []

@@ -22,6 +22,7 @@ weight of the search off, halved and doubled; see `benchmarks/ablations.py`.
 import argparse
 import atexit
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -131,25 +132,28 @@ def write_tree(tree: Tree, clones: Path, folder: Path) -> None:
     unfinished = folder.with_name(f"{folder.name}.part")
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(parents=True)
-    with tempfile.TemporaryFile() as archive:
-        left_out = [f":(exclude,literal){path}" for path in _absent_files(clone, tree.commit)]
-        command = ["git", "-C", str(clone), "archive", tree.commit, "--", tree.scope or ".", *left_out]
-        subprocess.run(command, stdout=archive, check=True)
-        archive.seek(0)
-        subprocess.run(["tar", "-x", "-C", str(unfinished)], stdin=archive, check=True)
+    git = ["git", "-C", str(clone), "--work-tree", str(unfinished)]
+    # `git archive` would leave out what a repository keeps from its releases.
+    with tempfile.TemporaryDirectory() as folder_of_index:
+        settings = {**os.environ, "GIT_INDEX_FILE": str(Path(folder_of_index) / "index")}
+        subprocess.run([*git, "read-tree", tree.commit], check=True, env=settings)
+        paths = "\0".join(_present_files(clone, tree))
+        command = [*git, "checkout-index", "-z", "--stdin", f"--prefix={unfinished.resolve()}/"]
+        subprocess.run(command, input=paths, text=True, check=True, env=settings)
     unfinished.rename(folder)
 
 
-def _absent_files(clone: Path, commit: str) -> list[str]:
-    """The files of a commit whose content the clone lacks, as clones made without large files do."""
+def _present_files(clone: Path, tree: Tree) -> list[str]:
+    """The files of a tree whose content the clone has; clones made without large files lack some."""
     git = ["git", "-C", str(clone)]
-    entries = subprocess.run([*git, "ls-tree", "-rz", commit], capture_output=True, text=True, check=True).stdout
+    command = [*git, "ls-tree", "-rz", tree.commit, "--", *filter(None, [tree.scope])]
+    entries = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     # A line is `mode type blob<TAB>path`; a submodule's commit is never in the clone.
     files = [entry.partition("\t") for entry in entries.split("\0") if entry.split(" ", 2)[1:2] == ["blob"]]
     blobs = "\n".join(about.rpartition(" ")[2] for about, _, _ in files)
     found = subprocess.run([*git, "cat-file", "--batch-check"], input=blobs, capture_output=True, text=True, check=True)
     states = found.stdout.splitlines()
-    return [path for (_, _, path), state in zip(files, states, strict=True) if state.endswith(" missing")]
+    return [path for (_, _, path), state in zip(files, states, strict=True) if not state.endswith(" missing")]
 
 
 def find_clone(clones: Path, repo: str) -> Path:

@@ -14,6 +14,7 @@ from codesum_pipeline.foundation.data_model.patterns import OrderedPatterns, rea
 from codesum_pipeline.foundation.language_facts.file_languages import language_of_file
 from codesum_pipeline.foundation.language_facts.language_profiles import profiles
 from codesum_pipeline.search.retrieval.hits import literal_of, occurrence_in
+from codesum_pipeline.source.files.notebooks import _without_magics
 from codesum_pipeline.source.masking import secrets
 from codesum_pipeline.symbols.languages import rust_macros, torn_branches
 from codesum_pipeline.symbols.languages.c_family import function_heads, macros
@@ -24,7 +25,9 @@ from codesum_pipeline.symbols.languages.plain_lines import definition_lines
 from codesum_pipeline.symbols.languages.projects import Projects
 from codesum_pipeline.symbols.languages.python import cython
 from codesum_pipeline.symbols.languages.python.python_recovery import LINES
+from codesum_pipeline.symbols.outlines.outline_table import outline_tables, respelled_source
 from codesum_pipeline.symbols.parsing.condition_texts import Conditions
+from codesum_pipeline.symbols.parsing.outline_pieces import cut_in_pieces
 from codesum_pipeline.texts.summaries.author_texts.inline_marks import remove_markup
 from codesum_pipeline.texts.summaries.extractive.known_calls import known_calls
 from codesum_pipeline_tests.support.attacks import LINEAR, attacks_on, growth, seconds_of
@@ -112,6 +115,8 @@ def make_expressions() -> None:
         Conditions((), NO_TOKENS, declaration.conditions)._spelled("a is b")
     for line in LINES:
         list(definition_lines("x", (line,)))
+    for table in outline_tables().values():
+        respelled_source(table, b"x")
     for language in ("ruby", "elixir", "go"):
         words = naming_calls(language)
         assert words is not None
@@ -119,8 +124,13 @@ def make_expressions() -> None:
     for language in profiles():
         known_calls(language)
         remove_markup("`a` [b](c)", language)
+        list(_without_magics("x", language))
         for ending in profiles()[language].shared:
             language_of_file(f"a.{ending}", b"")
+    for table in outline_tables().values():
+        respelled_source(table, b"")
+        if table.marks is not None:
+            cut_in_pieces(table.marks, b"CREATE TABLE a (b int);")
     rules = (*secrets.PRIVATE_KEYS, *secrets._RULES)
     secrets.mask_secrets("\n".join(keyword for rule in rules for keyword in rule.keywords))
     packages = {"workspaces": ["packages/*", "a/**/b*c*/**/d*e", "**"]}

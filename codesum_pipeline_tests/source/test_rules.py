@@ -48,17 +48,17 @@ def test_include_and_exclude_are_gitignore_patterns_from_the_root() -> None:
     assert why(rules, "src/x/old/a.py") is None
 
 
-@pytest.mark.parametrize("path", ["poetry.lock", "web/package-lock.json", "a.min.js", "a.js.map", "a.ipynb", "x.svg"])
+@pytest.mark.parametrize("path", ["poetry.lock", "web/package-lock.json", "a.min.js", "a.js.map", "x.svg"])
 def test_text_that_no_one_reads_is_skipped(path: str) -> None:
     assert why(rules_of(), path) is SkipReason.SKIP_PATTERN
 
 
 def test_skip_patterns_add_to_the_defaults_and_take_them_back() -> None:
-    rules = rules_of(scan=ScanSettings(skip_patterns=("fixtures/", "!*.ipynb")))
+    rules = rules_of(scan=ScanSettings(skip_patterns=("fixtures/", "!*.svg")))
 
     assert why(rules, "a/fixtures/b.py") is SkipReason.SKIP_PATTERN
     assert why(rules, "poetry.lock") is SkipReason.SKIP_PATTERN
-    assert why(rules, "a.ipynb") is None
+    assert why(rules, "a.svg") is None
 
 
 @pytest.mark.parametrize("path", ["a/b_pb2.py", "b_pb2_grpc.py", "b_pb2.pyi", "x.pb.go", "x.generated.ts", "F.g.cs"])
@@ -133,6 +133,15 @@ def test_names_that_only_sound_vendored_are_not(path: str) -> None:
         "core/src/commonTest/kotlin/FlowTest.kt",
         "koin-test/src/jvmTest/kotlin/Components.kt",
         "Tests/QuickTests/Helper.swift",
+        "t/basic/01-load.t",
+        "t/lib/Fixture.pm",
+        "Private/Copy-Item.Tests.ps1",
+        "apps/broker_SUITE.erl",
+        "src/queue_tests.erl",
+        "src/app/core_test.cljc",
+        "R/test-parse.R",
+        "lib/test_graph.ml",
+        "modules/vpc.tftest.hcl",
     ],
 )
 def test_tests_are_flagged(path: str) -> None:
@@ -154,6 +163,10 @@ def test_tests_are_flagged(path: str) -> None:
         "Sources/Quick/QuickSpec.swift",
         "tokio-test/src/io.rs",
         "koin-test/koin-test/src/commonMain/kotlin/KoinTest.kt",
+        "lib/Format.t.pm",
+        "R/attest.R",
+        "src/testing.jl",
+        "parse.t",
     ],
 )
 def test_names_that_only_sound_like_tests_are_not(path: str) -> None:

@@ -49,8 +49,8 @@ from codesum_pipeline.texts.llm.ledger import erase_ledger
 from codesum_pipeline.texts.llm.marking import MASKING_VERSION
 from codesum_pipeline.texts.summaries.by_model.choosing import templates_of, writer_of
 from codesum_pipeline.texts.summaries.documents_step import DOCUMENTS_VERSION
-from codesum_pipeline.texts.summaries.extractive.composing import EXTRACTIVE_VERSION
 from codesum_pipeline.texts.summaries.placeholders import PLACEHOLDER_VERSION
+from codesum_pipeline.texts.summaries.wanted_texts import EXTRACTIVE
 
 if TYPE_CHECKING:
     from codesum_pipeline.notifications.digests.desk import DigestDesk
@@ -113,7 +113,7 @@ class Home:
             "scan_rules": RULES_VERSION,
             "parser": PARSER_VERSION,
             "graph": GRAPH_VERSION,
-            "extractive": EXTRACTIVE_VERSION,
+            "extractive": EXTRACTIVE,
             "placeholder": PLACEHOLDER_VERSION,
             "documents": DOCUMENTS_VERSION,
             "lanes": LANES_VERSION,

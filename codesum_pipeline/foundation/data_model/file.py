@@ -29,6 +29,7 @@ class SkipReason(StrEnum):
     GENERATED = "generated"
     MINIFIED = "minified"
     KEYS = "keys"
+    NOTEBOOK = "notebook"
     LANGUAGE = "language"
     INVALID_PATH = "invalid_path"
     TOO_DEEP = "too_deep"
@@ -61,6 +62,8 @@ class FileEncoding(Struct, frozen=True):
 
 
 UTF_8 = "utf-8"
+# What a notebook's bytes are read as: a script of its cells.
+NOTEBOOK = "notebook"
 PLAIN = FileEncoding(UTF_8, EncodingEvidence.CONTENT)
 
 

@@ -192,3 +192,4 @@ class FileFacts(Struct, frozen=True):
     failure: str | None = None
     encoding: str | None = None
     lost_lines: tuple[int, ...] | None = None
+    cells: tuple[int, ...] | None = None

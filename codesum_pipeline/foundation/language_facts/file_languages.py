@@ -18,6 +18,7 @@ _SIGNS = {
     extension: {name: one.shared[extension] for name, one in _PROFILES.items() if extension in one.shared}
     for extension in sorted({extension for one in _PROFILES.values() for extension in one.shared})
 }
+_LANGUAGE_OF_TITLE = {one.title.lower(): name for name, one in _PROFILES.items()}
 # Of a file, more says no more about its language.
 _LONGEST_SIGN = 1 << 16
 _WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
@@ -89,8 +90,28 @@ def language_of_first_line(data: bytes) -> str | None:
         programs = [word for word in programs[1:] if not word.startswith("-") and "=" not in word]
     if not programs:
         return None
-    program = re.sub(r"(?<![\d.])[\d.]+$", "", programs[0])
-    return _LANGUAGE_OF_INTERPRETER.get(program)
+    return _language_of_program(programs[0])
+
+
+def _language_of_program(name: str) -> str | None:
+    """The language of an interpreter, whose name may end with a version."""
+    return _LANGUAGE_OF_INTERPRETER.get(re.sub(r"(?<![\d.])[\d.]+$", "", name))
+
+
+def is_notebook(path: str) -> bool:
+    """Whether a file's name is that of a notebook, whose language only its content can say."""
+    return path.lower().endswith(".ipynb")
+
+
+def language_of_kernel(name: str, extension: str) -> str:
+    """The language that a notebook says its code is in, by the name of the language and the ending of such files;
+    Python where it says nothing."""
+    if not name and not extension:
+        return "python"
+    lower = name.lower()
+    found = lower if lower in LANGUAGES else _LANGUAGE_OF_TITLE.get(lower) or language_of_path(f"x{extension.lower()}")
+    found = found or _language_of_program(lower)
+    return found if found is not None and is_program(found) else TEXT
 
 
 def is_program(language: str) -> bool:
@@ -127,6 +148,9 @@ _LOUD_NAME = re.compile(r"(?:^|/)[A-Z][A-Z_-]+$")
 @lru_cache(maxsize=1 << 16)
 def role_of(path: str) -> FileRole:
     """What the file with this path is written for."""
+    if is_notebook(path):
+        # It shows what modules do.
+        return FileRole.EXAMPLE
     language = language_of_path(path)
     if language in PROSE or (language is None and (_LOUD_NAME.search(path) or _HISTORY.search(path))):
         is_history = _HISTORY.search(path) or _HISTORY_FOLDER.search(path)

@@ -94,6 +94,8 @@ class LanguageProfile(Struct, frozen=True):
     constructors: frozenset[str] = frozenset()
     # The language that definitions in its files are written in, where it has none of its own.
     code: str = ""
+    # How a line of a notebook begins that its kernel carries out itself.
+    magics: str = r"[ \t]*%{1,2}[A-Za-z]"
 
 
 _LISTS = ("extensions", "file_names", "interpreters", "traits", "project_files", "constructors")
@@ -120,8 +122,17 @@ def profiles() -> Mapping[str, LanguageProfile]:
 @cache
 def unread_languages() -> frozenset[str]:
     """The languages of programs that no grammar reads."""
-    names = tomllib.loads((Path(__file__).parent / "others.toml").read_text(encoding="utf-8"))
-    return frozenset(name for name in names if profiles()[name].kind is LanguageKind.PROGRAM)
+    return frozenset(name for name in _names_in("others.toml") if profiles()[name].kind is LanguageKind.PROGRAM)
+
+
+@cache
+def outlined_languages() -> frozenset[str]:
+    """The languages that are read by a table alone."""
+    return frozenset(_names_in("outlined.toml"))
+
+
+def _names_in(table: str) -> Mapping[str, Any]:
+    return tomllib.loads((Path(__file__).parent / table).read_text(encoding="utf-8"))
 
 
 def profile_of(language: str) -> LanguageProfile:

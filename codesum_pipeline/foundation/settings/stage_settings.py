@@ -49,7 +49,9 @@ class ScanSettings(SettingsGroup):
         "fits counts.",
         Shapes("scan"),
     )
-    max_file_size_mb: float = setting(1.0, "Files of more than N MB are skipped.", Shapes("scan"), gt=0)
+    max_file_size_mb: float = setting(
+        1.0, "Files of more than N MB are skipped. Of a notebook, what its cells say counts.", Shapes("scan"), gt=0
+    )
     max_steps_per_byte: int = setting(
         STEPS_PER_BYTE,
         "A file that takes its parser more than N steps for each byte is indexed as plain text and counted as failed.",

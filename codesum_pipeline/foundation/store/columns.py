@@ -125,6 +125,7 @@ OF_TABLE: Mapping[str, Mapping[str, str]] = {
         "only_reexports": "Whether the file only re-exports what others define.",
         "lost_definitions": "How many lines look like a definition and have no symbol; null if none in a whole file.",
         "lost_lines": "The numbers of those lines, the first 1,000; null without any.",
+        "cells": "The lines at which the cells of a notebook begin; null for any other file.",
         "failure": "Why the file is a plain text though its language has a parser, or which parts of a component are "
         "not read; null for all others.",
         "encoding": "What the file was read as, by Python's name; null for UTF-8.",

@@ -10,6 +10,7 @@ from msgspec import Struct
 from codesum_pipeline.foundation.data_model.file import FilePlace, FileStatus, SourceFile
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.foundation.data_model.scopes import LazyFiles, Row, ScopedFile
+from codesum_pipeline.foundation.language_facts.file_languages import is_notebook
 from codesum_pipeline.foundation.language_facts.language_profiles import is_project_file
 from codesum_pipeline.foundation.store.memory import no_collection
 from codesum_pipeline.graph.resolvers.cells import NO_ANSWERS, Answers, answers_of_file, owner_of
@@ -116,7 +117,8 @@ class _PythonFamily(LanguageFamily):
 
     def __init__(self, files: LazyFiles, places: Sequence[SourceFile | FilePlace], *, root: str) -> None:
         super().__init__("python", files)
-        self._paths = ModulePaths(places, files, root=root)
+        # Nothing imports a notebook.
+        self._paths = ModulePaths(places, (path for path in files if not is_notebook(path)), root=root)
 
     def surroundings(self) -> Any:
         return self._paths.signature()

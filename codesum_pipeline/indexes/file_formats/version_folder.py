@@ -48,7 +48,7 @@ def dense_lanes(extra: Collection[str]) -> tuple[Lane, ...]:
 # Raised when a file changes its name, form or meaning; a reader refuses what it does not know.
 INDEX_SCHEMA_VERSION = 8
 # Also changes where a file comes that a reader can do without, or scores are others: then versions are written anew.
-INDEX_FILES_VERSION = f"{INDEX_SCHEMA_VERSION}.3"
+INDEX_FILES_VERSION = f"{INDEX_SCHEMA_VERSION}.4"
 
 MANIFEST = "manifest.json"
 DOCUMENTS = "summary.jsonl"

@@ -42,7 +42,7 @@ from codesum_pipeline.indexes.publishing.vector_files import vector_parts
 from codesum_pipeline.indexes.publishing.word_files import word_parts
 
 _RANKS = ["id", "pagerank"]
-_OF_FACTS = ["file_path", "only_reexports", "lost_lines"]
+_OF_FACTS = ["file_path", "only_reexports", "lost_lines", "cells"]
 _SHOWN = ["id", "type", *LINES, *TEXTS]
 _OF_EDGES = (paths.USES, paths.CALLERS, paths.CONSTANTS)
 
@@ -88,7 +88,8 @@ def _write_arrays(namespaces: Sequence[str], tables: CandidateTables, folder: Pa
     only_reexports: npt.NDArray[np.bool_] = pc.is_in(tables.ids, value_set=handing_on.combine_chunks()).to_numpy(
         zero_copy_only=False
     )
-    unread_rows, unread_lines = _unread(facts, ids)
+    unread_rows, unread_lines = _lines_of_files(facts, "lost_lines", ids)
+    cell_rows, cell_lines = _lines_of_files(facts, "cells", ids)
     positions = pc.index_in(ids, value_set=pageranks.column("id").combine_chunks())
     ranks = pageranks.column("pagerank").combine_chunks().take(positions)
     value: npt.NDArray[np.float64] = pc.fill_null(ranks, 0.0).to_numpy()
@@ -106,6 +107,8 @@ def _write_arrays(namespaces: Sequence[str], tables: CandidateTables, folder: Pa
         "role": _roles(heads),
         "unread_rows": unread_rows,
         "unread_lines": unread_lines,
+        "cell_rows": cell_rows,
+        "cell_lines": cell_lines,
         "importance": importance,
         "file_row": _rows_of(files, ids),
         "parent_row": parent_rows,
@@ -116,10 +119,12 @@ def _write_arrays(namespaces: Sequence[str], tables: CandidateTables, folder: Pa
     write_npz(folder / paths.DOCUMENT_ARRAYS, arrays)
 
 
-def _unread(facts: pa.Table, ids: pa.StringArray) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """The lines of definitions that were not read, in order, each with the row of its file."""
-    found = facts.filter(pc.is_valid(facts.column("lost_lines"))).sort_by("file_path")
-    lists = found.column("lost_lines").combine_chunks()
+def _lines_of_files(
+    facts: pa.Table, name: str, ids: pa.StringArray
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """The lines in a column of lists, in order, each with the row of its file."""
+    found = facts.filter(pc.is_valid(facts.column(name))).sort_by("file_path")
+    lists = found.column(name).combine_chunks()
     counts: npt.NDArray[np.int64] = pc.list_value_length(lists).to_numpy(zero_copy_only=False)
     lines: npt.NDArray[np.int32] = lists.flatten().to_numpy(zero_copy_only=False).astype(np.int32)
     return _rows_of(found.column("file_path"), ids).repeat(counts), lines

@@ -23,7 +23,7 @@ from codesum_pipeline.notifications.matching.changed_documents import changes_am
 from codesum_pipeline.notifications.matching.document_differences import DocumentDifferences, Line
 from codesum_pipeline.notifications.matching.scores import choose_matches, make_blob_reader, score_changes, score_of
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.source.files.content import judge_content
+from codesum_pipeline.source.files.content import judge_content, without_outputs
 from codesum_pipeline.source.files.encodings import DeclaredEncoding
 from codesum_pipeline.source.files.path_rules import PathRules
 from codesum_pipeline.source.git.commit_history import (
@@ -105,7 +105,7 @@ class _Versions:
         if blob is None:
             return {}
         try:
-            data = self._blobs.read(blob)
+            data = without_outputs(path, self._blobs.read(blob))
             # What another version was read in may still hold.
             said = self._index.version.encodings.get(path)
             declared = (DeclaredEncoding(said, EncodingEvidence.ATTRIBUTES),) if said else ()

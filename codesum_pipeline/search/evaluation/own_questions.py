@@ -36,6 +36,7 @@ from codesum_pipeline.search.evaluation.evaluate import EvaluationSetup, Questio
 from codesum_pipeline.search.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.search.evaluation.scratch import index_texts, scratch_of, write_texts
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.source.files.content import without_outputs
 from codesum_pipeline.source.files.encodings import decode_text
 from codesum_pipeline.source.git.commit_history import MOST_BYTES_PARSED, FileChange, commits_with_changes
 from codesum_pipeline.source.git.git import BlobReader, run_git
@@ -161,7 +162,7 @@ def _functions(blobs: BlobReader, files: Mapping[str, SourceFile], path: str, bl
     if blob is None:
         return []
     try:
-        data = blobs.read(blob)
+        data = without_outputs(path, blobs.read(blob))
         if len(data) > MOST_BYTES_PARSED or may_take_gigabytes(data, files[path].language):
             return []
         file = files[path]

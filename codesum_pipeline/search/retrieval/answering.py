@@ -26,9 +26,9 @@ from codesum_pipeline.search.retrieval.adjustments import (
     raise_callers,
     twin_notes,
 )
+from codesum_pipeline.search.retrieval.file_names import name_of_file
 from codesum_pipeline.search.retrieval.hits import DIGITS, Hit, explain_ranks, make_hit
 from codesum_pipeline.search.retrieval.lookup import Lookup
-from codesum_pipeline.search.retrieval.published_index import name_of_file
 from codesum_pipeline.search.retrieval.query import EXACT_NAME, SPELLED_NAME, pointers_in
 from codesum_pipeline.search.retrieval.shelf import Candidates, Mask, join_arrays
 from codesum_pipeline.search.retrieval.weights import (

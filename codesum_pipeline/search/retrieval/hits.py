@@ -37,7 +37,7 @@ _ORDER = {signal: place for place, signal in enumerate(Signal)}
 
 class Hit(Struct, frozen=True):
     """A document that a search found. `why` names its ranks; files and modules have no lines. `line` is where it has
-    the query's literal text."""
+    the query's literal text. In a notebook, the first line is line `cell_line` of `cell`."""
 
     id: str
     type: str
@@ -51,6 +51,8 @@ class Hit(Struct, frozen=True):
     signature_summary: str | None
     why: str
     line: int | None = None
+    cell: int | None = None
+    cell_line: int | None = None
 
     @property
     def may_be_long(self) -> bool:

@@ -42,10 +42,12 @@ _CLOSING = frozenset("{}()[];,")
 
 
 class Passage(Struct, frozen=True):
-    """Lines of a file, both ends included."""
+    """Lines of a file, both ends included. In a notebook, the first is line `cell_line` of `cell`."""
 
     start_line: int
     end_line: int
+    cell: int | None = None
+    cell_line: int | None = None
 
 
 class TellingLines(Struct, frozen=True):

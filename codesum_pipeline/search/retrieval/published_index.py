@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,8 @@ from msgspec.structs import replace
 from codesum_pipeline.foundation.data_model.document import LEVELS, Level
 from codesum_pipeline.foundation.data_model.errors import BrokenIndex, ConfigurationError, MissingTable
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, parent_modules
-from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
+from codesum_pipeline.foundation.data_model.notebook_cells import NotebookCell, cell_at, cell_fields
+from codesum_pipeline.foundation.language_facts.file_languages import is_notebook, language_of_path
 from codesum_pipeline.foundation.language_facts.language_profiles import unread_languages
 from codesum_pipeline.foundation.store.layout import WHOLE_FOLDER, LocalFiles
 from codesum_pipeline.indexes.embedders.protocol import Embedder
@@ -32,56 +33,9 @@ from codesum_pipeline.indexes.file_formats.index_files import (
 from codesum_pipeline.indexes.file_formats.nearest_vectors import NearestVectors
 from codesum_pipeline.indexes.file_formats.stored_zip import Array, Vectors, map_bytes, map_npy, map_npz, map_tensor
 from codesum_pipeline.indexes.file_formats.version_folder import INDEX_SCHEMA_VERSION, Lane, Version, read_version
-from codesum_pipeline.indexes.lanes.tokens import tokenize
+from codesum_pipeline.search.retrieval.file_names import FileNames
 
 NO_OWNERS = np.empty((0, 3), dtype=np.int32)
-# What languages call the file that a folder is imported by, or started with.
-_STAND_FOR_THEIR_FOLDER = frozenset({"__init__", "__main__", "index", "init", "lib", "main", "mod"})
-
-Rows = npt.NDArray[np.int64]
-
-
-class FileNames(Struct, frozen=True):
-    """Files by the words of their names. `places[word]` are the positions in `rows` of the files that have a word,
-    `counts` the number of words that each name has."""
-
-    rows: Rows
-    counts: Rows
-    places: Mapping[str, Rows]
-
-    @classmethod
-    def of(cls, paths: Iterable[tuple[int, str]]) -> "FileNames":
-        """`paths` are rows and paths of files."""
-        rows: list[int] = []
-        counts: list[int] = []
-        places: dict[str, list[int]] = {}
-        for row, path in paths:
-            words = set(tokenize(name_of_file(path)))
-            for word in words:
-                places.setdefault(word, []).append(len(rows))
-            rows.append(row)
-            counts.append(len(words))
-        return cls(
-            np.array(rows, dtype=np.int64),
-            np.array(counts, dtype=np.int64),
-            {word: np.array(found, dtype=np.int64) for word, found in places.items()},
-        )
-
-    def rows_within(self, words: Iterable[str]) -> Rows:
-        """The rows, in the order of `of`, of the files whose names consist of some of these words."""
-        found = [self.places[word] for word in words if word in self.places]
-        if not found:
-            return self.rows[:0]
-        times = np.bincount(np.concatenate(found), minlength=len(self.rows))
-        named: Rows = self.rows[(times > 0) & (times == self.counts)]
-        return named
-
-
-def name_of_file(path: str) -> str:
-    """A file's name up to the first dot; its folder's for a file that represents it, such as `router/index.ts`."""
-    folder, _, file_name = path.rpartition("/")
-    stem = file_name.partition(".")[0]
-    return folder.rpartition("/")[2] if folder and stem in _STAND_FOR_THEIR_FOLDER else stem
 
 
 class PublishedIndex(Struct, dict=True, eq=False):
@@ -287,6 +241,20 @@ class PublishedIndex(Struct, dict=True, eq=False):
         found: list[int] = lines[rows == row].tolist()
         return found
 
+    @cached_property
+    def has_notebooks(self) -> bool:
+        return len(self.arrays.get("cell_rows", ())) > 0
+
+    def cell_at(self, path: str, line: int | None) -> NotebookCell | None:
+        """The cell that has a line of a notebook; None for any other file."""
+        if line is None or not self.has_notebooks or not is_notebook(path):
+            return None
+        row = self.row(path)
+        if row is None:
+            return None
+        first, end = self.arrays["cell_rows"].searchsorted([row, row + 1])
+        return cell_at(self.arrays["cell_lines"][first:end].tolist(), line)
+
     def rows_of(self, level: Level) -> slice:
         number = LEVELS.index(level)
         return slice(*self.level_starts[number : number + 2])
@@ -393,8 +361,9 @@ class IndexedDocument(Struct, frozen=True, eq=False):
         return self.id.partition(SEPARATOR)[0]
 
     def shown(self) -> dict[str, Any]:
-        """The fields that hits show."""
-        return self.index.shown.of_row(self.row)
+        """The fields that hits show, with the cell of a notebook."""
+        shown = self.index.shown.of_row(self.row)
+        return shown | cell_fields(self.index.cell_at(self.path, shown["start_line"]))
 
     def document(self) -> dict[str, Any]:
         """All its fields, provenance too."""

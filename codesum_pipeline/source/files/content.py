@@ -10,18 +10,21 @@ from types import MappingProxyType
 from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.errors import SkippedFile
-from codesum_pipeline.foundation.data_model.file import FileEncoding, SkipReason
+from codesum_pipeline.foundation.data_model.file import NOTEBOOK, EncodingEvidence, FileEncoding, SkipReason
 from codesum_pipeline.foundation.language_facts.file_languages import (
     PROSE,
     TEXT,
+    is_notebook,
     language_of_file,
 )
 from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait, profile_of
 from codesum_pipeline.source.files.encodings import DeclaredEncoding, as_utf_8, decode_text, read_text
+from codesum_pipeline.source.files.notebooks import read_notebook, slim_notebook
 from codesum_pipeline.source.git.git import run_git
 from codesum_pipeline.source.git.trees import tree_of_commit
 from codesum_pipeline.source.masking.key_files import is_only_keys
 
+_USUAL_NOTEBOOK = 20_000
 NO_ENCODINGS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -56,7 +59,8 @@ def read_files(
 
 
 def text_of(path: str, data: bytes, encoding: str | None = None) -> str:
-    """The text of a file's bytes in a known encoding, else by what they tell."""
+    """The text of a file's bytes in a known encoding, else by what they tell; of a notebook its script."""
+    encoding = encoding or encoding_of_name(path)
     if encoding is not None:
         return decode_text(data, encoding)
     return read_text(data, language_of_file(path, data)).text
@@ -65,8 +69,27 @@ def text_of(path: str, data: bytes, encoding: str | None = None) -> str:
 def lines_of(path: str, data: bytes, encoding: str | None = None) -> bytes:
     r"""The lines of `text_of` in UTF-8, each with the line end that the file has; the last one has an end, too. Raises
     `SkippedFile` for what is no text."""
+    encoding = encoding or encoding_of_name(path)
     text = as_utf_8(data, encoding or read_text(data, language_of_file(path, data)).encoding.name)
     return text if text.endswith(b"\n") or not text else text + b"\n"
+
+
+def encoding_of_name(path: str) -> str | None:
+    """The encoding that a file's name alone decides: that of a notebook."""
+    return NOTEBOOK if is_notebook(path) else None
+
+
+def without_outputs(path: str, data: bytes) -> bytes:
+    """A file's bytes without what its text does not show: of a notebook the outputs, of which it mostly consists. One
+    that cannot be read is returned as it is."""
+    with suppress(SkippedFile):
+        return slim_notebook(data) if is_notebook(path) else data
+    return data
+
+
+def bytes_of_text(path: str, size: int) -> int:
+    """About how many bytes of text a file of this size has: the cells of a notebook rarely have more."""
+    return min(size, _USUAL_NOTEBOOK) if is_notebook(path) else size
 
 
 CONTENT_REASONS = frozenset(
@@ -77,9 +100,11 @@ CONTENT_REASONS = frozenset(
         SkipReason.GENERATED,
         SkipReason.MINIFIED,
         SkipReason.KEYS,
+        SkipReason.NOTEBOOK,
     }
 )
 
+_OF_NOTEBOOK = FileEncoding(NOTEBOOK, EncodingEvidence.CONTENT)
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/v1\n"
 
 # Generators say so in the comments at the top; in a text, or below the first line of code, the words are about
@@ -128,24 +153,34 @@ class ContentDecision(Struct, frozen=True):
     problem: str = ""
 
 
-def judge_content(path: str, data: bytes, declared: Sequence[DeclaredEncoding] = ()) -> ContentDecision:
-    """A pure function of name and content, and of the encodings that others declare."""
+def judge_content(
+    path: str, data: bytes, declared: Sequence[DeclaredEncoding] = (), *, most_of_notebook: int | None = None
+) -> ContentDecision:
+    """A pure function of name and content, and of the encodings that others declare. `most_of_notebook` are the bytes
+    that the script of a notebook may have; the size of any other file is known without its content."""
     language = language_of_file(path, data)
     reason = None
     if data.startswith(_LFS_POINTER):
         return ContentDecision(language, SkipReason.LFS_POINTER)
     try:
-        read = read_text(data, language, declared)
+        if is_notebook(path):
+            notebook = read_notebook(data)
+            language, text, encoding = notebook.language, notebook.script, _OF_NOTEBOOK
+        else:
+            read = read_text(data, language, declared)
+            text, encoding = read.text, read.encoding
     except SkippedFile as skipped:
         return ContentDecision(language, SkipReason(skipped.reason), problem=skipped.detail)
-    text = read.text
+    if most_of_notebook is not None and encoding is _OF_NOTEBOOK and (size := len(text.encode())) > most_of_notebook:
+        problem = f"its cells have {size:,} bytes, more than {most_of_notebook:,}"
+        return ContentDecision(language, SkipReason.TOO_LARGE, problem=problem)
     if is_generated(text, language):
         reason = SkipReason.GENERATED
     elif is_only_keys(path, text, language):
         reason = SkipReason.KEYS
     elif is_minified(text, language):
         reason = SkipReason.MINIFIED
-    return ContentDecision(language, reason, read.encoding)
+    return ContentDecision(language, reason, encoding)
 
 
 def is_generated(text: str, language: str) -> bool:

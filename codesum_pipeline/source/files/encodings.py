@@ -14,10 +14,18 @@ from functools import lru_cache
 from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.errors import SkippedFile
-from codesum_pipeline.foundation.data_model.file import PLAIN, UTF_8, EncodingEvidence, FileEncoding, SkipReason
+from codesum_pipeline.foundation.data_model.file import (
+    NOTEBOOK,
+    PLAIN,
+    UTF_8,
+    EncodingEvidence,
+    FileEncoding,
+    SkipReason,
+)
 from codesum_pipeline.foundation.data_model.printable import count_noun, one_line, shorten_text
 from codesum_pipeline.foundation.language_facts.file_languages import is_program
 from codesum_pipeline.source.files.declarations import own_declarations
+from codesum_pipeline.source.files.notebooks import read_notebook
 
 # As git does: a NUL this early means that a file is not text.
 _BINARY_PREFIX = 8_000
@@ -104,18 +112,25 @@ def read_text(data: bytes, language: str, declared: Sequence[DeclaredEncoding] =
 def read_other_version(data: bytes, language: str, encoding: str | None) -> str:
     """The text of a version of a file, of which another one was read in an encoding; None for UTF-8. Raises as
     `read_text`."""
+    if encoding == NOTEBOOK:
+        return decode_text(data, encoding)
     said = () if encoding is None else (DeclaredEncoding(encoding, EncodingEvidence.ATTRIBUTES),)
     return read_text(data, language, said).text
 
 
 def decode_text(data: bytes, encoding: str) -> str:
-    r"""The text of bytes whose encoding is known, without a byte order mark, its lines ended by `\n`."""
+    r"""The text of bytes whose encoding is known, without a byte order mark, its lines ended by `\n`; of a notebook its
+    script. Raises `SkippedFile` for what is no notebook, though it is said to be one."""
+    if encoding == NOTEBOOK:
+        return read_notebook(data).script
     text = _without_mark(data, encoding).decode(encoding, "replace")
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def as_utf_8(data: bytes, encoding: str) -> bytes:
     r"""As `decode_text`, in UTF-8, but that lines which end with `\r\n` keep both."""
+    if encoding == NOTEBOOK:
+        return decode_text(data, encoding).encode()
     unmarked = _without_mark(data, encoding)
     text = unmarked if encoding == UTF_8 and _is_utf_8(unmarked) else unmarked.decode(encoding, "replace").encode()
     return _LONE_RETURN.sub(b"\n", text) if b"\r" in text else text

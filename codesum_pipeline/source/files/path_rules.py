@@ -18,16 +18,18 @@ from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.language_facts.file_languages import (
     LANGUAGES,
     has_shared_ending,
+    is_notebook,
     is_program,
     language_of_path,
 )
 from codesum_pipeline.foundation.settings.stage_settings import ScanSettings
 from codesum_pipeline.source.files.declared_encodings import EncodingRules, encoding_rules
 from codesum_pipeline.source.files.ignore_files import NO_IGNORE_RULES, IgnoreRules
+from codesum_pipeline.source.files.notebooks import LARGEST_NOTEBOOK_BYTES, NOTEBOOKS_VERSION
 from codesum_pipeline.source.git.trees import SUBMODULE_MODE, SYMLINK_MODE
 
 # Part of every carry-over key: raise it with any rule, language or decoding that changes.
-RULES_VERSION = "scan/6"
+RULES_VERSION = f"scan/7 {NOTEBOOKS_VERSION}"
 
 # Text that no one reads. The setting `skip_patterns` adds to these and takes one back with `!`.
 DEFAULT_SKIP_PATTERNS = (
@@ -35,8 +37,6 @@ DEFAULT_SKIP_PATTERNS = (
     "uv.lock", "Pipfile.lock", "Cargo.lock", "Gemfile.lock", "composer.lock", "mix.lock", "flake.lock", "Podfile.lock",
     "pubspec.lock", "packages.lock.json", "gradle.lockfile", "go.sum",
     "*.min.js", "*.min.mjs", "*.min.css", "*.map", "*.snap", "*.svg",
-    # Code between base64 images and run counters: a line of it says little.
-    "*.ipynb",
     # Compilers' indexes, which are read as such.
     "*.scip", "*.scip.gz",
 )  # fmt: skip
@@ -56,13 +56,15 @@ _VENDORED_FOLDER = re.compile(
 )
 _BUNDLE_ENDING = re.compile(r"\.([cm]?[jt]sx?|css)$", re.IGNORECASE)
 _TEST_FOLDER = re.compile(
-    r"(^|/)((tests?|__tests__|__mocks__|testdata|regress|e2e|[^/]+[-_]tests?|(?-i:src/[a-z][A-Za-z]*Test))/|specs?/.*\.(rb|[cm]?[jt]sx?)$)",
+    r"(^|/)((tests?|__tests__|__mocks__|testdata|regress|e2e|[^/]+[-_]tests?|(?-i:src/[a-z][A-Za-z]*Test))/|specs?/.*\.(rb|[cm]?[jt]sx?)$|t/.*\.(t|p[lm])$)",
     re.IGNORECASE,
 )
 _TEST_NAME = re.compile(
     r"(^|/)(test_[^/]*\.py|[^/]+_tests?\.py|tests\.(py|rs|zig)|conftest\.py|[^/]+_test\.(go|cc|cpp|c|rs|exs|dart|rb|lua)"
     r"|[^/]+_tests?\.(rs|zig)|[^/]+\.bats|test_[^/]+\.(c|cc|cpp|rb|sh|lua|zig)|[^/]+_spec\.(rb|lua|sh)|[^/]+[.-](test|spec)\.[cm]?[jt]sx?)$"
-    r"|[a-z0-9](Test|Tests|IT|Spec)\.(java|kt|scala|groovy|cs|swift|php|hs)$"
+    r"|[a-z0-9](Test|Tests|IT|Spec)\.(java|kt|scala|groovy|cs|swift|php|hs|m|mm)$"
+    r"|(^|/)([^/]+\.Tests\.ps1|[^/]+(_SUITE|_tests)\.erl|[^/]+_test\.(clj|cljc|cljs|jl|ml)|test[-_][^/]*\.([rR]|jl|ml)"
+    r"|[^/]+\.tftest\.hcl)$"
 )
 # The main sources of a build are shipped, whatever a test framework calls its files and folders there.
 _SHIPPED = re.compile(r"(?:^|(?<=/))(?:src/(?:main|[a-z][A-Za-z]*Main)|Sources)/")
@@ -124,10 +126,14 @@ class PathRules(Struct, frozen=True):
             return SkipReason.SKIP_PATTERN
         if _GENERATED_NAME.search(path):
             return SkipReason.GENERATED
-        if size > self.largest_bytes:
+        if size > self.most_bytes(path):
             return SkipReason.TOO_LARGE
-        language = None if has_shared_ending(path) else language_of_path(path)
+        language = None if has_shared_ending(path) or is_notebook(path) else language_of_path(path)
         return None if language is None or self.allows(language) else SkipReason.LANGUAGE
+
+    def most_bytes(self, path: str) -> int:
+        """How many bytes a file may have; of a notebook, its outputs among them."""
+        return LARGEST_NOTEBOOK_BYTES if is_notebook(path) else self.largest_bytes
 
     def may_index_below(self, folder: str) -> bool:
         """Whether a file below a folder may be one that is indexed, as far as its path tells."""

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.file import (
+    NOTEBOOK,
     UTF_8,
     EncodingEvidence,
     FileStatus,
@@ -47,6 +48,8 @@ _HELD = frozenset({
     None, SkipReason.OUTSIDE_SUBDIR, SkipReason.EXCLUDED, SkipReason.NOT_INCLUDED, SkipReason.LANGUAGE,
     SkipReason.CODESUMIGNORE,
 })  # fmt: skip
+# Files whose problem is not how they are encoded.
+_NO_DOUBT = frozenset({SkipReason.BINARY, SkipReason.NOTEBOOK, SkipReason.TOO_LARGE})
 # Git's subject is the whole first paragraph.
 _LONGEST_SUBJECT = 500
 
@@ -152,7 +155,7 @@ def _report(
     snapshot: Snapshot, rows: Sequence[SourceFile], guard: FailureGuard, *, files_read: int, table_hash: str
 ) -> SnapshotReport:
     indexed = [row for row in rows if row.status is FileStatus.INDEXED]
-    in_doubt = [row for row in rows if row.encoding_problem and row.reason is not SkipReason.BINARY]
+    in_doubt = [row for row in rows if row.encoding_problem and row.reason not in _NO_DOUBT]
     return SnapshotReport(
         commit=snapshot.commit,
         tree=snapshot.tree,
@@ -165,7 +168,9 @@ def _report(
         table_hash=table_hash,
         failed=len(guard.failed),
         failures=guard.failures,
-        encodings=dict(sorted(Counter(row.encoding for row in indexed if row.encoding not in (None, UTF_8)).items())),
+        encodings=dict(
+            sorted(Counter(row.encoding for row in indexed if row.encoding not in (None, UTF_8, NOTEBOOK)).items())
+        ),
         encodings_guessed=sum(row.encoding_evidence is EncodingEvidence.GUESS for row in indexed),
         encodings_in_doubt=len(in_doubt),
         encoding_problems=tuple(f"{row.path}: {row.encoding_problem}" for row in in_doubt),
@@ -340,7 +345,9 @@ def _read_rows(scan: _Scan, unread: list[_TreeEntry], *, to_mend: str, progress:
                 continue
             rows = []
             with guard.item(entry.path):
-                rows = [_judged_row(entry, scan, judge_content(entry.path, data, declared.of(entry.path)))]
+                said = declared.of(entry.path)
+                judged = judge_content(entry.path, data, said, most_of_notebook=scan.rules.largest_bytes)
+                rows = [_judged_row(entry, scan, judged)]
             yield from rows
     progress("reading files", len(unread), len(unread))
 

@@ -4,19 +4,22 @@
 #
 #   @definition.function   also method, macro: the node of a definition that runs
 #   @definition.class      also interface, module, type: one that holds or describes
+# and in the pattern of a definition
 #   @name                  its name; several are joined with a dot, and quotes around one fall off
 #   @scope                 the owner of what is defined outside of it: its name comes before
 #   @body                  where the signature ends; it may stand behind the definition's node
 #   @doc                   documentation that is no comment right above: a description, a text
-#   @preamble              marks above a definition that belong to it: annotations, a specification
-#   @private               anything that says that nobody else may use it
+#   @private               anything that says that nobody else may use it; for a rule about names there is `hidden`
 #   @parameters            their number tells clauses of one name apart
-#   @definition.field      a name that the class around holds
-#   @definition.constant   a name outside of all definitions
-#   @reference.call        a call, with @name and perhaps @scope: what stands before the name
-#   @reference.class       a type that is named
+# Patterns of their own have
+#   @preamble              marks above a definition that belong to it: annotations, a specification
+#   @definition.field      a name that the class around holds: the name itself, or the node around a @name
+#   @definition.constant   a name outside of all definitions, in the same way
+#   @reference.call        a call: its name, or the node around a @name, and a @scope for all that is before the name
+#   @reference.class       a type that is named, in the same way
 #   @branch                what adds to the complexity
 #
-# The first pattern that names a place decides what is defined there: put special ones before general ones. Captures of
-# your own, for predicates, begin with an underscore. A pattern with several siblings that are not beside each other (no
-# `.` between them) takes time that grows with the square of a node's children: avoid it.
+# Of several patterns of definitions that name a place, the first one decides: put special ones before general ones. The
+# name of a definition is no field and no constant. Captures of your own, for predicates, begin with an underscore. Of
+# the predicates, #eq? #not-eq? #match? #not-match? #any-of? work. A pattern with several siblings that are not beside
+# each other (no `.` between them) takes time that grows with the square of a node's children: avoid it.

@@ -12,7 +12,7 @@ from codesum_pipeline.foundation.data_model.possible_values import (
     Reason,
     Value,
 )
-from codesum_pipeline.foundation.data_model.scopes import Scope, ScopedFile
+from codesum_pipeline.foundation.data_model.scopes import Key, Scope, ScopedFile
 from codesum_pipeline.symbols.languages.name_tree import NameTree, Table
 from codesum_pipeline.symbols.languages.rules import Rules
 from codesum_pipeline.symbols.outlines.outline_table import outline_tables
@@ -20,11 +20,16 @@ from codesum_pipeline.symbols.outlines.outline_table import outline_tables
 
 class OutlineRules(Rules):
     """A name is one of the file; else the only definition of that name in all files of the language. What stands before
-    a name may be a file without its ending."""
+    a name may be a file without its ending. An interface and its implementation are files that differ in their endings
+    alone: the first by name stands for both."""
 
     names_files = False
     sees_members = True
     has_overloads = True
+    folders_share = False
+
+    def unit_of(self, file: ScopedFile) -> Key:
+        return (file.folder,) if self.folders_share else super().unit_of(file)
 
     def use_tree(self, tree: NameTree) -> None:
         super().use_tree(tree)
@@ -39,17 +44,29 @@ class OutlineRules(Rules):
     def value_of_root(self, scope: Scope, name: str) -> Value:
         found = self._only(name)
         paths: Sequence[str] = self._stems.get(name.lower(), ()) if not isinstance(found, ClassValue) else ()
-        return ModuleValue((paths[0],)) if len(paths) == 1 else found
+        return ModuleValue((paths[0],)) if _is_one(paths) else found
 
     def _only(self, name: str) -> Value:
         found: Sequence[Scope] = self.tree.by_name.get(name, ())
-        if len(found) != 1:
+        if len({one.parts for one in found[:2]}) != 1 or not _is_one([one.file.path for one in found]):
             return UNKNOWN
         one = found[0]
-        return ClassValue(one, Reason.UNIQUE_NAME) if one.is_class else FunctionValue.of(found, Reason.UNIQUE_NAME)
+        return ClassValue(one, Reason.UNIQUE_NAME) if one.is_class else FunctionValue.of([one], Reason.UNIQUE_NAME)
+
+
+def _is_one(paths: Sequence[str]) -> bool:
+    """Whether it is one file, or two that differ in their endings alone."""
+    return len(paths) == 1 or (len(paths) == 2 and paths[0] != paths[1] and len({*map(_without_ending, paths)}) == 1)
+
+
+def _without_ending(path: str) -> str:
+    return path.rpartition(".")[0]
 
 
 @cache
 def rules_of_outlines() -> tuple[type[Rules], ...]:
     """The rules of each language with a table; a language is a family by itself."""
-    return tuple(type(f"{name}Rules", (OutlineRules,), {"languages": frozenset({name})}) for name in outline_tables())
+    return tuple(
+        type(f"{name}Rules", (OutlineRules,), {"languages": frozenset({name}), "folders_share": table.folders_share})
+        for name, table in outline_tables().items()
+    )

@@ -27,7 +27,7 @@ _OPENING = re.compile(
 _CLOSING = re.compile(r"(?<!\s)\s*+(?:(?<!\*)\*++/|-\}|\]=*\]|-->|(?<=\n)=end\b)\s*$", re.A)
 _STAR = re.compile(r"^\s*\*(?!/)", re.A)
 # Part of the parsers' versions: which comments document.
-COMMENTS_VERSION = "comments/4"
+COMMENTS_VERSION = "comments/5"
 _BLANKS = " \t\f\r\v"
 # What a tag says may be set in columns: `* @param  string  $name`.
 _TAG = re.compile(r"\* +@.*")
@@ -37,7 +37,7 @@ _RULE = re.compile(r"^[^a-zA-Z0-9\x80-\xff]*$")
 _DIRECTIVE = re.compile(
     r"^\W*(?:go:|nolint|\+build|export \w+$|eslint|jshint|jslint|prettier|tslint|@ts-|istanbul|c8 |rubocop|shellcheck"
     r"|noqa|<reference |clang-format|NOLINT|NOSONAR|swiftlint|ktlint|detekt|phpcs|phpstan|psalm|credo:|hlint"
-    r"|region\b|endregion\b|pragma|vim:|-\*-|!/|frozen_string_literal|LINT\.|@codingStandards)",
+    r"|%% cell \d|region\b|endregion\b|pragma|vim:|-\*-|!/|frozen_string_literal|LINT\.|@codingStandards)",
     re.I,
 )
 _LEGAL = re.compile(
@@ -196,9 +196,14 @@ class Comments:
         return position
 
 
+def is_directive(comment: str) -> bool:
+    """Whether a comment as written is an instruction to a tool."""
+    return bool(_DIRECTIVE.match(comment))
+
+
 def is_note(comment: str) -> bool:
     """Whether a comment as written is an instruction to a tool or a licence."""
-    return bool(_DIRECTIVE.match(comment) or _LEGAL.search(comment))
+    return is_directive(comment) or bool(_LEGAL.search(comment))
 
 
 def doc_text(comments: Sequence[str]) -> str:

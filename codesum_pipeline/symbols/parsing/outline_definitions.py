@@ -7,11 +7,13 @@ that the query shows, documents it.
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct, field
-from tree_sitter import Node, QueryCursor, Tree
+from tree_sitter import Node, Parser, QueryCursor, Tree
 
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
+from codesum_pipeline.symbols.outlines.grammars import load_grammar
 from codesum_pipeline.symbols.outlines.outline_table import (
     CALL,
     COMMENT,
@@ -23,20 +25,26 @@ from codesum_pipeline.symbols.outlines.outline_table import (
     TYPE,
     OutlineTable,
     compiled_query,
+    respelled_source,
 )
-from codesum_pipeline.symbols.parsing.bounded import NODE_STEPS, WorkBudget
+from codesum_pipeline.symbols.parsing.bounded import NODE_STEPS, WorkBudget, parse_within_bounds
+from codesum_pipeline.symbols.parsing.comments import is_note
 from codesum_pipeline.symbols.parsing.nested_definitions import FREE_INSIDE, MAX_NESTING, MOST_INSIDE, id_part
+from codesum_pipeline.symbols.parsing.outline_pieces import Statements, TextSpan, cut_in_pieces
 
 # So many parts of one pattern may be open at a time, which bounds the time of a query; others of the pattern are lost.
 MATCH_LIMIT = 1 << 10
+_JOINTS = (":", "(", ")")
 _QUOTES = "\"'`"
 _BLANKS = b" \t\r\n\f"
-Captures = Mapping[str, Sequence[Node]]
+_SHOWN = re.compile(rb"[^ \t\r\n\f]")
+Place = Node | TextSpan
+Captures = Mapping[str, Sequence[Any]]
 
 
 class OutlineDefinition(Struct):
     """One definition; `start` is the first byte of its documentation, `code_start` that of its marks or of itself,
-    `body_start` where its signature ends."""
+    `code_end` where it ends without documentation below it, `body_start` where its signature ends."""
 
     type: SymbolType
     kind: str
@@ -45,8 +53,9 @@ class OutlineDefinition(Struct):
     code_start: int
     node_start: int
     end: int
+    code_end: int
     body_start: int | None
-    docs: list[Node]
+    docs: list[Place]
     parent: int | None = None
     arity: int = -1
     is_private: bool = False
@@ -72,15 +81,21 @@ class FileFindings(Struct):
     types: list[NamedPlace]
     constants: list[str]
     branches: list[int]
-    comments: list[Node]
+    comments: list[Place]
     errors: int
 
 
-def find_outline(table: OutlineTable, tree: Tree, source: bytes, budget: WorkBudget) -> FileFindings:
-    """Run the query of a table over a tree; raises `TooMuchWork`."""
-    budget.spend(NODE_STEPS * tree.root_node.descendant_count)
-    cursor = QueryCursor(compiled_query(table), match_limit=MATCH_LIMIT)
-    return _Finder(table, source, tree.root_node, cursor.matches(tree.root_node)).found()
+def find_outline(table: OutlineTable, source: bytes, budget: WorkBudget) -> FileFindings:
+    """What a table finds in a source; raises `TooMuchWork` past the budget, `MissingGrammar` without the grammar."""
+    finder = _Finder(table, source)
+    if table.marks is not None:
+        budget.spend(len(source))
+        finder.add_pieces(cut_in_pieces(table.marks, source))
+    else:
+        tree = parse_within_bounds(Parser(load_grammar(table.grammar)), respelled_source(table, source), budget)
+        budget.spend(NODE_STEPS * tree.root_node.descendant_count)
+        finder.add_tree(tree, QueryCursor(compiled_query(table), match_limit=MATCH_LIMIT))
+    return finder.found()
 
 
 class _Match(Struct, frozen=True):
@@ -88,45 +103,71 @@ class _Match(Struct, frozen=True):
 
     pattern: int
     said: str
-    node: Node
+    node: Place
     captures: Captures
 
 
 class _Finder:
     """Sorts the matches of one file."""
 
-    def __init__(
-        self, table: OutlineTable, source: bytes, root: Node, matches: Sequence[tuple[int, dict[str, list[Node]]]]
-    ) -> None:
-        self._table, self._source, self._root = table, source, root
+    def __init__(self, table: OutlineTable, source: bytes) -> None:
+        self._table, self._source = table, source
         self._private = re.compile(table.hidden) if table.hidden else None
-        # By the first byte of a name: the first pattern that fits decides what is defined there.
+        # By the first byte of its name that is inside of it: the first pattern that fits decides what is defined there.
         self._defined: dict[int, _Match] = {}
         self._others: list[tuple[str, Captures]] = []
-        self._by_end: dict[int, Node] = {}
-        self._preambles: dict[int, Node] = {}
-        self._comments: list[Node] = []
+        self._by_end: dict[int, Place] = {}
+        self._by_start: dict[int, Place] = {}
+        self._preambles: dict[int, Place] = {}
+        self._comments: list[Place] = []
+        self._documenting: set[int] = set()
+        self._after_marks = tuple(mark.encode() for mark in table.after_marks)
         self._branches: set[int] = set()
+        self._exported: set[str] = set()
+        self._exports_all = False
         self._errors = 0
-        for pattern, captures in matches:
+
+    def add_tree(self, tree: Tree, cursor: QueryCursor) -> None:
+        """Take what the query finds in a tree."""
+        for pattern, captures in cursor.matches(tree.root_node):
             self._sort(pattern, captures)
+        self._errors = self._errors or int(tree.root_node.has_error)
+
+    def add_pieces(self, pieces: Statements) -> None:
+        """Take what patterns find."""
+        self._sort(0, {COMMENT: pieces.comments})
+        for piece in pieces.found:
+            *scope, name = piece.names
+            body = [TextSpan(piece.body, piece.body)] if piece.body >= 0 else []
+            node = TextSpan(piece.start, piece.end, piece.kind)
+            self._sort(0, {f"{DEFINITION}{piece.kind}": [node], "name": [name], "scope": scope, "body": body})
+            self._sort(0, {FIELD: piece.fields})
+            self._sort(0, {"branch": piece.branches})
+            for capture, place in piece.uses:
+                self._sort(0, {capture: [place]})
 
     def _sort(self, pattern: int, captures: Captures) -> None:
         for name, nodes in captures.items():
             if name == COMMENT:
                 self._comments += nodes
                 self._by_end.update((self._shown_end(node.end_byte), node) for node in nodes)
+                self._by_start.update((node.start_byte, node) for node in nodes)
             elif name == "preamble":
                 self._preambles.update((self._shown_end(node.end_byte), node) for node in nodes)
             elif name == "branch":
                 self._branches.update(node.start_byte for node in nodes)
+            elif name == "export":
+                self._exported.update(map(self._name, nodes))
+            elif name == "export.all":
+                self._exports_all = True
             elif name == ERROR:
                 self._errors += len(nodes)
             elif name in (CALL, TYPE, CONSTANT, FIELD):
                 self._others.append((name, captures))
             elif name.startswith(DEFINITION):
                 match = _Match(pattern, name.removeprefix(DEFINITION), nodes[0], captures)
-                place = min((node.start_byte for node in captures.get("name", ())), default=nodes[0].start_byte)
+                start = nodes[0].start_byte
+                place = max(start, min((node.start_byte for node in captures.get("name", ())), default=start))
                 if place not in self._defined or pattern < self._defined[place].pattern:
                     self._defined[place] = match
 
@@ -144,10 +185,12 @@ class _Finder:
                     places[kind].append(named)
                 continue
             for node in captures.get("name", captures[kind]):
+                if node.start_byte in self._defined:
+                    continue
                 holder = around.at(node.start_byte)
                 if kind == CONSTANT and holder < 0:
                     constants[self._name(node)] = None
-                elif kind == FIELD and holder >= 0:
+                elif kind == FIELD and holder >= 0 and node.start_byte not in self._defined:
                     definitions[holder].fields.setdefault(self._name(node), node.start_byte)
         return FileFindings(
             definitions,
@@ -156,18 +199,19 @@ class _Finder:
             [*constants],
             sorted(self._branches),
             self._of_file(definitions),
-            self._errors or int(self._root.has_error),
+            self._errors,
         )
 
     def _named(self, captures: Captures, around: "_Innermost") -> NamedPlace | None:
         names = captures.get("name") or captures.get(CALL) or captures.get(TYPE) or ()
-        name = self._name(names[-1]) if names else ""
-        if not name:
+        name = self._joined(names)
+        place = min((node.start_byte for node in names), default=0)
+        if not name or place in self._defined:
             return None
         before = captures.get("scope", ())
         scope = ".".join(self._name(node) for node in before)
-        first = min(node.start_byte for node in (*before, names[-1]))
-        return NamedPlace(scope, name, first, names[-1].start_byte, around.at(names[-1].start_byte))
+        first = min(node.start_byte for node in (*before, *names))
+        return NamedPlace(scope, name, first, place, around.at(place))
 
     def _nested(self) -> list[OutlineDefinition]:
         """The definitions, each inside of the one around it."""
@@ -184,19 +228,21 @@ class _Finder:
             while enclosing and start >= found[enclosing[-1]].end:
                 enclosing.pop()
             around = found[enclosing[-1]] if enclosing else None
-            end = self._end(match, starts, around.end if around else len(self._source))
+            limit = around.end if around else len(self._source)
+            end = self._end(match, starts, limit)
             if len(enclosing) >= MAX_NESTING or (around and inside + end - start > most_inside):
                 continue
             definition = self._definition(match, end, enclosing[-1] if enclosing else None, found)
             if definition is None:
                 continue
+            definition.end = min(definition.end, limit)
             inside += end - start if around else 0
             number = self._continued(found, definition)
             if number is None:
                 number = len(found)
                 found.append(definition)
             else:
-                found[number].end = end
+                found[number].end = found[number].code_end = end
                 found[number].has_error |= definition.has_error
             enclosing.append(number)
         return _with_owners(found)
@@ -205,7 +251,8 @@ class _Finder:
         """Where a definition ends that ends at a byte at the latest."""
         node, bodies = match.node, match.captures.get("body", ())
         if node.type not in starts or bodies:
-            return min(limit, max([node.end_byte, *(body.end_byte for body in bodies)]))
+            last: int = max([node.end_byte, *(body.end_byte for body in bodies)])
+            return min(limit, last)
         same = starts[node.type]
         following = bisect_right(same, node.start_byte)
         return self._shown_end(min(limit, same[following]) if following < len(same) else limit)
@@ -213,15 +260,15 @@ class _Finder:
     def _definition(
         self, match: "_Match", end: int, parent: int | None, found: Sequence[OutlineDefinition]
     ) -> OutlineDefinition | None:
-        captures, start = match.captures, match.node.start_byte
-        names = sorted(captures.get("name", ()), key=lambda node: node.start_byte)
-        name = ".".join(filter(None, map(self._name, names)))
+        captures, start = match.captures, self._after_texts(match)
+        name = self._joined(captures.get("name", ()))
         if not name:
             return None
         owners = [part for node in captures.get("scope", ()) for part in self._name(node).split(".") if part]
         around = found[parent].parts if parent is not None else ()
-        code_start, docs = self._before(start)
-        docs += captures.get("doc", ())
+        code_start, node_start, docs = self._before(start)
+        docs += captures.get("doc", ()) or (() if docs else self._after(match.node))
+        self._documenting.update(node.start_byte for node in docs)
         parameters = captures.get("parameters")
         return OutlineDefinition(
             type=KINDS[match.said],
@@ -229,15 +276,32 @@ class _Finder:
             parts=(*around, *map(id_part, (*owners, name))),
             start=min([code_start, *(node.start_byte for node in docs)]),
             code_start=code_start,
-            node_start=start,
-            end=end,
+            node_start=node_start,
+            end=max([end, *(node.end_byte for node in docs)]),
+            code_end=end,
             body_start=min((node.start_byte for node in captures.get("body", ())), default=None),
             docs=docs,
             parent=parent,
             arity=sum(node.named_child_count for node in parameters) if parameters else -1,
-            is_private="private" in captures or bool(self._private and self._private.search(name)),
+            is_private=self._is_private(name, captures),
             has_error=any(node.has_error for nodes in captures.values() for node in nodes),
         )
+
+    def _after_texts(self, match: "_Match") -> int:
+        """Where a definition begins, without the texts at its beginning that document it."""
+        start = match.node.start_byte
+        for node in match.captures.get("doc", ()):
+            if node.start_byte == start:
+                text = self._source[node.end_byte : match.node.end_byte]
+                start = node.end_byte + len(text) - len(text.lstrip())
+        return start
+
+    def _is_private(self, name: str, captures: Captures) -> bool:
+        """Whether nobody outside of what is around a definition may use it."""
+        if "private" in captures or (self._private and self._private.search(name)):
+            return True
+        is_listed = self._exports_all or not self._exported or name in self._exported
+        return "local" in captures and not is_listed
 
     def _continued(self, found: Sequence[OutlineDefinition], new: OutlineDefinition) -> int | None:
         """The number of the definition that a new one is a further clause of."""
@@ -253,43 +317,66 @@ class _Finder:
         )
         return number if same else None
 
-    def _before(self, start: int) -> tuple[int, list[Node]]:
-        """Where the marks before a definition begin, and the comments right above them that document it."""
-        docs: list[Node] = []
-        position = code_start = start
+    def _before(self, start: int) -> tuple[int, int, list[Place]]:
+        """Where the marks before a definition begin, where those on its own line do, and the comments right above them
+        that document it."""
+        docs: list[Place] = []
+        position = code_start = line_start = start
         while True:
             end = self._shown_end(position)
+            rows = self._source.count(b"\n", end, position)
             if (preamble := self._preambles.get(end)) is not None and not docs:
+                line_start = preamble.start_byte if position == line_start and not rows else line_start
                 position = code_start = preamble.start_byte
                 continue
             comment = self._by_end.get(end)
-            is_close = self._source.count(b"\n", end, position) <= 1
-            if comment is None or not is_close or not self._is_alone(comment):
+            if comment is None or rows > 1 or comment.start_byte in self._documenting or not self._is_alone(comment):
                 break
             docs.insert(0, comment)
             position = comment.start_byte
         marks = tuple(mark.encode() for mark in self._table.doc_marks)
         if marks:
             docs = [node for node in docs if self._source.startswith(marks, node.start_byte)]
-        return code_start, docs
+        return code_start, line_start, docs
 
-    def _is_alone(self, comment: Node) -> bool:
+    def _after(self, node: Place) -> list[Place]:
+        """The comment right below a definition, or beside one of one line, that documents it."""
+        if not self._table.after_marks:
+            return []
+        end = self._shown_end(node.end_byte)
+        shown = _SHOWN.search(self._source, end)
+        comment = self._by_start.get(shown.start()) if shown else None
+        if comment is None or not self._source.startswith(self._after_marks, comment.start_byte):
+            return []
+        has_lines = self._source.find(b"\n", node.start_byte, node.end_byte) >= 0
+        belongs_to_last_part = has_lines and self._column(comment) > self._column(node)
+        return [] if belongs_to_last_part or self._source.count(b"\n", end, comment.start_byte) > 1 else [comment]
+
+    def _column(self, place: Place) -> int:
+        return place.start_byte - self._source.rfind(b"\n", 0, place.start_byte) - 1
+
+    def _is_alone(self, comment: Place) -> bool:
         """Whether nothing stands before a comment on its line."""
-        line = self._source.rfind(b"\n", 0, comment.start_byte) + 1
-        return not self._source[line : comment.start_byte].strip()
+        start = comment.start_byte
+        return not self._source[start - self._column(comment) : start].strip()
 
-    def _of_file(self, definitions: Sequence[OutlineDefinition]) -> list[Node]:
-        """The first run of comments, before any code, that documents no definition."""
+    def _of_file(self, definitions: Sequence[OutlineDefinition]) -> list[Place]:
+        """The first run of comments, before any code, that documents no definition and is no licence."""
         taken = {node.start_byte for one in definitions for node in one.docs}
-        run: list[Node] = []
+        runs: list[list[Place]] = []
         position = 0
         for node in sorted(self._comments, key=lambda node: node.start_byte):
             between = self._source[position : node.start_byte]
-            if node.start_byte in taken or between.strip() or (run and between.count(b"\n") > 1):
+            if node.start_byte in taken or between.strip():
                 break
-            run.append(node)
+            if not runs or between.count(b"\n") > 1:
+                runs.append([])
+            runs[-1].append(node)
             position = self._shown_end(node.end_byte)
-        return run
+        return next((run for run in runs if not is_note(self._written(run))), [])
+
+    def _written(self, run: Sequence[Place]) -> str:
+        return self._source[run[0].start_byte : run[-1].end_byte].decode("latin-1")
 
     def _shown_end(self, position: int) -> int:
         """The end of the last byte before a place that is not blank."""
@@ -297,10 +384,19 @@ class _Finder:
             position -= 1
         return position
 
-    def _name(self, node: Node) -> str:
+    def _joined(self, nodes: Sequence[Place]) -> str:
+        """Several names as one, with dots between those that no mark between them joins."""
+        parts = [*filter(None, map(self._name, sorted(nodes, key=lambda node: node.start_byte)))]
+        words = dict(self._table.words) if len(parts) > 1 else {}
+        joined = ""
+        for name in (words.get(part, part) for part in parts):
+            joined += name if not joined or name in _JOINTS or joined[-1] in _JOINTS else f".{name}"
+        return joined
+
+    def _name(self, node: Place) -> str:
         """The text of a name on one line, without the quotes around it."""
         text = " ".join(self._source[node.start_byte : node.end_byte].decode(errors="replace").split())
-        if len(text) > 1 and text[0] in _QUOTES and text[-1] == text[0]:
+        if len(text) > 2 and (text[0] + text[-1] == "[]" or (text[0] in _QUOTES and text[-1] == text[0])):
             text = text[1:-1]
         return text
 

@@ -14,35 +14,37 @@ from textwrap import dedent
 from typing import Any
 
 from msgspec.structs import replace
-from tree_sitter import Node, Parser
 
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.symbol import Fact, Form, Symbol, SymbolFacts
 from codesum_pipeline.foundation.settings.stage_settings import STEPS_PER_BYTE
 from codesum_pipeline.source.masking.secrets import SECRETS_VERSION
-from codesum_pipeline.symbols.outlines.grammars import grammars_version, load_grammar
+from codesum_pipeline.symbols.outlines.grammars import grammars_version
 from codesum_pipeline.symbols.outlines.outline_table import OutlineTable, outline_tables
-from codesum_pipeline.symbols.parsing.bounded import STEPS_VERSION, WorkBudget, parse_within_bounds
+from codesum_pipeline.symbols.parsing.bounded import STEPS_VERSION, WorkBudget
 from codesum_pipeline.symbols.parsing.comment_kinds import is_section_title
-from codesum_pipeline.symbols.parsing.comments import COMMENTS_VERSION, doc_text, is_note
+from codesum_pipeline.symbols.parsing.comments import COMMENTS_VERSION, doc_text, is_directive
 from codesum_pipeline.symbols.parsing.facts import MAX_FACTS, MAX_TEXT
 from codesum_pipeline.symbols.parsing.outline_definitions import (
     FileFindings,
     NamedPlace,
     OutlineDefinition,
+    Place,
     find_outline,
 )
 from codesum_pipeline.symbols.parsing.overloads import IDS_VERSION, ids_of
 from codesum_pipeline.symbols.parsing.text import ParsedFile, content_hash, parse_text
 
 # Raise it where the same table reads something else from the same file.
-OUTLINES_VERSION = 1
+OUTLINES_VERSION = 2
 _MOST_OF_SIGNATURE = 300
 # What a signature may end with that belongs to the body.
 _BODY_MARKS = re.compile(r"(?:\s*(?:[{(=:]|:=|->|\b(?:AS|as|begin|do|where|is|IS)\b))+\s*$|;\s*$")
-_TEXT_MARKS = re.compile(r'^\s*(?:\(\*+|<#|[a-z]?"""|"|=(?:pod|begin)\b)|(?:\*+\)|#>|"""|"|\n=cut)\s*$')
+_TEXT_MARKS = re.compile(r'^\s*(?:%+\s*@doc\b|\(\*+|<#|[a-z]?"""|"|=(?:pod|begin)\b)|(?:\*+\)|#>|"""|"|\n=cut)\s*$')
 _NAME = re.compile(r"[^\W\d]\w*")
+# One that may have several parts.
+_PATH = re.compile(r"[^\W\d][\w.$#@-]*")
 
 
 class OutlineParser:
@@ -65,8 +67,7 @@ class OutlineParser:
         Raises `TooMuchWork` past the budget and `MissingGrammar` without the grammar.
         """
         table = self.table
-        tree = parse_within_bounds(Parser(load_grammar(table.grammar)), source, budget)
-        found = find_outline(table, tree, source, budget)
+        found = find_outline(table, source, budget)
         text = parse_text(
             source, file_path, language=table.language, blob=blob, hash_policy=hash_policy, parser=version
         )
@@ -112,7 +113,7 @@ class _FileOfOutline:
         source, line_map = self._lines(one)
         outer = [node for node in one.docs if node.start_byte < one.code_start]
         inner = [node for node in one.docs if node.start_byte >= one.code_start]
-        doc_rows = sum(node.end_point.row - node.start_point.row + 1 for node in one.docs)
+        doc_rows = sum(self._row(node.end_byte) - self._row(node.start_byte) + 1 for node in one.docs)
         docstring_end = inner[-1].end_byte - 1 if inner and not outer else one.start
         return Symbol(
             id=ids[number],
@@ -122,7 +123,7 @@ class _FileOfOutline:
             file_path=self._path,
             language=self._language,
             start_line=self._row(one.code_start),
-            end_line=line_map[-1],
+            end_line=line_map[self._line_of(one.code_end - 1, line_map) - 1],
             signature=self._signature(one),
             docstring=self._docstring(one.docs, one.parts[-1]),
             modifiers=("private",) if one.is_private else (),
@@ -156,24 +157,30 @@ class _FileOfOutline:
     def _signature(self, one: OutlineDefinition) -> str:
         """The head of a definition on one line: up to its body, or its first line."""
         end = one.end if one.body_start is None else max(one.body_start, one.node_start)
-        text = self._source[one.node_start : min(end, one.node_start + 4 * _MOST_OF_SIGNATURE)].decode(errors="ignore")
+        inner = [node for node in one.docs if one.node_start <= node.start_byte and node.end_byte <= end]
+        start = inner[-1].end_byte if inner and one.body_start is not None else one.node_start
+        before = self._source[one.node_start : inner[0].start_byte] if start > one.node_start else b""
+        text = (before + self._source[start : min(end, start + 4 * _MOST_OF_SIGNATURE)]).decode(errors="ignore")
         if one.body_start is None or end == one.node_start:
             text = text.strip().partition("\n")[0]
         signature = _BODY_MARKS.sub("", " ".join(text.split()))
         return signature if len(signature) <= _MOST_OF_SIGNATURE else f"{signature[: _MOST_OF_SIGNATURE - 1]}…"
 
-    def _docstring(self, docs: Sequence[Node], name: str) -> str | None:
+    def _docstring(self, docs: Sequence[Place], name: str) -> str | None:
         """What comments or texts say of a definition, or without a name of the file."""
         # Marks are taken off where each byte is a character.
         written = [self._source[node.start_byte : node.end_byte].decode("latin-1").strip() for node in docs]
-        written = [text for text in written if not is_note(text)]
-        while name and len(written) > 1 and self._is_title(written[0], name):
+        # A text that the query shows has none.
+        written = [text for text in written if text[:1].isalnum() or not is_directive(text)]
+        while name and len(written) > 1 and self._is_title(written[:1], name):
             written = written[1:]
+        if name and written and self._is_title(written, name):
+            return None
         return self._said(written) or None
 
-    def _is_title(self, written: str, name: str) -> bool:
-        text = written.encode("latin-1").decode(errors="replace")
-        return is_section_title([text], self._said([written]), name, stands_apart=False)
+    def _is_title(self, written: Sequence[str], name: str) -> bool:
+        texts = [text.encode("latin-1").decode(errors="replace") for text in written]
+        return is_section_title(texts, self._said(written), name, stands_apart=False)
 
     def _said(self, written: Sequence[str]) -> str:
         said = doc_text([_TEXT_MARKS.sub("", text) for text in written])
@@ -242,9 +249,14 @@ class _FileOfOutline:
         times: dict[tuple[int, str], int] = {}
         for place in self._found.types:
             path = " ".join(filter(None, (*place.scope.split("."), place.name)))
-            if all(map(_NAME.fullmatch, path.split(" "))):
+            if all(map(_PATH.fullmatch, path.split(" "))):
                 times[place.definition, path] = times.get((place.definition, path), 0) + 1
         return [[definition, path, 0, -1, count] for (definition, path), count in times.items()]
+
+
+def _is_title(written: Sequence[str], name: str) -> bool:
+    """Whether comments head the section that begins with the definition of this name."""
+    return is_section_title(written, doc_text(written), name, stands_apart=False)
 
 
 def _chain(scope: str) -> list[Any] | None:

@@ -9,10 +9,13 @@ from msgspec.structs import replace
 from tree_sitter import Node, Parser, Tree
 
 from codesum_pipeline.foundation.data_model.errors import NotParsed
+from codesum_pipeline.foundation.data_model.file import NOTEBOOK
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.settings.stage_settings import STEPS_PER_BYTE
 from codesum_pipeline.foundation.worker_processes.limits import WorkLimits
+from codesum_pipeline.source.files.content import encoding_of_name
 from codesum_pipeline.source.files.encodings import decode_text, read_text
+from codesum_pipeline.source.files.notebooks import NOTEBOOKS_VERSION, NotebookScript, read_notebook
 from codesum_pipeline.source.files.origins import stated_origin
 from codesum_pipeline.source.masking.secrets import SECRETS_VERSION
 from codesum_pipeline.symbols.languages.declaration import Declaration
@@ -50,7 +53,7 @@ from codesum_pipeline.symbols.parsing.outline_parser import OUTLINE_PARSERS, Out
 from codesum_pipeline.symbols.parsing.overloads import IDS_VERSION
 from codesum_pipeline.symbols.parsing.recovery import RECOVERY_VERSION, Recovery, changed_spans, error_places
 from codesum_pipeline.symbols.parsing.reference_facts import REFERENCES_VERSION
-from codesum_pipeline.symbols.parsing.text import ParsedFile, parse_text, text_parser
+from codesum_pipeline.symbols.parsing.text import ParsedFile, content_hash, parse_text, text_parser
 from codesum_pipeline.symbols.parsing.walk import read_tokens
 
 # Of more lines that have no symbol, none is looked for in comments and texts.
@@ -83,7 +86,7 @@ class LanguageParser:
         spec = declaration.spec
         packages = f"{_installed('tree-sitter')} {_installed(spec.distribution)}"
         read = f"{CONDITIONS_VERSION} {RECOVERY_VERSION} {STEPS_VERSION} {steps_per_byte} {read}"
-        read = f"ids/{IDS_VERSION} {NAMES_VERSION} {packages} {read}"
+        read = f"ids/{IDS_VERSION} {NAMES_VERSION} {NOTEBOOKS_VERSION} {packages} {read}"
         return f"{spec.name}/{spec.version} {read} {SECRETS_VERSION} {hash_policy}"
 
     def parse(
@@ -327,7 +330,45 @@ def parse_file(
     read as a text of its language, and counted as one with an error. With `patience`, a file that takes more steps
     raises `TooMuchHere`.
     """
+    encoding = encoding or encoding_of_name(path)
+    if encoding == NOTEBOOK:
+        notebook = read_notebook(data)
+        parse = partial(_parse_text_of, path, language, notebook.script, blob=blob, hash_policy=hash_policy)
+        parsed = parse(steps_per_byte=steps_per_byte, patience=patience, limits=limits)
+        return _of_notebook(parsed, notebook, hash_policy)
     text = read_text(data, language).text if encoding is None else decode_text(data, encoding)
+    return _parse_text_of(
+        path, language, text, blob=blob, hash_policy=hash_policy, steps_per_byte=steps_per_byte, patience=patience,
+        limits=limits,
+    )  # fmt: skip
+
+
+def _of_notebook(parsed: ParsedFile, notebook: NotebookScript, hash_policy: HashPolicy) -> ParsedFile:
+    """A notebook's symbols, with a source that has its text too. Marks and comment signs are none of the author's."""
+    facts = parsed.facts
+    return replace(
+        parsed,
+        facts=replace(
+            facts,
+            source=notebook.content,
+            content_hash=content_hash(hash_policy, notebook.content, notebook.script.encode()),
+            docstring=notebook.documentation,
+            cells=notebook.cells,
+        ),
+    )
+
+
+def _parse_text_of(
+    path: str,
+    language: str,
+    text: str,
+    *,
+    blob: str,
+    hash_policy: HashPolicy,
+    steps_per_byte: int,
+    patience: int | None,
+    limits: WorkLimits | None,
+) -> ParsedFile:
     source = text.encode()
     parser = _parser_of(language)
     if parser is None:

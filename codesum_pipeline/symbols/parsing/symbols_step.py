@@ -27,6 +27,7 @@ from codesum_pipeline.foundation.store.made_from import MadeFrom
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.foundation.worker_processes.limits import work_limits
 from codesum_pipeline.foundation.worker_processes.pool import Pool, worker_count
+from codesum_pipeline.source.files.content import bytes_of_text, without_outputs
 from codesum_pipeline.source.git.git import BlobReader
 from codesum_pipeline.symbols.parsing.batches import (
     PARSER_ENDED,
@@ -263,6 +264,7 @@ def _parse(ws: Workspace, files: Sequence[_ParseTask], *, progress: Progress) ->
 
 def _source_text(file: _ParseTask, data: bytes | None) -> SourceText:
     documents = tuple(OfferedDocument(offer.tool, offer.read()) for offer in file.offers)
+    data = data and without_outputs(file.path, data)
     return SourceText(file.path, file.language, file.blob, data, documents, file.documents, file.encoding)
 
 
@@ -274,7 +276,7 @@ def _workers(ws: Workspace, files: Sequence[_ParseTask]) -> int:
         return max(worker_count(), 2)
     note.parent.mkdir(parents=True, exist_ok=True)
     note.touch()
-    size = sum(file.size + sum(offer.place.length for offer in file.offers) for file in files)
+    size = sum(bytes_of_text(file.path, file.size) + sum(offer.place.length for offer in file.offers) for file in files)
     return worker_count() if size >= LEAST_BYTES else 0
 
 

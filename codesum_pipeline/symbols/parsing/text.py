@@ -11,6 +11,7 @@ from codesum_pipeline.foundation.data_model.hashing import HashPolicy, sha1_hex,
 from codesum_pipeline.foundation.data_model.symbol import FileFacts, Symbol
 from codesum_pipeline.foundation.language_facts.file_languages import TEXT
 from codesum_pipeline.foundation.language_facts.language_profiles import is_project_file
+from codesum_pipeline.source.files.notebooks import NOTEBOOKS_VERSION
 from codesum_pipeline.source.masking.secrets import SECRETS_VERSION
 
 # What a file without anything to resolve says to the graph.
@@ -37,7 +38,7 @@ def count_lines(source: bytes) -> int:
 
 def text_parser(hash_policy: HashPolicy) -> str:
     """Everything besides its bytes that decides what is read from a text file."""
-    return f"{TEXT_VERSION} {SECRETS_VERSION} {hash_policy}"
+    return f"{TEXT_VERSION} {NOTEBOOKS_VERSION} {SECRETS_VERSION} {hash_policy}"
 
 
 def parse_text(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from codesum_pipeline.foundation.data_model.document import Level, WrittenText
 from codesum_pipeline.foundation.data_model.patterns import any_of
-from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait
+from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait, outlined_languages
 from codesum_pipeline.foundation.settings.stage_settings import FilterSettings
 from codesum_pipeline.texts.llm.plain_text import has_words, markup_of
 from codesum_pipeline.texts.summaries.author_texts.docstrings import docstring_of, opening_of
@@ -34,7 +34,7 @@ from codesum_pipeline.texts.summaries.inputs import (
 )
 from codesum_pipeline.texts.summaries.purposes import SHORT_FUNCTION
 
-PLACEHOLDER_VERSION = "5"
+PLACEHOLDER_VERSION = "6"
 
 # Calls of the language itself and of its built-in types: they do not leave the function.
 _INNER_CALLS = word_set("inner_calls")
@@ -87,6 +87,9 @@ def _template(document: AnyInput, name: str) -> tuple[str, Level]:
             return _function_template(document, name), Level.FUNCTION
         case ClassInput() if stands_for := _stands_for(document):
             return f"Type {name} stands for {stands_for}", Level.CLASS
+        case ClassInput() if document.language in outlined_languages():
+            # It need not be a class: its head says what it is.
+            return make_printable(document.signature.replace('"', "")), Level.CLASS
         case ClassInput():
             bases = f", derived from {', '.join(map(make_printable, document.bases[:3]))}" if document.bases else ""
             return f"Class {name} without members of its own{bases}", Level.CLASS

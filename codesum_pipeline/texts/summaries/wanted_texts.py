@@ -15,11 +15,12 @@ from codesum_pipeline.foundation.data_model.hashing import canonical_json, sha1_
 from codesum_pipeline.symbols.parsing.symbols_step import PARSER_VERSION
 from codesum_pipeline.texts.summaries.decide import RequiredDocument
 from codesum_pipeline.texts.summaries.extractive.composing import EXTRACTIVE_VERSION
+from codesum_pipeline.texts.summaries.extractive.yaml_documents import YAML_VERSION
 from codesum_pipeline.texts.summaries.inputs import ChildText, FunctionInput, Holder, UpperInput, metadata_of
 from codesum_pipeline.texts.summaries.placeholders import PLACEHOLDER_VERSION, is_empty
 
-# What a function's writer states are facts that the parser read off its canonical source.
-EXTRACTIVE = f"extractive/{EXTRACTIVE_VERSION}.{sha1_hex(PARSER_VERSION)[:8]}"
+# What a writer states is what the parsers read: of a function's canonical source, or of a file of YAML.
+EXTRACTIVE = f"extractive/{EXTRACTIVE_VERSION}.{sha1_hex(f'{PARSER_VERSION}; {YAML_VERSION}')[:8]}"
 PLACEHOLDER = f"placeholder/{PLACEHOLDER_VERSION}"
 # The writer of a text that failed. No document wants this writer, so the next build tries again.
 FAILED = f"{PLACEHOLDER} failed"

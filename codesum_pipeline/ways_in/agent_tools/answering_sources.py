@@ -7,7 +7,8 @@ reader needs sources.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from msgspec import Struct, field
+from msgspec import Struct, field, to_builtins
+from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
 from codesum_pipeline.foundation.data_model.document import Level
@@ -89,7 +90,9 @@ class SourceReader(Struct, eq=False):
         text = self.text(hit.repo, hit.file_path) if hit.may_be_long else None
         if text is None:
             return None
-        return find_passage(text, query, start_line=hit.start_line, end_line=hit.end_line, line=hit.line)
+        found = find_passage(text, query, start_line=hit.start_line, end_line=hit.end_line, line=hit.line)
+        place = found and self._index_of(hit.repo, hit.file_path).cell_at(hit.file_path, found.start_line)
+        return replace(found, **to_builtins(place)) if found and place else found
 
     def telling_lines(
         self, hit: Hit, query: str, *, most: int, within: Passage | None, by_words: bool = False
@@ -174,8 +177,7 @@ class SourceReader(Struct, eq=False):
         if (repo, path) not in self._texts:
             stop_if_cancelled()
             text: str | None = None
-            ours = [index for index in self.indexes if index.repo == repo]
-            index = next((index for index in ours if index.row(path) is not None), ours[0])
+            index = self._index_of(repo, path)
             bring_mirror(self.catalogue, index, tell=self.tell)
             try:
                 text = self._shown(
@@ -191,6 +193,11 @@ class SourceReader(Struct, eq=False):
                 self.tell(f"no excerpt of {path} in {repo}: {error}; `codesum index {repo} --force` fetches it anew")
             self._texts[repo, path] = text
         return self._texts[repo, path]
+
+    def _index_of(self, repo: str, path: str) -> PublishedIndex:
+        """The index that has a file; a work tree has two of its repository."""
+        ours = [index for index in self.indexes if index.repo == repo]
+        return next((index for index in ours if index.row(path) is not None), ours[0])
 
     def lines(self, repo: str, path: str) -> list[str]:
         """The lines of a file, split once; none if the mirror lacks it."""

@@ -7,7 +7,7 @@ behind it. Nothing is fetched here.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -91,20 +91,24 @@ class VersionPair(Struct, frozen=True):
     def names(self) -> tuple[str, str]:
         return self.base[:SHORT_COMMIT], self.head[:SHORT_COMMIT] or WORK_TREE
 
-    def contents(self, files: Sequence[DifferingFile], *, largest: int) -> Iterator[tuple[bytes | None, bytes | None]]:
-        """The bytes of both versions of some files, None for what is not there, is larger, or cannot be read."""
+    def contents(
+        self, files: Sequence[DifferingFile], *, largest: Callable[[str], int]
+    ) -> Iterator[tuple[bytes | None, bytes | None]]:
+        """The bytes of both versions of some files, None for what is not there, is larger than the `largest` of its
+        path, or cannot be read."""
         wanted = [blob for file in files for blob in (file.before, file.after) if blob]
         sizes = self._sizes(wanted)
         with BlobReader(self.git_dir) as reader:
 
-            def stored(blob: str | None) -> bytes | None:
-                if blob is None or sizes.get(blob, largest + 1) > largest:
+            def stored(blob: str | None, most: int) -> bytes | None:
+                if blob is None or sizes.get(blob, most + 1) > most:
                     return None
                 return next(iter(reader.read_many([blob])), None)
 
             for file in files:
-                after = stored(file.after) if self.root is None else self._on_disk(file, largest)
-                yield stored(file.before), after
+                most = largest(file.path)
+                after = stored(file.after, most) if self.root is None else self._on_disk(file, most)
+                yield stored(file.before, most), after
 
     def _on_disk(self, file: DifferingFile, largest: int) -> bytes | None:
         found = read_stored(self.root, file.path.encode()) if self.root and file.after else None

@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError, RepositoryUnavailable
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
+from codesum_pipeline.foundation.data_model.notebook_cells import NotebookCell, cell_fields, told_cell
 from codesum_pipeline.foundation.data_model.patterns import LONGEST_PATTERN, MOST_PATTERNS
 from codesum_pipeline.foundation.data_model.printable import clean_text, count_noun, shorten_text
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
@@ -77,14 +78,17 @@ class GrepArguments(PagedArguments):
 
 
 class GrepLine(BaseModel):
-    """A line, where it is too long a part of it, and where in the shown text the matches are."""
+    """A line, where it is too long a part of it, and where in the shown text the matches are. In a notebook it is line
+    `cell_line` of `cell`."""
 
     number: int
     text: str
     marks: list[tuple[int, int]] = []
+    cell: int | None = None
+    cell_line: int | None = None
 
     @classmethod
-    def of(cls, line: MatchingLine) -> "GrepLine":
+    def of(cls, line: MatchingLine, place: NotebookCell | None = None) -> "GrepLine":
         text, spans = _decoded(line)
         first = max(0, spans[0][0] - _BEFORE_MATCH) if spans and len(text) > _LONGEST_SHOWN else 0
         last = min(len(text), first + _LONGEST_SHOWN)
@@ -96,7 +100,13 @@ class GrepLine(BaseModel):
                 shown, at = before + _printable(text[start:end]), end
                 marks.append((len(before), len(shown)))
         shown += _printable(text[at:last]) + ("…" if last < len(text) else "")
-        return cls(number=line.number, text=shown.rstrip(), marks=marks)
+        return cls(number=line.number, text=shown.rstrip(), marks=marks, **cell_fields(place))
+
+    @property
+    def told_number(self) -> str:
+        """Its number, and of a notebook its place in a cell."""
+        place = told_cell(self.cell, self.cell_line)
+        return f"{self.number} ({place})" if place else str(self.number)
 
     @property
     def pieces(self) -> Iterator[tuple[str, bool]]:
@@ -134,13 +144,14 @@ class GrepGroup(DocumentRow):
     def holding(cls, group: LineGroup, *, most: int) -> "GrepGroup":
         # The most telling lines are shown, in the order of the file.
         chosen = sorted(sorted(group.lines, key=lambda line: line.kind)[:most], key=lambda line: line.number)
-        lines = [GrepLine.of(line) for line in chosen]
+        index, path = group.document.index, group.document.path
+        lines = [GrepLine.of(line, index.cell_at(path, line.number)) for line in chosen]
         more = len(group.lines) - len(lines)
         return cls.of(group.document, match=group.kind.words, lines=lines, more_lines=more)
 
     def line(self, *, with_repo: bool = False) -> str:
         more = [f"{count_noun(self.more_lines, 'more line')}"] if self.more_lines else []
-        below = indent_lines([*(f"{line.number}\t{line.text}" for line in self.lines), *more])
+        below = indent_lines([*(f"{line.told_number}\t{line.text}" for line in self.lines), *more])
         return "\n".join([super().line(with_repo=with_repo), *below])
 
 

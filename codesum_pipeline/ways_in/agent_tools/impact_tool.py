@@ -12,6 +12,7 @@ from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.data_model.printable import count_noun, one_line, shorten_text, some_of
 from codesum_pipeline.foundation.data_model.symbol import Symbol
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.source.files.content import without_outputs
 from codesum_pipeline.source.files.path_rules import PathRules
 from codesum_pipeline.ways_in.agent_tools.asked_definitions import report_uses
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
@@ -109,11 +110,12 @@ def _symbols(
 ) -> tuple[SymbolComparison, dict[str, list[str]]]:
     """What differs by symbol, and the files that were not compared by the reason."""
     settings = call.catalogue.settings
-    largest = PathRules.of(call.catalogue.registry.get(index.repo), settings).largest_bytes
+    rules = PathRules.of(call.catalogue.registry.get(index.repo), settings)
     wanted, cut = pair.files[:MOST_FILES], [file.path for file in pair.files[MOST_FILES:]]
     room, versions = MOST_BYTES, list[FileVersions]()
     too_large: list[str] = []
-    for file, (before, after) in zip(wanted, pair.contents(wanted, largest=largest), strict=True):
+    for file, both in zip(wanted, pair.contents(wanted, largest=rules.most_bytes), strict=True):
+        before, after = (data and without_outputs(file.path, data) for data in both)
         if (file.before and before is None) or (file.after and after is None):
             too_large.append(file.path)
             continue

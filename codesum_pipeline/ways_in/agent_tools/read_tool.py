@@ -10,6 +10,7 @@ from pydantic import Field
 from codesum_pipeline.foundation.data_model.document import LONG_LINES, Level
 from codesum_pipeline.foundation.data_model.errors import CodesumError, ConfigurationError, NotIndexedFile
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
+from codesum_pipeline.foundation.data_model.notebook_cells import told_cell
 from codesum_pipeline.foundation.data_model.printable import clean_text, count_noun, one_line, shorten_text, some_of
 from codesum_pipeline.search.retrieval.hits import best_lines
 from codesum_pipeline.search.retrieval.passages import find_passage
@@ -79,7 +80,8 @@ class ReadItem(DocumentRow):
         if not self.names_path or self.start_line is None:
             return super().line(with_repo=with_repo)
         changed = "  (changed since)" if self.changed_since else ""
-        return f"{self.start_line}-{self.end_line}  {self.kind}  {self.text}{changed}"
+        cell = f" ({told_cell(self.cell, self.cell_line)})" if self.cell else ""
+        return f"{self.start_line}-{self.end_line}{cell}  {self.kind}  {self.text}{changed}"
 
 
 class ReadPage(AnswerPage):
@@ -198,6 +200,8 @@ def _read_one(
         line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…"
         for line in map(clean_text, lines[first - 1 : last])
     ]
+    if first > 1 and (place := found.index.cell_at(path, first)) and first != row.start_line:
+        item.facts["begins in"] = str(place)
     return _with_lines(item, shown, first, more=max(0, end - last))
 
 

@@ -82,6 +82,8 @@ class SearchHit(DocumentRow):
     why: str = ""
     passage_start: int | None = None
     passage_end: int | None = None
+    passage_cell: int | None = None
+    passage_cell_line: int | None = None
     calls: list[str] = []
     excerpt: list[str] = []
     excerpt_start: int | None = None
@@ -102,6 +104,7 @@ class SearchHit(DocumentRow):
             return self
         around = "file" if self.start_line is None else f"{end_of_name(self._name)} ({self.start_line}-{self.end_line})"
         lines = {"start_line": self.passage_start, "end_line": self.passage_end}
+        lines |= {"cell": self.passage_cell, "cell_line": self.passage_cell_line}
         return self.model_copy(update={"kind": f"in {around}", **lines})
 
     def _unseen_calls(self) -> list[str]:
@@ -125,7 +128,7 @@ class SearchHit(DocumentRow):
     @property
     def passage(self) -> str:
         """`path:first-last` of the passage; empty where there is none."""
-        return "" if self.passage_start is None else place_of(self.path, self.passage_start, self.passage_end)
+        return "" if self.passage_start is None else self._in_passage().place
 
 
 class SearchPage(AnswerPage):
@@ -229,6 +232,8 @@ def _hit(
         why=hit.why,
         passage_start=passage.start_line if passage else None,
         passage_end=passage.end_line if passage else None,
+        passage_cell=passage.cell if passage else None,
+        passage_cell_line=passage.cell_line if passage else None,
         calls=called_names(documents, number) if documents and number is not None else [],
         excerpt=[clean_text(line) for line in excerpt.lines] if excerpt else [],
         excerpt_start=excerpt.start_line if excerpt else None,

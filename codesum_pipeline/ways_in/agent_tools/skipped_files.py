@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.errors import CodesumError, NotIndexedFile
-from codesum_pipeline.foundation.data_model.file import EncodingEvidence, SkipReason
+from codesum_pipeline.foundation.data_model.file import NOTEBOOK, EncodingEvidence, SkipReason
 from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, SEPARATOR
 from codesum_pipeline.foundation.data_model.printable import count_noun, one_line, shorten_text, some_of
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
@@ -49,6 +49,7 @@ _WHY: Mapping[SkipReason, str] = {
     SkipReason.GENERATED: "its name or its first lines say that a program wrote it",
     SkipReason.MINIFIED: "it is minified: nearly all of its lines are too long for a person to have written them",
     SkipReason.KEYS: "it holds keys and nothing else",
+    SkipReason.NOTEBOOK: "it is no notebook that can be read: open it in Jupyter and save it",
     SkipReason.LANGUAGE: "the setting `lang_allowlist` leaves its language out",
     SkipReason.INVALID_PATH: "its name can be no path of a document",
     SkipReason.TOO_DEEP: "it is below too many folders",
@@ -121,7 +122,8 @@ def skipped_on_disk(root: Path, entry: RepositoryEntry, settings: ScanSettings, 
     rules = replace(PathRules.of(entry, settings), ignored=rules_of_tree(root))
     if reason := rules.why_skipped(path, mode=mode, size=len(data)):
         return _told(entry.key, path, reason, "")
-    found = judge_content(path, data, _declared_on_disk(root, rules, path).of(path))
+    said = _declared_on_disk(root, rules, path).of(path)
+    found = judge_content(path, data, said, most_of_notebook=rules.largest_bytes)
     return _told(entry.key, path, found.reason, found.problem) if found.reason else None
 
 
@@ -171,7 +173,11 @@ def _encodings_of(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """The encoding of each indexed file that is not simply in UTF-8, and what tells it."""
     for row in rows:
         name, evidence = row["encoding"], row["encoding_evidence"]
-        if not row["reason"] and name and (name != "utf-8" or evidence == EncodingEvidence.GUESS):
+        if (
+            not row["reason"]
+            and name not in (None, NOTEBOOK)
+            and (name != "utf-8" or evidence == EncodingEvidence.GUESS)
+        ):
             is_unknown = evidence == EncodingEvidence.UNKNOWN
             yield "ASCII alone, the rest is unknown" if is_unknown else f"{name} by {evidence}"
 

@@ -21,6 +21,7 @@ from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.hashing import canonical_json, sha256_hex
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
+from codesum_pipeline.foundation.data_model.notebook_cells import told_cell
 from codesum_pipeline.foundation.data_model.printable import clean_text, one_line, shorten_text
 from codesum_pipeline.foundation.language_facts.writing_systems import letters_worth
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument
@@ -97,7 +98,7 @@ class PagedArguments(BoundedArguments):
 
 class DocumentRow(BaseModel):
     """A document, where it stands, and what it is for in a line. Where its file `changed_since` the commit that the
-    answer is of, its lines may be others."""
+    answer is of, its lines may be others. In a notebook, its first line is line `cell_line` of `cell`."""
 
     repo: str
     id: str
@@ -107,6 +108,8 @@ class DocumentRow(BaseModel):
     end_line: int | None = None
     text: str = ""
     changed_since: bool = False
+    cell: int | None = None
+    cell_line: int | None = None
 
     @classmethod
     def of(cls, found: IndexedDocument, **more: Any) -> Self:
@@ -128,13 +131,16 @@ class DocumentRow(BaseModel):
             path=f"{path}/" if level == Level.MODULE else path,
             start_line=shown["start_line"],
             end_line=shown["end_line"],
+            cell=shown["cell"],
+            cell_line=shown["cell_line"],
             text=shorten_text(": ".join(filter(None, parts)), most=longest),
             **more,
         )
 
     @property
     def place(self) -> str:
-        return place_of(self.path, self.start_line or (1 if self.kind == Level.FILE else None), self.end_line)
+        place = place_of(self.path, self.start_line or (1 if self.kind == Level.FILE else None), self.end_line)
+        return f"{place} ({told_cell(self.cell, self.cell_line)})" if self.cell else place
 
     def line(self, *, with_repo: bool = False) -> str:
         repo = f"{self.repo}  " if with_repo else ""

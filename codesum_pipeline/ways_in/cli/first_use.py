@@ -28,6 +28,7 @@ from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.source.files.content import bytes_of_text
 from codesum_pipeline.source.files.path_rules import PathRules
 from codesum_pipeline.source.git.git import find_object_id, try_git
 from codesum_pipeline.source.git.trees import read_tree
@@ -97,9 +98,9 @@ class UnindexedCheckout(Struct, frozen=True):
             read_tree(commit, git_dir=self.checkout.git_dir, timeout_s=_TIMEOUT_S, with_sizes=True) if commit else ()
         )
         sizes = [
-            file.size
+            bytes_of_text(path, file.size)
             for file in every
-            if not rules.why_skipped(file.path.decode("utf-8", "replace"), mode=file.mode, size=file.size)
+            if not rules.why_skipped(path := file.path.decode("utf-8", "replace"), mode=file.mode, size=file.size)
         ]
         return len(sizes), _START_S + sum(sizes) / _BYTES_A_SECOND
 

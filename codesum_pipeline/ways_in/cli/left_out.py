@@ -16,12 +16,16 @@ _NAMED = 5
 
 def left_out_lines(home: Home, key: str) -> Iterator[str]:
     """A line about each kind of thing that the last build left out of the index of a repository."""
-    rows = home.tables.read_or_empty("files", key, columns=["path", "reason"])
+    rows = home.tables.read_or_empty("files", key, columns=["path", "reason", "encoding_problem"])
     paths, reasons = rows.column("path").to_pylist(), rows.column("reason").to_pylist()
     if home.tables.content_hash("snapshot", key) and None not in reasons:
         yield f"nothing is indexed: {_why_nothing(Counter(map(str, reasons)))}"
     if told := told_left_out(key, read_submodules(home.layout, key)):
         yield told
+    problems = zip(paths, reasons, rows.column("encoding_problem").to_pylist(), strict=True)
+    unread = [f"{one_line(path)} ({one_line(why)})" for path, reason, why in problems if reason == SkipReason.NOTEBOOK]
+    if unread:
+        yield f"{count_noun(len(unread), 'notebook')} that cannot be read: {some_of(unread, _NAMED)}"
     nested = [path for path, reason in zip(paths, reasons, strict=True) if reason == SkipReason.NESTED_REPOSITORY]
     if nested:
         entry = home.registry.get(key)

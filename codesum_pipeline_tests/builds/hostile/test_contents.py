@@ -3,6 +3,7 @@
 import codecs
 import gzip
 import io
+import json
 import struct
 import zipfile
 import zlib
@@ -63,6 +64,11 @@ INDEXED: dict[str, tuple[str, bytes]] = {
     "overlong UTF-8": ("overlong.py", b"# \xc0\xaf\xe0\x80\xaf\n" + SOUND),
     "surrogates in UTF-8": ("surrogate.py", b"# \xed\xa0\x80\n" + SOUND),
     "a cookie of what is no text": ("rot13.py", b"# coding: rot13\n" + SOUND),
+    "notebook with 20 MB of outputs": (
+        "outputs.ipynb",
+        b'{"nbformat": 4, "cells": [{"cell_type": "code", "outputs": ["%s"], "source": %s}]}'
+        % (b"A" * 20_000_000, json.dumps(TEXT).encode()),
+    ),
     "a cookie of compressed bytes": ("zlib.py", b"# coding: zlib\n" + SOUND),
 }
 WITHOUT_FUNCTION: dict[str, tuple[str, bytes]] = {
@@ -87,7 +93,7 @@ WITHOUT_FUNCTION: dict[str, tuple[str, bytes]] = {
     "YAML with a tag that runs": ("tag.yaml", b'!!python/object/apply:os.system ["touch /tmp/never"]\n'),
     "JSON with a number of 5,000 digits": ("number.json", b'{"a": ' + b"9\n" * 5_000 + b"}"),
     "TOML with a number of 5,000 digits": ("number.toml", b"a = " + b"9" * 450 + b"\n" + b"#\n" * 20),
-    "notebook that is none": ("broken.json", b'{"cells": [{"cell_type": "code", "source": [1, null]}'),
+    "JSON of a notebook that is none": ("broken.json", b'{"cells": [{"cell_type": "code", "source": [1, null]}'),
 }
 SKIPPED: dict[str, tuple[str, bytes, str]] = {
     "UTF-16 LE without BOM": ("utf16le_bare.py", UMLAUT.encode("utf-16-le"), "binary"),
@@ -107,6 +113,19 @@ SKIPPED: dict[str, tuple[str, bytes, str]] = {
     "20 MB on one line": ("one_line.js", b"a = 1; " * 3_000_000, "too_large"),
     "almost 1 MB on one line": ("long_line.py", b"a = 1; " * 140_000, "minified"),
     "10,000 brackets on one line": ("brackets_line.py", b"x = " + b"(" * 10_000 + b")" * 10_000 + b"\n", "minified"),
+    "notebook that is no JSON": ("none.ipynb", b"not JSON", "notebook"),
+    "notebook of an unknown version": ("version.ipynb", b'{"nbformat": 99, "cells": []}', "notebook"),
+    "notebook with a source that is a number": (
+        "number.ipynb",
+        b'{"nbformat": 4, "cells": [{"source": 3}]}',
+        "notebook",
+    ),
+    "notebook nested a million deep": ("deep.ipynb", b'{"nbformat": 4, "a": ' + b"[" * 1_000_000, "notebook"),
+    "notebook with a cell of 10 MB": (
+        "cell.ipynb",
+        b'{"nbformat": 4, "cells": [{"cell_type": "code", "source": "' + b"a = 1;" * 1_700_000 + b'"}]}',
+        "too_large",
+    ),
     "files of git's own": (".mailmap.pb.go", b"package x\n", "generated"),
 }
 

@@ -57,7 +57,7 @@ def test_losses_tell_answer_and_hits_and_begin_with_the_widest_distance():
     )
 
 
-def test_a_tree_is_written_without_the_files_that_its_clone_lacks(tmp_path: Path):
+def test_a_tree_is_written_whole_but_for_the_files_that_its_clone_lacks(tmp_path: Path):
     clone = tmp_path / "clones" / "zoo+lions"
     clone.mkdir(parents=True)
 
@@ -68,6 +68,8 @@ def test_a_tree_is_written_without_the_files_that_its_clone_lacks(tmp_path: Path
     git("init", "-q")
     (clone / "lion.py").write_text("def roar(): ...\n")
     (clone / "film [1].bin").write_text("large")
+    (clone / "zoo.yml").write_text("lions: 2\n")
+    (clone / ".gitattributes").write_text("zoo.yml export-ignore\n")
     git("add", ".")
     git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "Lions")
     blob = git("rev-parse", "HEAD:film [1].bin")
@@ -75,4 +77,4 @@ def test_a_tree_is_written_without_the_files_that_its_clone_lacks(tmp_path: Path
 
     write_tree(Tree("zoo/lions", git("rev-parse", "HEAD"), ""), tmp_path / "clones", tmp_path / "tree")
 
-    assert sorted(path.name for path in (tmp_path / "tree").iterdir()) == ["lion.py"]
+    assert sorted(path.name for path in (tmp_path / "tree").iterdir()) == [".gitattributes", "lion.py", "zoo.yml"]

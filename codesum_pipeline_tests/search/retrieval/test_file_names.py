@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codesum_pipeline.indexes.lanes.tokens import tokenize
-from codesum_pipeline.search.retrieval.published_index import FileNames, name_of_file
+from codesum_pipeline.search.retrieval.file_names import FileNames, name_of_file
 
 PATHS = st.lists(st.sampled_from(["a/retry_budget.py", "retry.py", "x/__init__.py", "budget.test.ts", "RetryPool.go"]))
 

@@ -10,7 +10,15 @@ from codesum_pipeline.foundation.language_facts.language_profiles import profile
 from codesum_pipeline.symbols.languages.declaration import Declaration
 from codesum_pipeline.symbols.languages.language_registry import declarations
 from codesum_pipeline.symbols.languages.spec import LanguageSpec
-from codesum_pipeline.symbols.outlines.outline_table import CALL, CONSTANT, FIELD, TYPE, compiled_query, outline_tables
+from codesum_pipeline.symbols.outlines.outline_table import (
+    CALL,
+    CONSTANT,
+    FIELD,
+    TYPE,
+    OutlineTable,
+    compiled_query,
+    outline_tables,
+)
 
 PAGE = Path(__file__).parents[3] / "docs" / "languages.md"
 
@@ -69,7 +77,8 @@ A language of this tier is a table in `codesum_pipeline/symbols/outlines/`: a qu
 its [tags files](https://tree-sitter.github.io/tree-sitter/4-code-navigation.html). Its grammar comes from the package
 `semble-grammars`, which unpacks it into a folder of the user's cache when a file first needs it; the variable
 `SEMBLE_GRAMMARS_CACHE_DIR` names another folder. Where a grammar cannot be loaded, the build names the files, reads
-them as texts, and tries again the next time.
+them as texts, and tries again the next time. The table of SQL has patterns in place of a query: no grammar knows the
+dialects that people write.
 
 A file without any definition is indexed as a text. A file's text keeps all its words; the lines of a definition are
 those of the file without empty ones. A call is resolved where its name is defined once: in the file, or in all files
@@ -110,7 +119,25 @@ only the file's document, and one of the markup that and the component's. An ind
 What cannot be read is named by the build, with its line, and the rest of the file is read: a second script of the same
 kind, a script in another language than JavaScript and TypeScript, one without an end, a template that is not HTML. A
 script in another file (`src="…"`) is an import.
+"""
 
+NOTEBOOKS = """## Notebooks
+
+A notebook (`.ipynb`, nbformat 3 or 4) is read as a script of its cells, in the language of its kernel: code as it
+stands, text as comments, above each cell a line that editors know (`# %% cell 3 [markdown]`). Functions, classes, calls
+and imports are found as in any file of that language; nothing can import a notebook. A language without a grammar is
+indexed as text. The first title and the first paragraph after it document the notebook.
+
+- **Places.** Lines are those of the script. Beside them hits, lines, documents and pages say the place as Jupyter shows
+  it: `churn.ipynb:40-45 (cell 3, line 2)`, in JSON `cell` and `cell_line`. Cells of all kinds are counted, from 1.
+- **What is not read**: outputs, counters, ids, metadata, attachments, raw cells. They are passed over in the bytes. A
+  notebook that was only run again changes no document and no published file, and plots cost no more than reading their
+  bytes.
+- **Magics** (`%matplotlib inline`, `!pip install …`, `model.fit?`) are blank lines. A cell in another language
+  (`%%bash`, `%%html`) is a comment. A pasted image in a text is cut.
+- **Sizes.** The setting `max_file_size_mb` is about the script. With its outputs, a notebook may have 100 MB.
+- **A notebook that cannot be read** (no JSON, another nbformat, wrong types) is skipped for the reason `notebook`;
+  `codesum index` and `codesum status` name it and say why.
 """
 
 BESIDE = Path(__file__).with_name("beside_a_compiler.md").read_text(encoding="utf-8")
@@ -119,7 +146,8 @@ BESIDE = Path(__file__).with_name("beside_a_compiler.md").read_text(encoding="ut
 def page() -> str:
     """The whole page."""
     sections = "\n".join(map(_section, sorted(declarations(), key=_name)))
-    return HEAD + _overview() + "\n" + SECOND_TIER + _outlines() + "\n" + COMPONENTS + BESIDE + sections
+    tiers = HEAD + _overview() + "\n" + SECOND_TIER + _outlines()
+    return tiers + "\n" + COMPONENTS + "\n" + NOTEBOOKS + "\n" + BESIDE + sections
 
 
 def _name(declaration: Declaration) -> str:
@@ -152,15 +180,23 @@ def _outlines() -> str:
     told = {CALL: "calls", TYPE: "types that are named", FIELD: "fields", CONSTANT: "constants", "branch": "complexity"}
     rows = ["| language | files | grammar | definitions | also |", "|---|---|---|---|---|"]
     for name, table in sorted(outline_tables().items(), key=lambda entry: profile_of(entry[0]).title.lower()):
-        query = compiled_query(table)
-        captures = {query.capture_name(number) for number in range(query.capture_count)}
+        captures = _captures(table)
         profile = profiles()[name]
         files = " ".join([*(f".{extension}" for extension in profile.extensions), *profile.file_names])
         also = [word for capture, word in told.items() if capture in captures]
         if table.hidden or "private" in captures:
             also.append("private names")
-        rows.append(f"| {profile.title} | {files} | {table.grammar} | {table.definitions} | {', '.join(also)} |")
+        grammar = "none: by patterns" if table.marks else table.grammar
+        rows.append(f"| {profile.title} | {files} | {grammar} | {table.definitions} | {', '.join(also)} |")
     return "\n".join(rows) + "\n"
+
+
+def _captures(table: OutlineTable) -> set[str]:
+    """What a table finds."""
+    if table.marks is not None:
+        return {CALL, TYPE, FIELD, "branch"}
+    query = compiled_query(table)
+    return {query.capture_name(number) for number in range(query.capture_count)}
 
 
 def _row(spec: LanguageSpec, *cells: str) -> str:

@@ -1,6 +1,7 @@
 """Prints the tree of a file, and what the table of its language finds there.
 
-`python -m codesum_pipeline_tests.symbols.outlines.show FILE`; with `--grammar NAME` before there is a table.
+`python -m codesum_pipeline_tests.symbols.outlines.show FILE`; with `--grammar NAME` before there is a table, and with
+`--findings` without the tree.
 """
 
 import sys
@@ -43,11 +44,11 @@ def print_findings(path: Path, language: str, data: bytes) -> None:
     for name, found in lists.items():
         print(f"\n{name}={{")
         print("".join(f"    {id_!r}: {value!r},\n" for id_, value in found.items()) + "},")
-    print(f"private={ {id_ for id_, one in own.items() if not one.is_public} or set() },")
+    print(f"private=frozenset({[id_ for id_, one in own.items() if not one.is_public]}),")
     print(f"constants={read.facts.globals!r},")
-    print(f"# syntax errors: {read.facts.syntax_errors}; file: {read.facts.docstring!r}")
+    print(f"# syntax errors: {read.facts.syntax_errors}; file: {read.facts.docstring!r}; complexity, signature:")
     for id_, one in own.items():
-        print(f"# {id_}: {one.signature}")
+        print(f"# {id_}: {one.complexity}, {one.signature}")
 
 
 if __name__ == "__main__":
@@ -57,6 +58,7 @@ if __name__ == "__main__":
     known = language_of_file(name, content)
     table = outline_tables().get(known)
     grammar = options[1] if options[:1] == ["--grammar"] else table.grammar if table else known
-    print_tree(Parser(load_grammar(grammar)).parse(content).root_node)
+    if "--findings" not in options:
+        print_tree(Parser(load_grammar(grammar)).parse(content).root_node)
     if table:
         print_findings(file, known, content)

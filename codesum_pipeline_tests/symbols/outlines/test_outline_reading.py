@@ -78,6 +78,23 @@ def test_a_file_without_definitions_is_a_text(tmp_path: Path) -> None:
     assert documents["lib/a.dart::UserStore"]["summary"].startswith("Keeps users.")
 
 
+def test_a_licence_of_many_comments_documents_no_file() -> None:
+    licence = "// Copyright 2026 The Authors.\n// You may not use this file\n// without any warranties.\n\n"
+
+    assert parse_dart(licence + "// Keeps users.\n\n" + STORE).facts.docstring == "Keeps users."
+    assert parse_dart(licence + STORE).facts.docstring is None
+    assert parse_dart("/// Reads a licence.\nvoid read() {}\n").symbols[0].docstring == "Reads a licence."
+
+
+def test_what_has_no_members_is_told_by_its_head(tmp_path: Path) -> None:
+    repo = GitRepo.create(tmp_path / "repo", {"lib/a.dart": "class Empty extends Base {}\n"})
+    ws = workspace_of(open_home(tmp_path / "home"), RepositoryEntry("one", str(repo.path)))
+    build(ws)
+    documents = {row["id"]: row for row in ws.tables.read("documents", ws.key).to_pylist()}
+
+    assert documents["lib/a.dart::Empty"]["summary"] == "Class Empty extends Base."
+
+
 def test_a_grammar_that_cannot_be_unpacked_is_named_and_the_next_build_reads_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unloaded: None
 ) -> None:
@@ -118,6 +135,7 @@ def test_a_grammar_that_the_package_does_not_have_is_named() -> None:
         ("(class_definition name: (identifier) @name) @definition.thing", "capture @definition.thing"),
         ("(clazz) @definition.class", "dart.toml"),
         ("(class_definition", "dart.toml"),
+        ('((identifier) @_a (#not-any-of? @_a "b"))', "always holds"),
     ],
 )
 def test_a_mistake_in_a_table_is_named(query: str, said: str) -> None:

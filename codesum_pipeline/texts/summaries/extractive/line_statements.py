@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
@@ -42,7 +42,7 @@ def line_statement(path: str, text: str) -> str:
     facts: dict[str, list[str]] = {}
     for lead, pattern in leads.items():
         found = (match[1] for line in lines if (match := pattern.match(line)))
-        facts[lead] = [clip_text(make_printable(one), 60) for one in _split(found, lead)]
+        facts[lead] = [clip_text(make_printable(one), 60) for one in found]
     if name.endswith(".po"):
         facts = {
             f"translates {count_noun(len(_MESSAGE.findall(head)), 'text')}{_into(path)}, such as": facts.get(
@@ -53,12 +53,6 @@ def line_statement(path: str, text: str) -> str:
     if documented and not any(one.startswith("tests") for one in told):
         return documented
     return capitalize("; ".join(told[:_MAX_FACTS]))
-
-
-def _split(found: Iterator[str], lead: str) -> Iterator[str]:
-    is_list = lead in ("tests:", "builds", "includes the files")
-    for one in found:
-        yield from one.split() if is_list and "." in one else (one,)
 
 
 def _named(lead: str, found: list[str]) -> list[str]:

@@ -29,13 +29,20 @@ from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
     word_table,
 )
 from codesum_pipeline.texts.summaries.author_texts.prose import Prose, read_prose
+from codesum_pipeline.texts.summaries.extractive.build_files import build_statement
 from codesum_pipeline.texts.summaries.extractive.composing import (
     MAX_ITEM,
     MAX_RESPONSIBILITIES,
     ExtractiveText,
     compose_text,
 )
-from codesum_pipeline.texts.summaries.extractive.data_statements import data_statement, read_json
+from codesum_pipeline.texts.summaries.extractive.data_statements import (
+    data_statement,
+    documents_of,
+    lines_statement,
+    top_level_keys,
+)
+from codesum_pipeline.texts.summaries.extractive.declared_objects import declared_statement
 from codesum_pipeline.texts.summaries.extractive.line_statements import line_statement
 from codesum_pipeline.texts.summaries.extractive.page_statements import page_statement
 from codesum_pipeline.texts.summaries.extractive.raw_texts import (
@@ -79,37 +86,6 @@ def known_purpose(path: str) -> str:
     return _BY_NAME.get(name) or (_BY_NAME.get(stem, "") if is_text else "")
 
 
-_MAX_KEYS = 60
-_TABLE = re.compile(r"^[ \t]*\[{1,2}\s*+([^\[\]\s](?:[^\[\]\s]|\s++(?=[^\]\s]))*+|(?<=\s))\s*+\]{1,2}", re.M)
-_TOML_KEY = re.compile(r"^([\w.\"'-]+)\s*=", re.M)
-_YAML_KEY = re.compile(r"^[\"']?([^\s#\"'{}\[\]&*!|>%@`:-][^:#\n{}\[\]]{0,60}?)[\"']?\s*:(?:\s|$)", re.M)
-_INI_KEY = re.compile(r"^(?:export\s+)?([A-Za-z_][\w.-]*)\s*[=:]", re.M)
-_JSON_KEY = re.compile(r"^( {1,4}|\t)?\"([^\"\n]{1,60})\"\s*:", re.M)
-
-
-def top_level_keys(text: str, name: str, language: str) -> list[str]:
-    """Distinct keys in the order they are written; a broken file gives those that can be read."""
-    kind = name.rpartition(".")[2].lower() if "." in name else language.lower()
-    if kind in ("toml", "lock") or language == "toml":
-        keys = [*_TOML_KEY.findall(_TABLE.split(text, maxsplit=1)[0]), *_TABLE.findall(text)]
-    elif kind in ("yaml", "yml", "cff") or language == "yaml":
-        keys = _YAML_KEY.findall(text)
-    elif kind.startswith("json") or language.startswith("json"):
-        keys = _json(text)
-    else:
-        keys = _TABLE.findall(text) or _INI_KEY.findall(text)
-    return [key for key in dict.fromkeys(make_printable(key.replace('"', "")) for key in keys) if key][:_MAX_KEYS]
-
-
-def _json(text: str) -> list[str]:
-    try:
-        value: Any = read_json(text)
-    except (ValueError, RecursionError):
-        found = _JSON_KEY.findall(text)
-        return [key for margin, key in found if margin == min(found)[0]]
-    return [key for key in value if isinstance(key, str) and key[:2] != "//"] if isinstance(value, dict) else []
-
-
 _COMMENT_LINES = 80
 _COMMENT_CHARS = 20_000
 _OPEN = re.compile(r"\s*(?:/\*+!?|<!--+|\(\*+|\{-+|--\[\[|=begin|\"\"\"|''')")
@@ -118,7 +94,7 @@ _LINE = re.compile(
     r"\s*(?://[/!]?|#'|#(?!include|define|if|pragma|import|undef)|--+|;+|%+|\"|'|\*(?!/)|\bREM\b|@REM\b|dnl\b)"
 )
 # Lines before the first comment that are no code.
-_PREAMBLE = re.compile(r"#!|<\?|<!doctype|#lang|package |syntax ", re.I)
+_PREAMBLE = re.compile(r"#!|<\?|<!doctype|#lang|package |syntax |# ?(?:syntax|escape|check)=", re.I)
 _LEGAL = re.compile(
     r"do not edit"
     r"|copyright|licen[sc]e|spdx|all rights reserved|permission is hereby|warranty|@author|@file\b|eslint|jshint"
@@ -127,7 +103,7 @@ _LEGAL = re.compile(
 )
 _MODE_LINE = re.compile(r"-\*-[^*]{0,80}-\*-")
 # What no comment says: rules of styles, placeholders, settings.
-_CODE = re.compile(r"[{}]|<<|\[\*|\w\"? = \"?\w|^<\w|</\w|: \$|[^.:]:\.?$|\bsee\.?$|^\w+\.\w{2,4}\.?$")
+_CODE = re.compile(r"[{}]|<<|\| ?\||\[\*|\w\"? = \"?\w|^<\w|</\w|: \$|[^.:]:\.?$|\bsee\.?$|^\w+\.\w{2,4}\.?$")
 # A signature, with which a documentation of Julia begins.
 _SIGNATURE = re.compile(r"[\w.!]+\([^()]*\)\W*")
 _TAG = re.compile(r"^[@\\](?:title|fileoverview|overview|brief|file|module|package|summary|desc|description)\s*", re.I)
@@ -210,6 +186,8 @@ def write_text_file(file: TextFileInput) -> ExtractiveText:
         return _written(file, [known, told], [(columns, PARAMETER)], [])
     if not {file.language.lower(), _ending(file)}.isdisjoint(_SETTINGS_KINDS):
         return _settings(file, known)
+    if built := build_statement(file.id, file.language, file.text):
+        return _declared(file, built)
     is_unknown = file.language.lower() in ("", "unknown")
     is_plain = is_unknown or _ending(file) == "txt"
     if is_plain and file.text[:200].lstrip("\ufeff \n").startswith("<?xml"):
@@ -324,6 +302,12 @@ def _rows(text: str) -> str:
     return f"Table of values such as {shown}" if shown else ""
 
 
+def _declared(file: TextFileInput, statement: str) -> ExtractiveText:
+    """What a file declares says more than what its name stands for; the verb is no keyword."""
+    comment = leading_comment(file.text, file.language)
+    return _written(file, [statement, *comment[:1]], [(statement.partition(" ")[2], PARAMETER)], comment)
+
+
 # Their comments say which part of a list follows.
 _LISTS = (".gitignore", ".dockerignore")
 _DATA_KINDS = {
@@ -332,14 +316,18 @@ _DATA_KINDS = {
 
 
 def _settings(file: TextFileInput, known: str) -> ExtractiveText:
-    keys = top_level_keys(file.text[:_SCANNED_CHARS], file.name, file.language)
+    kind = _DATA_KINDS.get(_ending(file)) or _DATA_KINDS.get(file.language, "")
+    documents = documents_of(file.text, kind) if kind else []
+    if declared := declared_statement(file.id, documents):
+        return _declared(file, declared)
     comment = leading_comment(file.text, file.language)
-    told = data_statement(file.id, file.text, _DATA_KINDS.get(_ending(file)) or _DATA_KINDS.get(file.language, "lines"))
+    keys = top_level_keys(file.text[:_SCANNED_CHARS], file.name, file.language)
+    told = data_statement(file.id, documents) if kind else lines_statement(file.id, file.text)
     listed = make_fact(
         "Top-level keys:",
         list_first([clip_text(key, 40) for key in keys if key[0] != "$"], _MAX_SHOWN),
     )
-    known = "" if told.startswith(known) or told.startswith(("Workflow ", "Action of ")) else known
+    known = "" if told.startswith(known) else known
     statements = [known, *comment[:1], told or listed]
     return _written(file, statements, [(key, PARAMETER) for key in keys[:30]], comment)
 

@@ -7,6 +7,7 @@ times its rarity in source code at large, by a table that ships with the package
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import accumulate
 
 from codesum_pipeline.foundation.language_facts.writing_systems import (
     HIRAGANA,
@@ -173,6 +174,13 @@ def list_first(items: Iterable[str], limit: int, *, are_all: bool = True) -> str
     found = list(dict.fromkeys(filter(None, items)))
     more = len(found) - limit
     return ", ".join([*found[:limit], f"{more} more" if are_all else "and more"] if more > 0 else found)
+
+
+def list_fitting(items: Iterable[str], most_characters: int) -> str:
+    """The first items, each once, that fit into some characters, one at least, and the number of further ones."""
+    found = list(dict.fromkeys(filter(None, items)))
+    lengths = accumulate(len(item) + len(", ") for item in found)
+    return list_first(found, max(1, sum(length <= most_characters for length in lengths)))
 
 
 def in_a_row(names: Sequence[str], last: str = " and ") -> str:

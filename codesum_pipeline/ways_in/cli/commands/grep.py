@@ -150,13 +150,17 @@ class _NumberedLines(Struct, frozen=True):
 
     lines: Sequence[GrepLine]
 
+    @property
+    def _width(self) -> int:
+        return max(len(line.told_number) for line in self.lines)
+
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         """Without it rich takes them to be as wide as can be, and fills as many columns with spaces."""
-        width = max(cell_len(line.text.expandtabs(_TAB)) for line in self.lines) + len(f"{self.lines[-1].number} ")
+        width = max(cell_len(line.text.expandtabs(_TAB)) for line in self.lines) + self._width + 1
         return Measurement(1, min(width, options.max_width))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
-        width = len(str(self.lines[-1].number))
+        width = self._width
         for line in self.lines:
             text = Text(line.text, no_wrap=True, overflow="ellipsis")
             for start, end in line.marks:
@@ -165,4 +169,4 @@ class _NumberedLines(Struct, frozen=True):
             if len(line.text[:last].expandtabs(_TAB)) > options.max_width - width - 1:
                 text = Text("…", no_wrap=True, overflow="ellipsis").append_text(text[max(0, first - _BEFORE_MATCH) :])
             text.expand_tabs(_TAB)
-            yield Text.assemble((f"{line.number:>{width}} ", "dim"), text, no_wrap=True, overflow="ellipsis")
+            yield Text.assemble((f"{line.told_number:>{width}} ", "dim"), text, no_wrap=True, overflow="ellipsis")

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from codesum_pipeline.foundation.data_model.document import LEVELS, Level
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.notebook_cells import told_cell
 from codesum_pipeline.foundation.data_model.printable import clean_text, one_line
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.file_formats.version_folder import LANES
@@ -227,10 +228,12 @@ class AnswerView(Struct, frozen=True):
         width = len(str(len(self.hits)))
         for rank, each in enumerate(self.hits, start=1):
             hit, signature = each.hit, one_line(each.hit.signature_summary or "")
-            lines = lines_of(hit.start_line, hit.end_line)
+            lines, cell = lines_of(hit.start_line, hit.end_line), told_cell(hit.cell, hit.cell_line)
             if each.passage:
                 of = f" of {hit.start_line}-{hit.end_line}" if hit.start_line else ""
                 lines = f"{lines_of(each.passage.start_line, each.passage.end_line)}{of}"
+                cell = told_cell(each.passage.cell, each.passage.cell_line)
+            lines = f"{cell}  {lines}" if cell else lines
             rest = Text.assemble(
                 (f"  {lines}" if lines else "", "cyan"),
                 (f"  {hit.type}{f' in {hit.repo}' if len(self.repositories) > 1 else ''}", "dim"),

@@ -19,6 +19,7 @@ from rich.theme import Theme
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import BrokenStore, ConfigurationError, MissingTable
 from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome
+from codesum_pipeline.foundation.data_model.notebook_cells import cell_fields, told_cell
 from codesum_pipeline.foundation.data_model.printable import clean_text, one_line
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.indexes.file_formats.version_folder import read_published
@@ -107,6 +108,7 @@ def show(
     call.tell_gone(documents, number)
     relations = surroundings_of(documents, number)
     role = role_of(documents, number, start_names(call, found.repo))
+    document |= cell_fields(found.index.cell_at(found.path, document["start_line"]))
     document |= failure_and_price(invocation.layout, found.repo, document)
     document["templates"] = templates_named(invocation.settings, document)
     changed = changed_files(call, {found.repo: [] if document["type"] == Level.MODULE else [document["file_path"]]})
@@ -150,7 +152,8 @@ def _show_constant(call: ToolContext, name: str, invocation: Invocation, repo: s
 def _sections(
     repo: str, document: Mapping[str, Any], relations: DocumentRelations, role: GraphRole, skipped: str
 ) -> Iterator[RenderableType]:
-    lines = lines_of(document["start_line"], document["end_line"])
+    places = told_cell(document["cell"], document["cell_line"]), lines_of(document["start_line"], document["end_line"])
+    lines = "  ".join(filter(None, places))
     yield Text.assemble((one_line(document["id"]), "bold"), (f"  {lines}".rstrip(), "cyan"))
     marks = [name for name in ("placeholder", "test", "vendored") if document[f"is_{name}"]]
     kind = (document["type"], document["language"], repo, *marks)

@@ -25,6 +25,16 @@ FOLDERS = {
         files(*((f"{name}.xml", f'Vector drawing "{name}" of 24dp by 24dp.') for name in ("bell", "coin", "door"))),
         "Holds 3 drawings: bell, coin, door.",
     ),
+    "manifests of Kubernetes": (
+        files(
+            *((f"{name}.yaml", f"Declares the Kubernetes objects Service {name}.") for name in ("web", "db", "till"))
+        ),
+        "Holds 3 manifests of Kubernetes: db, till, web.",
+    ),
+    "workflows": (
+        files(*((f"{name}.yml", f'GitHub workflow "{name}": runs on push.') for name in ("test", "lint", "release"))),
+        "Holds 3 workflows of GitHub: lint, release, test.",
+    ),
     "files of a language with the words that they share": (
         files(*((f"{name}.php", f"Defines {name}.") for name in ("box", "date", "file")), keywords="field label box"),
         "Holds 3 PHP files: box, date, file. Most mention field and label.",

@@ -50,7 +50,7 @@ OPENINGS = {
         ".github/workflows/test.yml",
         WORKFLOW,
         "yaml",
-        'Workflow "tests" of GitHub Actions: runs on push; jobs: test.',
+        'GitHub workflow "tests": runs on push; jobs: test.',
     ),
     "pyproject": (
         "pyproject.toml",
@@ -74,7 +74,12 @@ OPENINGS = {
         "Restores the nightly backup of the ledger. Needs rsync.",
     ),
     "XML": ("pom.xml", "<!--\n  Copyright X\n-->\n<project>\n<a>1</a>\n", "xml", "Configures the Maven build."),
-    "a Dockerfile": ("Dockerfile", "FROM debian\nRUN apt-get update\n", "dockerfile", "Builds a container image."),
+    "a Dockerfile": (
+        "Dockerfile",
+        "FROM debian\nRUN apt-get update\n",
+        "dockerfile",
+        "Builds a container image from debian.",
+    ),
     "a README": ("README.md", "# Tool\n\nTool counts things.\n", "markdown", "Tool counts things."),
     "an issue template": (
         ".github/ISSUE_TEMPLATE/1.md",
@@ -129,7 +134,7 @@ OPENINGS = {
         "CMakeLists.txt",
         "# Copyright X\nproject(rows)\n",
         "cmake",
-        "Configures the CMake build.",
+        "Configures the CMake build of the project rows.",
     ),
     "a list of names": (".toolignore", "*.py\nbuild/\ndist/\n*.egg\n", "text", "Lines of text: *.py; build/; dist/"),
     "badges that are links by reference": (

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.document import Level
-from codesum_pipeline.texts.summaries.extractive.data_statements import data_statement
+from codesum_pipeline.texts.summaries.extractive.data_statements import data_statement, documents_of
 from codesum_pipeline.texts.summaries.extractive.extractive_parents import write_file
 from codesum_pipeline.texts.summaries.extractive.text_files import write_text_file
 from codesum_pipeline.texts.summaries.inputs import FileInput, TextFileInput
@@ -59,9 +59,9 @@ TEXTS = {
                   "Describes the JavaScript package, its scripts and dependencies. Package till: Counts coins. "
                   "Scripts: test."),
     "services": ("docker-compose.yml", "services:\n  db:\n    image: postgres:15\n  web:\n    build: .\n", "yaml",
-                 "Starts the project's services together with Docker Compose. Starts together: db (postgres:15), web."),
+                 "Starts together with Docker Compose: db (postgres:15), web."),
     "an action": (".github/actions/x/action.yml", "name: X\ndescription: Counts\nruns:\n  using: node20\n", "yaml",
-                  "Action of GitHub: Counts."),
+                  'Action of GitHub "X": Counts.'),
     "a schema": ("coin.json", '{"$schema": "s", "title": "A coin", "properties": {"value": {}}}', "json",
                  "JSON schema of A coin with the properties value."),
     "a vector drawing": ("res/drawable/coin.xml", '<vector xmlns:a="urn:a" a:width="24dp" a:height="12dp"/>', "xml",
@@ -78,13 +78,13 @@ TEXTS = {
     "a template": ("views/index.html.erb", VIEW, "erb",
                    'Template "Reports": a table of Project, Owner; a form of due date; renders row.'),
     "a build of make": ("test/Makefile.am", "TESTS = a.sh b.sh\nTESTS += c.sh\n", "makefile",
-                        "Tests: a.sh, b.sh, c.sh."),
+                        "Tests a.sh, b.sh, c.sh."),
     "what git leaves out": (".gitignore", "# Logs\n*.log\n!keep.log\nbuild/\n", "",
                             "Lists what git leaves out: *.log, build/."),
     "a table without names": ("a.tsv", "<http://a.b/c>\tkirjat\n<http://a.b/d>\tkunnat\n", "csv",
                               'Table of values such as "kirjat", "kunnat".'),
     "a container": ("Dockerfile", "FROM debian:12\nEXPOSE 80\n", "dockerfile",
-                    "Builds a container image. Starts from debian:12; opens the port 80."),
+                    "Builds a container image from debian:12; opens the port 80."),
     "an issue template": (".github/ISSUE_TEMPLATE/bug.md", FORM, "markdown",
                           "Issue template: Bug. Tell what broke. Asks for Steps to repeat, Versions."),
     "a module of Perl": ("lib/Till/Coin.pm", POD, "perl", "Counts the coins of a till."),
@@ -251,4 +251,6 @@ def test_what_is_not_read_is_not_counted_and_a_secret_or_an_encoding_is_no_fault
 
 
 def test_a_number_that_python_refuses_to_write_is_not_said():
-    assert data_statement("a.toml", f"size = 0x{'f' * 4000}\nopen = true\n", "toml") == "Holds size, open true"
+    content = documents_of(f"size = 0x{'f' * 4000}\nopen = true\n", "toml")
+
+    assert data_statement("a.toml", content) == "Holds size, open true"
