@@ -163,11 +163,15 @@ def test_a_component_is_documented_by_its_comment(case: str) -> None:
 
 def test_members_of_two_groups_of_options_are_members_of_the_component_and_keep_their_own_ids() -> None:
     read = read_component(
-        "A.vue", options("{ data() {}, computed: { a() {} }, methods: { b() {}, data() {} }, watch: { a() {} } }")
+        "A.vue",
+        options(
+            "{ data() {}, computed: { a() {} }, methods: { b() {}, data() { function c() {} } }, watch: { a() {} } }"
+        ),
     )
 
-    assert [name for name, _, _ in names_of(read)] == ["A", "A.data", "A.a", "A.b", "A.methods.data", "A.watch.a"]
-    assert {one.parent_id for one in read.symbols[1:]} == {"A.vue::A"}
+    names = ["A", "A.data", "A.a", "A.b", "A.methods.data", "A.methods.data.c", "A.watch.a"]
+    assert [name for name, _, _ in names_of(read)] == names
+    assert {one.parent_id for one in read.symbols[1:]} == {"A.vue::A", "A.vue::A::methods::data"}
 
 
 def test_a_class_that_is_the_default_export_is_the_component() -> None:
