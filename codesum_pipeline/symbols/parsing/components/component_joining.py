@@ -26,6 +26,7 @@ _SETUP = "setup"
 _THIS = "this"
 # Rows that begin with the number of the scope that declares a name: a file's names stay a file's.
 _NAMED = ("imports", "typed", "bound")
+_MOST_BLOCKS = 100
 _OTHERS = ("constants", "extensions", "calls", "counts", "blocks", "results", "uses")
 
 
@@ -228,14 +229,16 @@ class _JoinedReferences:
         return 0 if place is None else self._first_symbol[number] + place
 
     def _is_bound(self, number: int, scope: int, name: str) -> bool:
-        """Whether a block around a place in markup binds a name."""
+        """Whether a block around a place in markup binds a name, or may: not all of a hundred are looked at."""
         read = self._read[number]
         first = len(read["symbols"])
-        while scope >= first:
+        for _ in range(_MOST_BLOCKS):
+            if scope < first:
+                return False
             scope, names = read["blocks"][scope - first]
             if name in names:
                 return True
-        return False
+        return True
 
     def _declaring(self, number: int, scope: int) -> int:
         """The same of a scope that declares a name: the names at the top of a script are the file's."""
