@@ -7,7 +7,7 @@ The query is one of tree-sitter, with the captures that its tags files use
 import re
 import tomllib
 from collections.abc import Mapping
-from functools import cache, partial
+from functools import cache, partial, reduce
 from pathlib import Path
 
 from msgspec import Struct
@@ -77,6 +77,8 @@ class OutlineTable(Struct, frozen=True, forbid_unknown_fields=True):
     follow each other are one where their kind is in `clauses`. `hidden` is a pattern of names that nobody else may use;
     where the query captures the names that a file gives away (`export`, or `export.all`), nobody else may use those
     definitions that are `local` and not among them.
+    `separator` stands between a name and its owners where both are one node. `parts` are names and pieces of the query
+    that it needs more than once: `$head` is the piece of that name, which may hold later ones.
 
     In names of several parts, the first of a pair in `words` becomes the second, as people write where they use such a
     name. `folders_share` says that the files of a folder see each other's names. `respelled` are patterns of what the
@@ -96,6 +98,8 @@ class OutlineTable(Struct, frozen=True, forbid_unknown_fields=True):
     until_next: str = ""
     clauses: str = ""
     hidden: str = ""
+    separator: str = ""
+    parts: tuple[tuple[str, str], ...] = ()
     words: tuple[tuple[str, str], ...] = ()
     folders_share: bool = False
     respelled: tuple[tuple[str, str], ...] = ()
@@ -128,10 +132,11 @@ def _in_its_place(word: bytes, match: re.Match[bytes]) -> bytes:
 def compiled_query(table: OutlineTable) -> Query:
     """The query of a table in its grammar; raises `MissingGrammar` and `WrongTable`."""
     comments = "\n".join(f"({kind}) @{COMMENT}" for kind in table.comments.split())
+    written = reduce(lambda query, part: query.replace(f"${part[0]}", part[1]), table.parts, table.query)
     if _IDLE in table.query:
         raise WrongTable(f"the query of {table.language}.toml has {_IDLE}, which always holds; use #not-match? instead")
     try:
-        query = Query(load_grammar(table.grammar), f"{table.query}\n{comments}\n(ERROR) @{ERROR}")
+        query = Query(load_grammar(table.grammar), f"{written}\n{comments}\n(ERROR) @{ERROR}")
     except QueryError as error:
         raise WrongTable(f"the query of {table.language}.toml: {error}") from error
     names = {query.capture_name(number) for number in range(query.capture_count)}

@@ -27,7 +27,7 @@ from codesum_pipeline.symbols.outlines.outline_table import (
     compiled_query,
     respelled_source,
 )
-from codesum_pipeline.symbols.parsing.bounded import NODE_STEPS, WorkBudget, parse_within_bounds
+from codesum_pipeline.symbols.parsing.bounded import NODE_STEPS, TooMuchWork, WorkBudget, parse_within_bounds
 from codesum_pipeline.symbols.parsing.comments import is_note
 from codesum_pipeline.symbols.parsing.nested_definitions import FREE_INSIDE, MAX_NESTING, MOST_INSIDE, id_part
 from codesum_pipeline.symbols.parsing.outline_pieces import Statements, TextSpan, cut_in_pieces
@@ -35,6 +35,8 @@ from codesum_pipeline.symbols.parsing.outline_pieces import Statements, TextSpan
 # So many parts of one pattern may be open at a time, which bounds the time of a query; others of the pattern are lost.
 MATCH_LIMIT = 1 << 10
 _JOINTS = (":", "(", ")")
+# A query counts in 16 bits how deep it is, and takes hours in a deeper tree.
+DEEPEST_TREE = (1 << 16) - 2
 _QUOTES = "\"'`"
 _BLANKS = b" \t\r\n\f"
 _SHOWN = re.compile(rb"[^ \t\r\n\f]")
@@ -94,8 +96,25 @@ def find_outline(table: OutlineTable, source: bytes, budget: WorkBudget) -> File
     else:
         tree = parse_within_bounds(Parser(load_grammar(table.grammar)), respelled_source(table, source), budget)
         budget.spend(NODE_STEPS * tree.root_node.descendant_count)
+        if tree.root_node.descendant_count > DEEPEST_TREE and _depth_of(tree) > DEEPEST_TREE:
+            raise TooMuchWork(f"too much work: nested more than {DEEPEST_TREE:,} deep")
         finder.add_tree(tree, QueryCursor(compiled_query(table), match_limit=MATCH_LIMIT))
     return finder.found()
+
+
+def _depth_of(tree: Tree) -> int:
+    """How many nodes are around the deepest one."""
+    cursor = tree.walk()
+    depth = deepest = 0
+    while depth >= 0:
+        if cursor.goto_first_child():
+            depth += 1
+            deepest = max(deepest, depth)
+            continue
+        while depth >= 0 and not cursor.goto_next_sibling():
+            cursor.goto_parent()
+            depth -= 1
+    return deepest
 
 
 class _Match(Struct, frozen=True):
@@ -181,7 +200,7 @@ class _Finder:
         for kind, captures in self._others:
             if kind in (CALL, TYPE):
                 named = self._named(captures, around)
-                if named is not None:
+                if named is not None and self._defined.keys().isdisjoint((named.start, named.name_start)):
                     places[kind].append(named)
                 continue
             for node in captures.get("name", captures[kind]):
@@ -209,9 +228,9 @@ class _Finder:
         if not name or place in self._defined:
             return None
         before = captures.get("scope", ())
-        scope = ".".join(self._name(node) for node in before)
+        owners, name = self._owned(before, name)
         first = min(node.start_byte for node in (*before, *names))
-        return NamedPlace(scope, name, first, place, around.at(place))
+        return NamedPlace(".".join(owners), name, first, place, around.at(place))
 
     def _nested(self) -> list[OutlineDefinition]:
         """The definitions, each inside of the one around it."""
@@ -253,6 +272,8 @@ class _Finder:
         if node.type not in starts or bodies:
             last: int = max([node.end_byte, *(body.end_byte for body in bodies)])
             return min(limit, last)
+        around = node.parent if isinstance(node, Node) else None
+        limit = min(limit, around.end_byte if around else limit)
         same = starts[node.type]
         following = bisect_right(same, node.start_byte)
         return self._shown_end(min(limit, same[following]) if following < len(same) else limit)
@@ -264,7 +285,7 @@ class _Finder:
         name = self._joined(captures.get("name", ()))
         if not name:
             return None
-        owners = [part for node in captures.get("scope", ()) for part in self._name(node).split(".") if part]
+        owners, name = self._owned(captures.get("scope", ()), name)
         around = found[parent].parts if parent is not None else ()
         code_start, node_start, docs = self._before(start)
         docs += captures.get("doc", ()) or (() if docs else self._after(match.node))
@@ -392,6 +413,13 @@ class _Finder:
         for name in (words.get(part, part) for part in parts):
             joined += name if not joined or name in _JOINTS or joined[-1] in _JOINTS else f".{name}"
         return joined
+
+    def _owned(self, owners: Sequence[Place], name: str) -> tuple[list[str], str]:
+        """What comes before a name, and the name without that."""
+        mark = self._table.separator
+        *before, last = name.split(mark) if mark else (name,)
+        said = [part for node in owners for part in self._name(node).split(mark or ".")]
+        return [part for part in (*said, *before) if part], last
 
     def _name(self, node: Place) -> str:
         """The text of a name on one line, without the quotes around it."""

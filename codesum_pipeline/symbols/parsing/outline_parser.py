@@ -17,10 +17,10 @@ from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
-from codesum_pipeline.foundation.data_model.symbol import Fact, Form, Symbol, SymbolFacts
+from codesum_pipeline.foundation.data_model.symbol import Fact, Form, Symbol, SymbolFacts, SymbolType
 from codesum_pipeline.foundation.settings.stage_settings import STEPS_PER_BYTE
 from codesum_pipeline.source.masking.secrets import SECRETS_VERSION
-from codesum_pipeline.symbols.outlines.grammars import grammars_version
+from codesum_pipeline.symbols.outlines.grammars import grammar_version
 from codesum_pipeline.symbols.outlines.outline_table import OutlineTable, outline_tables
 from codesum_pipeline.symbols.parsing.bounded import STEPS_VERSION, WorkBudget
 from codesum_pipeline.symbols.parsing.comment_kinds import is_section_title
@@ -41,7 +41,16 @@ OUTLINES_VERSION = 2
 _MOST_OF_SIGNATURE = 300
 # What a signature may end with that belongs to the body.
 _BODY_MARKS = re.compile(r"(?:\s*(?:[{(=:]|:=|->|\b(?:AS|as|begin|do|where|is|IS)\b))+\s*$|;\s*$")
-_TEXT_MARKS = re.compile(r'^\s*(?:%+\s*@doc\b|\(\*+|<#|[a-z]?"""|"|=(?:pod|begin)\b)|(?:\*+\)|#>|"""|"|\n=cut)\s*$')
+# Of texts that document.
+_TEXT_MARKS = re.compile(
+    r'^\s*(?:%+\s*@doc\b|\(\*+|<#|(?:@doc\s+)?[a-z]*"""|"|(?:=(?:pod|encoding\s+\S+)\s+)?=head1\s+NAME\b)'
+    r'|(?:\*+\)|#>|"""|"|\n=cut)\s*$'
+)
+# What begins a part of them: a command of POD, a keyword of a help.
+_PART_MARKS = re.compile(
+    r"^[ \t]*(?:=[a-z]+\d?\b|\.(?:synopsis|description|parameter|example|inputs|outputs|notes|link|component)\b)[ \t]*",
+    re.IGNORECASE | re.MULTILINE,
+)
 _NAME = re.compile(r"[^\W\d]\w*")
 # One that may have several parts.
 _PATH = re.compile(r"[^\W\d][\w.$#@-]*")
@@ -55,7 +64,7 @@ class OutlineParser:
 
     def version(self, hash_policy: HashPolicy, steps_per_byte: int = STEPS_PER_BYTE) -> str:
         """Everything besides a file's bytes that decides what is read from it."""
-        packages = f"tree-sitter/{version('tree-sitter')} {grammars_version()}"
+        packages = f"tree-sitter/{version('tree-sitter')} {grammar_version(self.table.grammar)}"
         read = f"ids/{IDS_VERSION} {COMMENTS_VERSION} {STEPS_VERSION} {steps_per_byte} {SECRETS_VERSION} {hash_policy}"
         return f"{self.table.language}/outline/{OUTLINES_VERSION}/{self.table.hash} {packages} {read}"
 
@@ -90,10 +99,12 @@ class _FileOfOutline:
     def parsed(self, text: ParsedFile) -> ParsedFile:
         """The file, from what it is as a text."""
         definitions, found = self._found.definitions, self._found
+        classes = {one.parts for one in definitions if one.type is SymbolType.CLASS}
         ids = ids_of(
             definitions,
             self._path,
-            rank=lambda one: 0,
+            # A type keeps its id, whatever constructors are defined beside it.
+            rank=lambda one: int(one.type is SymbolType.FUNCTION and one.parts in classes),
             signature=self._signature,
             source=lambda one: self._lines(one)[0],
         )
@@ -183,7 +194,7 @@ class _FileOfOutline:
         return is_section_title(texts, self._said(written), name, stands_apart=False)
 
     def _said(self, written: Sequence[str]) -> str:
-        said = doc_text([_TEXT_MARKS.sub("", text) for text in written])
+        said = doc_text([_PART_MARKS.sub("\n", _TEXT_MARKS.sub("", text)) for text in written])
         return dedent(said.encode("latin-1").decode(errors="replace")).strip()
 
     def _call_facts(self, number: int, line_map: Sequence[int]) -> tuple[Fact, ...]:

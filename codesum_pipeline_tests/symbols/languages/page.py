@@ -76,9 +76,9 @@ SECOND_TIER = """## The second tier
 A language of this tier is a table in `codesum_pipeline/symbols/outlines/`: a query of tree-sitter with the captures of
 its [tags files](https://tree-sitter.github.io/tree-sitter/4-code-navigation.html). Its grammar comes from the package
 `semble-grammars`, which unpacks it into a folder of the user's cache when a file first needs it; the variable
-`SEMBLE_GRAMMARS_CACHE_DIR` names another folder. Where a grammar cannot be loaded, the build names the files, reads
-them as texts, and tries again the next time. The table of SQL has patterns in place of a query: no grammar knows the
-dialects that people write.
+`SEMBLE_GRAMMARS_CACHE_DIR` names another folder. A grammar whose name begins with `tree-sitter-` is in a package of
+that name. Where a grammar cannot be loaded, the build names the files, reads them as texts, and tries again the next
+time. The table of SQL has patterns in place of a query: no grammar knows the dialects that people write.
 
 A file without any definition is indexed as a text. A file's text keeps all its words; the lines of a definition are
 those of the file without empty ones. A call is resolved where its name is defined once: in the file, or in all files

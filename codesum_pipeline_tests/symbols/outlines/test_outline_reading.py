@@ -121,6 +121,9 @@ def test_a_package_of_grammars_that_is_not_installed_is_named(monkeypatch: pytes
 
     with pytest.raises(MissingGrammar, match="pip install semble-grammars"):
         load_grammar("dart")
+    monkeypatch.setitem(sys.modules, "tree_sitter_perl", None)
+    with pytest.raises(MissingGrammar, match="pip install tree-sitter-perl"):
+        load_grammar("tree-sitter-perl")
 
 
 def test_a_grammar_that_the_package_does_not_have_is_named() -> None:
@@ -188,3 +191,12 @@ def test_hostile_files_end_and_give_a_file(source: str) -> None:
 
     assert parsed.facts.file_path == "lib/a.dart"
     assert sum(len(one.canonical_source) for one in parsed.symbols) <= 1_000_000 + 21 * len(source)
+
+
+def test_a_tree_that_is_too_deep_for_a_query_is_a_text_and_says_so() -> None:
+    def read(terms: int) -> ParsedFile:
+        source = f"total <- function() 1{' + 1' * terms}".encode()
+        return parse_file("sum.R", "r", source, blob="", hash_policy=HashPolicy.CANONICAL)
+
+    assert [symbol.name for symbol in read(60_000).symbols] == ["total"]
+    assert (read(70_000).symbols, read(70_000).facts.failure) == ((), "too much work: nested more than 65,534 deep")

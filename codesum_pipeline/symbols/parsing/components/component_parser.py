@@ -18,7 +18,7 @@ from codesum_pipeline.foundation.data_model.symbol import Fact, FileFacts, Impor
 from codesum_pipeline.foundation.settings.stage_settings import STEPS_PER_BYTE
 from codesum_pipeline.symbols.languages.hooks import child_of_type
 from codesum_pipeline.symbols.languages.spec import Span
-from codesum_pipeline.symbols.outlines.grammars import grammars_version
+from codesum_pipeline.symbols.outlines.grammars import grammar_version
 from codesum_pipeline.symbols.parsing.bounded import WorkBudget
 from codesum_pipeline.symbols.parsing.comment_kinds import is_prose
 from codesum_pipeline.symbols.parsing.comments import doc_text, is_about_code
@@ -256,7 +256,7 @@ class ComponentParser:
         of_scripts = (
             self._parsers[name].version(hash_policy, steps_per_byte) for name in ("javascript", "typescript", "tsx")
         )
-        return f"{self._language}/{COMPONENTS_VERSION} {grammars_version()} {' '.join(of_scripts)}"
+        return f"{self._language}/{COMPONENTS_VERSION} {grammar_version(self._language)} {' '.join(of_scripts)}"
 
     def parse(
         self, source: bytes, file_path: str, *, blob: str, hash_policy: HashPolicy, budget: WorkBudget, version: str
