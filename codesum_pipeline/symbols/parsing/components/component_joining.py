@@ -185,7 +185,8 @@ class _JoinedReferences:
         self.content: dict[str, Any] = {
             "language": self._read[0]["language"], "package": None, "exports": self._exports(),
             "symbols": [[component.name, SymbolType.CLASS.value, [component.name], [], None]],
-            "heads": [[[COMPONENT], [], 0, 0]], "around": [[-1, 0]], "receivers": [],
+            # A script does not see its component by its name, which may be that of what it imports.
+            "heads": [[[COMPONENT], [], 0, 0]], "around": [[-1, 1]], "receivers": [],
             **{group: [] for group in (*_NAMED, *_OTHERS)},
         }  # fmt: skip
         for number in range(len(parts)):
