@@ -8,6 +8,7 @@ from itertools import islice
 from msgspec.structs import replace
 from tree_sitter import Node, Parser, Tree
 
+from codesum_pipeline.foundation.data_model.errors import NotParsed
 from codesum_pipeline.foundation.data_model.file import NOTEBOOK
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.settings.stage_settings import STEPS_PER_BYTE
@@ -27,7 +28,6 @@ from codesum_pipeline.symbols.languages.spec import Span
 from codesum_pipeline.symbols.parsing.bounded import (
     NODE_STEPS,
     STEPS_VERSION,
-    TooCostly,
     TooMuchWork,
     WorkBudget,
     parse_within_bounds,
@@ -389,11 +389,13 @@ def _parse_text_of(
 
 def documentation_spans(path: str, language: str, source: bytes, starts: Container[int]) -> list[Span]:
     """The bytes, in order, of what documents the definitions that start in these lines (1-based) of a file."""
-    parser = PARSERS.get(language)
-    if parser is None:
-        return []
+    parser, budget = PARSERS.get(language), usual_budget(source)
     try:
-        read = parser.reading(source, path, hash_policy=HashPolicy.CANONICAL, budget=usual_budget(source))
-    except (NothingParsed, TooMuchWork, TooCostly):
-        return []
-    return read.reader.documentation(starts)
+        if parser is not None:
+            reading = parser.reading(source, path, hash_policy=HashPolicy.CANONICAL, budget=budget)
+            return reading.reader.documentation(starts)
+        if (components := COMPONENT_PARSERS.get(language)) is not None:
+            return components.documentation(source, path, starts, budget)
+    except (NothingParsed, TooMuchWork, NotParsed):
+        pass
+    return []

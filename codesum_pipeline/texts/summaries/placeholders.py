@@ -19,6 +19,7 @@ from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
     make_sentence,
     word_set,
 )
+from codesum_pipeline.texts.summaries.extractive.component_statements import is_component
 from codesum_pipeline.texts.summaries.extractive.composing import MAX_INTENT, MAX_SUMMARY
 from codesum_pipeline.texts.summaries.extractive.name_clauses import clause_of_function
 from codesum_pipeline.texts.summaries.extractive.words import choose_keywords, place_of
@@ -92,7 +93,8 @@ def _template(document: AnyInput, name: str) -> tuple[str, Level]:
             return make_printable(document.signature.replace('"', "")), Level.CLASS
         case ClassInput():
             bases = f", derived from {', '.join(map(make_printable, document.bases[:3]))}" if document.bases else ""
-            return f"Class {name} without members of its own{bases}", Level.CLASS
+            kind = "Component" if is_component(document) else "Class"
+            return f"{kind} {name} without members of its own{bases}", Level.CLASS
         case ModuleInput():
             return f"Folder {name} with nothing but empty files", Level.MODULE
         case TextFileInput() if document.text.strip():

@@ -1,10 +1,12 @@
 """What is wrong with a component is named or read as text; the rest of it, and all other files, are read."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.symbols.outlines.grammars import load_grammar
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.symbols.components.reading import names_of, read_component
@@ -146,3 +148,35 @@ def test_one_bad_component_stops_no_other_file(tmp_path: Path) -> None:
     assert told["src/bad/deep.vue"].startswith("too much work: more than ")
     symbols = {row["id"] for row in ws.tables.read("symbols", ws.key).to_pylist()}
     assert "src/Basket.vue::Basket::clear" in symbols
+
+
+@pytest.fixture
+def unloaded() -> Iterator[None]:
+    """No grammar is loaded before, nor stays so after."""
+    from semble_grammars import loader
+
+    caches = (load_grammar, loader.get_language, loader._platform_manifest)
+    for cache in caches:
+        cache.cache_clear()
+    yield
+    for cache in caches:
+        cache.cache_clear()
+
+
+def test_components_whose_grammar_cannot_be_loaded_are_named_and_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unloaded: None
+) -> None:
+    repo = GitRepo.create(tmp_path / "repository", {"a.vue": ONE, "b.ts": SAVE})
+    ws = workspace_of(open_home(tmp_path / "home"), RepositoryEntry("shop", str(repo.path)))
+    blocked = tmp_path / "no-folder"
+    blocked.write_text("")
+    monkeypatch.setenv("SEMBLE_GRAMMARS_CACHE_DIR", str(blocked))
+    failures = build(ws, may_fail=True)["symbols"].failures
+
+    assert [failure.item for failure in failures] == ["a.vue"]
+    assert "SEMBLE_GRAMMARS_CACHE_DIR" in failures[0].reason
+    assert {row["id"] for row in ws.tables.read("symbols", ws.key).to_pylist()} == {"b.ts::save"}
+
+    monkeypatch.setenv("SEMBLE_GRAMMARS_CACHE_DIR", str(tmp_path / "grammars"))
+    assert build(ws)["symbols"].failures == ()
+    assert "a.vue::A" in ws.tables.read("symbols", ws.key)["id"].to_pylist()

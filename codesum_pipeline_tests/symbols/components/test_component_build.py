@@ -134,6 +134,8 @@ def test_a_component_is_documented_by_its_comment_and_its_words_are_those_of_its
     assert summaries["src/Basket.vue::Basket"].startswith("The basket of the customer.")
     assert summaries["src/Rating.svelte::Rating"].startswith("Stars that a customer gives.")
     assert summaries["src/pages/home.astro::Home"].startswith("The first page of the shop.")
+    assert summaries["src/Star.svelte::Star"] == "Takes the number size (optional) and the flag filled. Emits click."
+    assert summaries["src/layouts/Layout.astro::Layout"] == "Component Layout without members of its own."
     assert "fortnight" in sources[CARD] and "teal" in sources[CARD]
 
 

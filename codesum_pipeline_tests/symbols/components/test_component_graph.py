@@ -142,3 +142,14 @@ def test_one_broken_expression_in_markup_hides_no_other() -> None:
     code = f"<script setup>\nfunction save() {{}}\n</script>\n{template}"
 
     assert set(calls_of({"A.vue": code})) == {("A.vue::A", "A.vue::A::save")}
+
+
+def test_an_element_of_the_components_own_name_is_what_the_file_imports() -> None:
+    button = "<script>\nimport Button from './base/Button.svelte'\n</script>\n<Button/>"
+    recursive = {"Tree.vue": "<template><Tree/></template>"}
+
+    assert set(calls_of({"Button.svelte": button, "base/Button.svelte": "<b/>"})) == {
+        ("Button.svelte::Button", "base/Button.svelte::Button")
+    }
+    assert set(calls_of({"Button.svelte": button})) == set()
+    assert set(calls_of(recursive)) <= {("Tree.vue::Tree", "Tree.vue::Tree")}

@@ -3,6 +3,7 @@
 import pytest
 
 from codesum_pipeline.symbols.parsing.components.component_names import component_name
+from codesum_pipeline.symbols.parsing.parsers import documentation_spans
 from codesum_pipeline_tests.symbols.components.reading import fields_of, names_of, read_component
 
 NAMES = {
@@ -131,7 +132,21 @@ DOCUMENTED = {
         "<script>\n/** A card. */\nexport default {}\n</script>",
         "A card.",
     ),
-    "a comment at the top of the frontmatter": ("A.astro", "---\n// A card.\n\nconst a = 1\n---\n<b/>", "A card."),
+    "a comment at the top of the frontmatter": (
+        "A.astro",
+        "---\n// A card of a user.\n\nconst a = 1\n---\n<b/>",
+        "A card of a user.",
+    ),
+    "no comment behind an import": (
+        "A.vue",
+        "<script>\nimport a from 'a' // the letter a\n\nexport default {}\n</script>",
+        None,
+    ),
+    "no import that is left out": (
+        "A.vue",
+        "<script>\n// import a from 'the/place/of/a'\n\nexport default {}\n</script>",
+        None,
+    ),
     "no comment about a property": ("A.svelte", "<script>\n/** The title. */\nexport let title\n</script>", None),
     "several lines": ("A.astro", "---\n// A card\n// of a user.\nimport a from 'a'\n---\n<b/>", "A card\nof a user."),
     "no licence": ("A.vue", "<!-- Copyright 2024 The Authors -->\n" + setup("f()"), None),
@@ -148,11 +163,15 @@ def test_a_component_is_documented_by_its_comment(case: str) -> None:
 
 def test_members_of_two_groups_of_options_are_members_of_the_component_and_keep_their_own_ids() -> None:
     read = read_component(
-        "A.vue", options("{ data() {}, computed: { a() {} }, methods: { b() {}, data() {} }, watch: { a() {} } }")
+        "A.vue",
+        options(
+            "{ data() {}, computed: { a() {} }, methods: { b() {}, data() { function c() {} } }, watch: { a() {} } }"
+        ),
     )
 
-    assert [name for name, _, _ in names_of(read)] == ["A", "A.data", "A.a", "A.b", "A.methods.data", "A.watch.a"]
-    assert {one.parent_id for one in read.symbols[1:]} == {"A.vue::A"}
+    names = ["A", "A.data", "A.a", "A.b", "A.methods.data", "A.methods.data.c", "A.watch.a"]
+    assert [name for name, _, _ in names_of(read)] == names
+    assert {one.parent_id for one in read.symbols[1:]} == {"A.vue::A", "A.vue::A::methods::data"}
 
 
 def test_a_class_that_is_the_default_export_is_the_component() -> None:
@@ -180,3 +199,10 @@ def test_the_source_of_a_component_has_its_scripts_and_markup_in_order_without_s
     assert component.canonical_source == "component A\n<template>\n<p>words</p>\n</template>\nrun(1);"
     assert component.line_map == (1, 1, 2, 3, 8)
     assert "p{}" in read.facts.source
+
+
+def test_what_documents_a_function_of_a_component_is_found_at_its_bytes() -> None:
+    source = ("<template><p/></template>\n" + setup("/** Saves. */\nfunction save() {}")).encode()
+    start = source.index(b"/**")
+
+    assert documentation_spans("A.vue", "vue", source, {4}) == [(start, start + len("/** Saves. */"))]

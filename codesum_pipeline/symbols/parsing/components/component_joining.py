@@ -26,6 +26,7 @@ _SETUP = "setup"
 _THIS = "this"
 # Rows that begin with the number of the scope that declares a name: a file's names stay a file's.
 _NAMED = ("imports", "typed", "bound")
+_MOST_BLOCKS = 100
 _OTHERS = ("constants", "extensions", "calls", "counts", "blocks", "results", "uses")
 
 
@@ -81,13 +82,17 @@ class _Joiner:
         return id_.removeprefix(f"{self._path}{SEPARATOR}")
 
     def _named(self, part: ComponentPart) -> Iterator[tuple[str, str]]:
-        """The ids of a part's symbols without the path, each with the one in the file."""
+        """The ids of a part's symbols without the path, each with the one in the file. A member of a group of options
+        keeps its group where the component has another member of its name."""
         class_ = default_class(part.parsed) if part.kind is ScriptRole.MODULE else None
         root = class_.name if class_ is not None else _DEFAULT
+        grouped: set[str] = set()
         for symbol in part.parsed.symbols if part.kind is not ScriptRole.MARKUP else ():
             local = self._local(symbol.id)
             found = self._renamed(local, part, root)
-            if found in self._taken and found != self._name:
+            is_taken = found in self._taken and found != self._name
+            if is_taken or local.rpartition(SEPARATOR)[0] in grouped:
+                grouped.add(local)
                 found = self._renamed(local, part, root, is_flat=False)
             self._taken.add(found)
             yield local, found
@@ -103,33 +108,28 @@ class _Joiner:
 
     def join(self, modules: Sequence[Import]) -> JoinedParts:
         """Symbols keep their order in each part; the ones without a name come last."""
-        found: list[Symbol] = []
-        for part, names in zip(self._parts, self._locals, strict=True):
-            found += (
-                [
-                    self._moved(one, names)
-                    for one in part.parsed.symbols
-                    if names.get(self._local(one.id), "") != self._name
-                ]
-                if part.kind is not ScriptRole.MARKUP
-                else []
-            )
-        found = [*(one for one in found if not one.is_unnamed), *(one for one in found if one.is_unnamed)]
+        parts = list(zip(self._parts, self._locals, strict=True))
+        found = [
+            self._moved(one, names)
+            for part, names in parts
+            for one in part.parsed.symbols
+            if names.get(self._local(one.id), self._name) != self._name
+        ]
         content = _JoinedReferences(self._component, self._parts, self._locals).content
         content["imports"] += [[-1, one.module, None, None, 0] for one in modules]
+        imports = [
+            replace(one, scope_id=self._moved_id(one.scope_id, names))
+            for part, names in parts
+            for one in part.parsed.facts.imports
+        ]
         places = [place for part in self._parts for place in self._places(part)]
         return JoinedParts(
-            symbols=(self._component, *found),
+            symbols=(self._component, *sorted(found, key=lambda symbol: symbol.is_unnamed)),
             references=json.dumps(content, ensure_ascii=False, separators=(",", ":")),
             exports=tuple(content["exports"]),
-            imports=tuple([
-                replace(one, scope_id=self._moved_id(one.scope_id, names))
-                for part, names in zip(self._parts, self._locals, strict=True)
-                if part.kind is not ScriptRole.MARKUP
-                for one in part.parsed.facts.imports
-            ] + [*modules]),
+            imports=(*imports, *modules),
             call_places=tuple(places),
-        )  # fmt: skip
+        )
 
     @staticmethod
     def _places(part: ComponentPart) -> Sequence[int]:
@@ -185,7 +185,8 @@ class _JoinedReferences:
         self.content: dict[str, Any] = {
             "language": self._read[0]["language"], "package": None, "exports": self._exports(),
             "symbols": [[component.name, SymbolType.CLASS.value, [component.name], [], None]],
-            "heads": [[[COMPONENT], [], 0, 0]], "around": [[-1, 0]], "receivers": [],
+            # A script does not see its component by its name, which may be that of what it imports.
+            "heads": [[[COMPONENT], [], 0, 0]], "around": [[-1, 1]], "receivers": [],
             **{group: [] for group in (*_NAMED, *_OTHERS)},
         }  # fmt: skip
         for number in range(len(parts)):
@@ -229,14 +230,16 @@ class _JoinedReferences:
         return 0 if place is None else self._first_symbol[number] + place
 
     def _is_bound(self, number: int, scope: int, name: str) -> bool:
-        """Whether a block around a place in markup binds a name."""
+        """Whether a block around a place in markup binds a name, or may: not all of a hundred are looked at."""
         read = self._read[number]
         first = len(read["symbols"])
-        while scope >= first:
+        for _ in range(_MOST_BLOCKS):
+            if scope < first:
+                return False
             scope, names = read["blocks"][scope - first]
             if name in names:
                 return True
-        return False
+        return True
 
     def _declaring(self, number: int, scope: int) -> int:
         """The same of a scope that declares a name: the names at the top of a script are the file's."""

@@ -4,7 +4,7 @@ The parser of a script sees the whole file with blanks for all else, so that eac
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import pairwise, takewhile
 from typing import Protocol
 
@@ -20,6 +20,7 @@ from codesum_pipeline.symbols.languages.hooks import child_of_type
 from codesum_pipeline.symbols.languages.spec import Span
 from codesum_pipeline.symbols.outlines.grammars import grammar_version
 from codesum_pipeline.symbols.parsing.bounded import WorkBudget
+from codesum_pipeline.symbols.parsing.comment_kinds import is_prose
 from codesum_pipeline.symbols.parsing.comments import doc_text, is_about_code
 from codesum_pipeline.symbols.parsing.components.astro_markup import read_astro
 from codesum_pipeline.symbols.parsing.components.component_blocks import (
@@ -49,6 +50,8 @@ from codesum_pipeline.symbols.parsing.text import ParsedFile, content_hash, coun
 COMPONENTS_VERSION = 1
 _MOST_TOLD = 5
 _LONGEST_RUN = 40
+# Code that is left out.
+_LEFT_OUT = re.compile(r"(?:import|export)\b[^\n]{0,200}\bfrom\b")
 _NOT_LINE_ENDS = re.compile(rb"[^\n]+")
 _MARKUP_LANGUAGE = "tsx"
 # A canonical line of the file with its real line.
@@ -210,12 +213,12 @@ class _ComponentFile:
         """The comments of the scripts that are about the component: right above a default export, else what a script
         begins with that is not right above something else than an import."""
         tops = [script.reading.tree.root_node.named_children for script in scripts]
-        pairs = [pair for top in tops for pair in pairwise(top) if _is_default(pair[1])]
+        above_defaults = (before for top in tops for before, node in pairwise(top) if _is_default(before, node))
+        yield from filter(None, map(self._said_above, above_defaults))
         heads = [takewhile(lambda pair: pair[0].type == "comment", pairwise(top)) for top in tops]
-        pairs += [pair for head in heads for pair in head if _stands_apart(*pair)]
-        for before, _ in pairs:
-            text = self._said_above(before)
-            if text and not text.startswith("@") and is_about_code(text):
+        for comment in (before for head in heads for before, node in head if _stands_apart(before, node)):
+            text = self._said_above(comment)
+            if is_prose(text) and not _LEFT_OUT.match(text):
                 yield text
 
     def _said_above(self, node: Node) -> str:
@@ -227,11 +230,14 @@ class _ComponentFile:
                 break
             run.insert(0, above)
             above = above.prev_named_sibling if len(run) < _LONGEST_RUN else None
-        return doc_text([self.source[one.start_byte : one.end_byte].decode() for one in run]).strip()
+        text = doc_text([self.source[one.start_byte : one.end_byte].decode() for one in run]).strip()
+        return text if is_about_code(text) else ""
 
 
-def _is_default(node: Node) -> bool:
-    return node.type == "export_statement" and child_of_type(node, "default") is not None
+def _is_default(before: Node, node: Node) -> bool:
+    """Whether a comment is right above a default export."""
+    is_export = node.type == "export_statement" and child_of_type(node, "default") is not None
+    return is_export and before.type == "comment" and before.end_point.row + 1 == node.start_point.row
 
 
 def _stands_apart(comment: Node, node: Node) -> bool:
@@ -268,6 +274,13 @@ class ComponentParser:
         if markup.statements:
             parts.append(self._markup_part(file, markup, budget))
         return file.parsed(blocks, scripts, markup, parts, blob=blob, version=version)
+
+    def documentation(self, source: bytes, file_path: str, starts: Container[int], budget: WorkBudget) -> list[Span]:
+        """The bytes, in order, of what documents the functions and classes that start in these lines of the scripts;
+        raises as `parse`."""
+        file = _ComponentFile(self._language, source, file_path, HashPolicy.CANONICAL)
+        scripts = self._scripts(file, read_blocks(self._language, source, budget), budget)
+        return sorted(span for one in scripts for span in one.reading.reader.documentation(starts))
 
     def _scripts(self, file: _ComponentFile, blocks: ComponentBlocks, budget: WorkBudget) -> tuple[ScriptPart, ...]:
         """The scripts that are read together are parts: all of Astro's, each one of the others; one part at least."""

@@ -22,6 +22,11 @@ from codesum_pipeline.texts.summaries.author_texts.prose import read_prose
 from codesum_pipeline.texts.summaries.extractive.class_members import telling_children
 from codesum_pipeline.texts.summaries.extractive.class_statements import ClassSaid, only_names, statements_of_class
 from codesum_pipeline.texts.summaries.extractive.code_facts import find_telling_texts
+from codesum_pipeline.texts.summaries.extractive.component_statements import (
+    events_of,
+    statements_of_component,
+    with_properties_alone,
+)
 from codesum_pipeline.texts.summaries.extractive.composing import (
     ExtractiveText,
     bare_name,
@@ -78,8 +83,9 @@ _KINDS = word_table("kinds")
 _FUNCTION_TYPE = re.compile(r"^(?:export |declare )*type \w{1,80}(?:<[^=]{0,80}>)? = \(")
 
 
-def write_class(class_: ClassInput) -> ExtractiveText:
+def write_class(whole: ClassInput) -> ExtractiveText:
     """Write one class's text from its head and its members' names and texts."""
+    class_, events = with_properties_alone(whole), events_of(whole)
     doc = docstring_of(class_)
     opening, _ = opening_of(doc)
     kind = _kind(class_)
@@ -103,7 +109,7 @@ def write_class(class_: ClassInput) -> ExtractiveText:
     place = place_of(class_.id.partition("::")[0])
     return compose_text(
         class_,
-        statements_of_class(class_, kind, fields, said),
+        statements_of_component(whole, statements_of_class(class_, kind, fields, said)),
         name=f"{capitalize(kind)} {name_in_words(class_.name)}.",
         part=part_of(place, class_.holder),
         source=PurposeSource.DOCSTRING
@@ -111,7 +117,7 @@ def write_class(class_: ClassInput) -> ExtractiveText:
         else PurposeSource.NAME
         if clause or not theme
         else PurposeSource.CHILDREN,
-        words=[(class_.name, NAME), *((name, PARAMETER) for name in (*class_.bases, *fields, *methods))],
+        words=[(class_.name, NAME), *((name, PARAMETER) for name in (*class_.bases, *fields, *events, *methods))],
         prose=doc.sentences,
         own=own_names(class_),
         path=class_.id.partition("::")[0],
