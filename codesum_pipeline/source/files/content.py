@@ -178,7 +178,8 @@ def judge_content(
         reason = SkipReason.GENERATED
     elif is_only_keys(path, text, language):
         reason = SkipReason.KEYS
-    elif is_minified(text, language):
+    elif encoding is not _OF_NOTEBOOK and is_minified(text, language):
+        # A paragraph of a notebook may be one long line.
         reason = SkipReason.MINIFIED
     return ContentDecision(language, reason, encoding)
 
