@@ -264,6 +264,7 @@ BAD = {
     "a version of a wrong type": (b'{"nbformat": "4"}', "Expected `int`, got `str` - at `$.nbformat`"),
     "cells of a wrong type": (b'{"nbformat": 4, "cells": null}', "Expected `array`, got `null` - at `$.cells`"),
     "a cell of a wrong type": (b'{"nbformat": 4, "cells": [3]}', "Expected `object`, got `int` - at `$.cells[0]`"),
+    "a cell without a kind": (of_cells({"source": "a"}), "missing required field `cell_type` - at `$.cells[0]`"),
     "a kind of a wrong type": (of_cells({"cell_type": 1}), "at `$.cells[0].cell_type`"),
     "a source of a wrong type": (of_cells({"source": {"a": 1}}), "Expected `str | array`, got `object`"),
     "a line of a wrong type": (of_cells({"source": ["a", None]}), "at `$.cells[0].source[1]`"),
@@ -315,20 +316,26 @@ def test_a_pointer_of_git_lfs_is_one() -> None:
     assert judge_content("a.ipynb", pointer).reason is SkipReason.LFS_POINTER
 
 
-def test_the_script_has_a_limit_and_its_outputs_do_not_count() -> None:
+def test_cells_have_a_limit_where_nobody_gives_one() -> None:
+    with pytest.raises(SkippedFile, match="its cells have 17,000,000 bytes, more than 16,777,216"):
+        read(notebook([("code", "\n" * 17_000_000)]))
+
+
+def test_cells_have_a_limit_and_its_outputs_do_not_count() -> None:
     plots = notebook([("code", "a = 1")], plot="A" * 5_000_000).encode()
     text = notebook([("code", "a = 1\n" * 200_000)]).encode()
 
     assert judge_content("a.ipynb", plots, most_of_notebook=1_000_000).reason is None
     large = judge_content("a.ipynb", text, most_of_notebook=1_000_000)
     assert large.reason is SkipReason.TOO_LARGE
-    assert large.problem == "its cells have 1,200,012 bytes, more than 1,000,000"
+    assert large.problem == "its cells have 1,200,000 bytes, more than 1,000,000"
 
 
 def test_a_hundred_plots_cost_no_memory_besides_their_bytes() -> None:
     plot = base64.b64encode(random.Random(1).randbytes(150_000)).decode()
     data = notebook([("code", f"plot({number})") for number in range(100)], plot=plot).encode()
     read_notebook(data)
+    data += b"\n"
     tracemalloc.start()
     found = read_notebook(data)
     _, peak = tracemalloc.get_traced_memory()
