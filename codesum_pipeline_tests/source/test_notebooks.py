@@ -14,7 +14,7 @@ from codesum_pipeline.foundation.data_model.errors import SkippedFile
 from codesum_pipeline.foundation.data_model.file import NOTEBOOK, SkipReason
 from codesum_pipeline.foundation.data_model.notebook_cells import cell_at
 from codesum_pipeline.foundation.language_facts.file_languages import language_of_kernel
-from codesum_pipeline.source.files.content import judge_content, lines_of, text_of, without_outputs
+from codesum_pipeline.source.files.content import bytes_of_text, judge_content, lines_of, text_of, without_outputs
 from codesum_pipeline.source.files.encodings import read_other_version
 from codesum_pipeline.source.files.notebooks import NotebookScript, read_notebook, slim_notebook
 from codesum_pipeline_tests.support.notebooks import notebook
@@ -329,6 +329,11 @@ def test_cells_have_a_limit_and_its_outputs_do_not_count() -> None:
     large = judge_content("a.ipynb", text, most_of_notebook=1_000_000)
     assert large.reason is SkipReason.TOO_LARGE
     assert large.problem == "its cells have 1,200,000 bytes, more than 1,000,000"
+
+
+def test_the_size_of_a_notebook_says_little_about_its_cells() -> None:
+    assert (bytes_of_text("a.ipynb", 30_000_000), bytes_of_text("a.ipynb", 500)) == (20_000, 500)
+    assert bytes_of_text("a.py", 30_000_000) == 30_000_000
 
 
 def test_a_hundred_plots_cost_no_memory_besides_their_bytes() -> None:
