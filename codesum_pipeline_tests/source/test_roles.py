@@ -24,6 +24,7 @@ CASES = {
     "examples/chat/main.go": FileRole.EXAMPLE,
     "benchmarks/parse.cpp": FileRole.EXAMPLE,
     "docs/conf.py": FileRole.EXAMPLE,
+    "analysis/churn.ipynb": FileRole.EXAMPLE,
     "src/example.py": FileRole.SOURCE,
     "sample.rs": FileRole.SOURCE,
 }

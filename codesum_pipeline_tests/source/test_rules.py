@@ -53,6 +53,14 @@ def test_text_that_no_one_reads_is_skipped(path: str) -> None:
     assert why(rules_of(), path) is SkipReason.SKIP_PATTERN
 
 
+def test_a_notebook_has_a_limit_of_its_own() -> None:
+    rules = rules_of(scan=ScanSettings(max_file_size_mb=1))
+
+    assert rules.why_skipped("a.ipynb", mode="100644", size=40_000_000) is None
+    assert rules.why_skipped("a.ipynb", mode="100644", size=60_000_000) is SkipReason.TOO_LARGE
+    assert rules.why_skipped("a.py", mode="100644", size=2_000_000) is SkipReason.TOO_LARGE
+
+
 def test_skip_patterns_add_to_the_defaults_and_take_them_back() -> None:
     rules = rules_of(scan=ScanSettings(skip_patterns=("fixtures/", "!*.svg")))
 

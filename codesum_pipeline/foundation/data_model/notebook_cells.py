@@ -1,9 +1,12 @@
 """A place in a notebook as a person looks for it."""
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
 from msgspec import Struct
+
+_TOLD = re.compile(r" \(cell \d{1,9}, line \d{1,9}\)\Z")
 
 
 class NotebookCell(Struct, frozen=True):
@@ -26,6 +29,11 @@ def cell_at(marks: Sequence[int], line: int) -> NotebookCell | None:
 def cell_fields(place: NotebookCell | None) -> dict[str, int | None]:
     """A place as fields of an answer."""
     return {"cell": place.cell, "cell_line": place.cell_line} if place else {"cell": None, "cell_line": None}
+
+
+def without_cell(text: str) -> str:
+    """A place as an answer shows it, without the cell: `a.ipynb:3-5 (cell 2, line 1)` becomes `a.ipynb:3-5`."""
+    return _TOLD.sub("", text)
 
 
 def told_cell(cell: int | None, line: int | None) -> str:

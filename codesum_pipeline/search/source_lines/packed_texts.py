@@ -20,10 +20,12 @@ from msgspec import Struct
 from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import SkippedFile
+from codesum_pipeline.foundation.data_model.file import NOTEBOOK
 from codesum_pipeline.foundation.store.locks import lock_exclusively
 from codesum_pipeline.indexes.file_formats.stored_zip import Array, Bytes, map_bytes, map_npy, write_npy
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.source.files.content import lines_of
+from codesum_pipeline.source.files.notebooks import NOTEBOOKS_VERSION
 from codesum_pipeline.source.git.git import BlobReader
 from codesum_pipeline.source.git.trees import read_tree, tree_of_commit
 
@@ -31,7 +33,8 @@ _TEXT, _STARTS, _FILES = "text", "starts.npy", "files.json"
 _ASIDE = ".aside-"
 _BUFFER = 1 << 20
 
-# What the text of a file is made from: its path, its blob, and its encoding where that is not UTF-8.
+# What the text of a file is made from: its path, its blob, and its encoding where that is not UTF-8; of a notebook what
+# reads it.
 FileKey = tuple[str, str, str]
 
 
@@ -124,14 +127,16 @@ def _keys_of(index: PublishedIndex, mirror: Path, timeout_s: float) -> list[File
         file.path.decode("utf-8", "replace"): file.blob for file in read_tree(tree, git_dir=mirror, timeout_s=timeout_s)
     }
     paths = (index.ids[row] for row in index.rows_at(Level.FILE))
-    return [(path, blobs.get(path, ""), encodings.get(path, "")) for path in paths]
+    read_as = {path: NOTEBOOKS_VERSION if name == NOTEBOOK else name for path, name in encodings.items()}
+    return [(path, blobs.get(path, ""), read_as.get(path, "")) for path in paths]
 
 
 def _read(mirror: Path, keys: Sequence[FileKey]) -> Generator[bytes | None, None, None]:
     """The text of each file; None for one that the mirror lacks, empty for what is no text."""
     with BlobReader(mirror) as reader:
         contents = reader.read_many(blob for _, blob, _ in keys if blob)
-        for path, blob, encoding in keys:
+        for path, blob, read_as in keys:
+            encoding = NOTEBOOK if read_as == NOTEBOOKS_VERSION else read_as
             data = next(contents) if blob else None
             try:
                 yield None if data is None else lines_of(path, data, encoding or None)

@@ -157,28 +157,26 @@ def judge_content(
     path: str, data: bytes, declared: Sequence[DeclaredEncoding] = (), *, most_of_notebook: int | None = None
 ) -> ContentDecision:
     """A pure function of name and content, and of the encodings that others declare. `most_of_notebook` are the bytes
-    that the script of a notebook may have; the size of any other file is known without its content."""
+    that the cells of a notebook may have; the size of any other file is known without its content."""
     language = language_of_file(path, data)
     reason = None
     if data.startswith(_LFS_POINTER):
         return ContentDecision(language, SkipReason.LFS_POINTER)
     try:
         if is_notebook(path):
-            notebook = read_notebook(data)
+            notebook = read_notebook(data, most_bytes=most_of_notebook)
             language, text, encoding = notebook.language, notebook.script, _OF_NOTEBOOK
         else:
             read = read_text(data, language, declared)
             text, encoding = read.text, read.encoding
     except SkippedFile as skipped:
         return ContentDecision(language, SkipReason(skipped.reason), problem=skipped.detail)
-    if most_of_notebook is not None and encoding is _OF_NOTEBOOK and (size := len(text.encode())) > most_of_notebook:
-        problem = f"its cells have {size:,} bytes, more than {most_of_notebook:,}"
-        return ContentDecision(language, SkipReason.TOO_LARGE, problem=problem)
     if is_generated(text, language):
         reason = SkipReason.GENERATED
     elif is_only_keys(path, text, language):
         reason = SkipReason.KEYS
-    elif is_minified(text, language):
+    elif encoding is not _OF_NOTEBOOK and is_minified(text, language):
+        # A paragraph of a notebook may be one long line.
         reason = SkipReason.MINIFIED
     return ContentDecision(language, reason, encoding)
 

@@ -23,9 +23,10 @@ from codesum_pipeline.foundation.language_facts.language_profiles import profile
 
 # Part of the versions of the scan and of all parsers: raise it with any change of what is read from a notebook.
 NOTEBOOKS_VERSION = "notebooks/1"
-# A limit of its own, for a notebook is mostly outputs; code hosts take no larger files. Its script has the limit of
-# other files.
-LARGEST_NOTEBOOK_BYTES = 100 * 1024 * 1024
+# A limit of its own, for a notebook is mostly outputs; code hosts warn of larger files. Its cells have the limit of
+# other files, and at most this one: a script is lines in memory.
+LARGEST_NOTEBOOK_BYTES = 50 * 1024 * 1024
+_MOST_BYTES_OF_CELLS = 16 * 1024 * 1024
 
 _MARK = "%% cell"
 _CODE, _MARKDOWN, _HEADING, _RAW = "code", "markdown", "heading", "raw"
@@ -59,14 +60,15 @@ class NotebookScript(Struct, frozen=True):
 
 
 class _Cell(Struct):
-    cell_type: str = ""
+    # Without it, a few bytes would be a cell: a file could have more of them than memory holds.
+    cell_type: str
     source: str | list[str] = ""
 
 
 class _OldCell(Struct):
     """A cell of nbformat 3, of which a heading has a level."""
 
-    cell_type: str = ""
+    cell_type: str
     source: str | list[str] = ""
     input: str | list[str] = ""
     level: int = 1
@@ -115,9 +117,13 @@ class _Slim(Struct):
     cells: list[_Cell]
 
 
-def read_notebook(data: bytes) -> NotebookScript:
-    """What a notebook's bytes say. Raises `SkippedFile` for those of no notebook that is known."""
+def read_notebook(data: bytes, *, most_bytes: int | None = None) -> NotebookScript:
+    """What a notebook's bytes say. Raises `SkippedFile` for those of no notebook that is known, and for one whose cells
+    have more than `most_bytes`."""
     slim = _slim(data)
+    most = min(_MOST_BYTES_OF_CELLS, most_bytes or _MOST_BYTES_OF_CELLS)
+    if (size := sum(len(_text_of(cell.source).encode()) for cell in slim.cells)) > most:
+        raise SkippedFile(SkipReason.TOO_LARGE, f"its cells have {size:,} bytes, more than {most:,}")
     said, kernel = slim.metadata.language_info, slim.metadata.kernelspec
     language = language_of_kernel(said.name or kernel.language, said.file_extension)
     is_read = is_program(language) and language not in unread_languages()
@@ -149,7 +155,7 @@ def slim_notebook(data: bytes) -> bytes:
 
 def _slim(data: bytes) -> _Slim:
     data = data.removeprefix(codecs.BOM_UTF8)
-    if not data.strip():
+    if not data or data.isspace():
         raise _unreadable("the file is empty")
     kernel = ""
     try:

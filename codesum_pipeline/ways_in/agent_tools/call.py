@@ -20,6 +20,7 @@ from codesum_pipeline.foundation.data_model.errors import (
 )
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.foundation.data_model.nearest_names import nearest_names
+from codesum_pipeline.foundation.data_model.notebook_cells import without_cell
 from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text, some_of
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
@@ -52,6 +53,7 @@ def documents_with_id(indexes: Sequence[PublishedIndex], doc_id: str) -> list[In
 def documents_meant(indexes: Sequence[PublishedIndex], text: str) -> list[IndexedDocument]:
     """The documents that a text names: by their id, else the innermost ones at `path:line` or `path:first-last`, else
     by name or qualified name, as `Class.method` or `Class::method`; namespaces only where nothing else has the name."""
+    text = without_cell(text)
     found = documents_with_id(indexes, text)
     path, _, lines = text.rpartition(":")
     first = lines.partition("-")[0]

@@ -10,7 +10,7 @@ from pydantic import Field
 from codesum_pipeline.foundation.data_model.document import LONG_LINES, Level
 from codesum_pipeline.foundation.data_model.errors import CodesumError, ConfigurationError, NotIndexedFile
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
-from codesum_pipeline.foundation.data_model.notebook_cells import told_cell
+from codesum_pipeline.foundation.data_model.notebook_cells import told_cell, without_cell
 from codesum_pipeline.foundation.data_model.printable import clean_text, count_noun, one_line, shorten_text, some_of
 from codesum_pipeline.search.retrieval.hits import best_lines
 from codesum_pipeline.search.retrieval.passages import find_passage
@@ -141,7 +141,7 @@ def _found(call: ToolContext, arguments: ReadArguments) -> tuple[list[IndexedDoc
     kind: type[CodesumError] = NotIndexedFile
     for text in arguments.ids:
         try:
-            place = constant_place(call, text, arguments.repo) or text
+            place = constant_place(call, text, arguments.repo) or without_cell(text)
             found.append(call.find(place, arguments.repo))
             texts.append(place)
         except (NotIndexedFile, ConfigurationError) as error:

@@ -34,5 +34,6 @@ def test_a_hit_shows_the_fields_of_its_document(tmp_path: Path, shop: PublishedI
                 to_builtins(make_hit(IndexedDocument(index, row), score=0.0, why="")),
                 index.document(row),
             )
-            shown = {name: value for name, value in hit.items() if name not in ("repo", "score", "why", "line")}
+            added = ("repo", "score", "why", "line", "cell", "cell_line")
+            shown = {name: value for name, value in hit.items() if name not in added}
             assert shown == {name: document[name] for name in shown}

@@ -71,6 +71,8 @@ def test_a_hit_has_the_fixed_fields(shop: PublishedIndex, embedder: Embedder) ->
         "signature_summary": "def total_price(...)",
         "why": hit.why,
         "line": None,
+        "cell": None,
+        "cell_line": None,
     }
 
 

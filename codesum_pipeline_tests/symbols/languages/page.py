@@ -135,7 +135,8 @@ indexed as text. The first title and the first paragraph after it document the n
   bytes.
 - **Magics** (`%matplotlib inline`, `!pip install …`, `model.fit?`) are blank lines. A cell in another language
   (`%%bash`, `%%html`) is a comment. A pasted image in a text is cut.
-- **Sizes.** The setting `max_file_size_mb` is about the script. With its outputs, a notebook may have 100 MB.
+- **Sizes.** The setting `max_file_size_mb` is about what the cells say (16 MB at most). With its outputs, a notebook
+  may have 50 MB.
 - **A notebook that cannot be read** (no JSON, another nbformat, wrong types) is skipped for the reason `notebook`;
   `codesum index` and `codesum status` name it and say why.
 """

@@ -12,6 +12,8 @@ from msgspec.structs import replace
 from codesum_pipeline.foundation.data_model.file import NOTEBOOK
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.search.source_lines import packed_texts
+from codesum_pipeline.search.source_lines.packed_texts import KeptTexts
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.agent_tools.changed_symbols import FileVersions, compare_symbols
@@ -94,6 +96,31 @@ def test_reading_lines_of_a_notebook_says_in_which_cell_they_begin(ask: Ask) -> 
     assert "begins in: cell 4, line 2" in ask("read", ids=["churn.ipynb:16-17"]).text()
     assert "15-17 (cell 4, line 1)  function" in ask("read", ids=["churn.ipynb::load_orders"]).text()
     assert "begins in" not in ask("read", ids=["use.py:2-2"]).text()
+
+
+@pytest.mark.parametrize("place", ["churn.ipynb:16-17", "churn.ipynb:15-17 (cell 4, line 1)"])
+def test_a_place_is_read_as_it_is_shown(ask: Ask, place: str) -> None:
+    assert "orders = pd.read_csv(path)" in ask("read", ids=[place]).text()
+    assert "load_orders" in ask("graph", id=place).text()
+
+
+def test_texts_are_packed_anew_where_notebooks_are_read_otherwise(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layout, folder = open_home(home).layout, tmp_path / "texts" / "shop"
+    index, kept = PublishedIndex.open(layout.published("shop")), KeptTexts(folder, 1 << 30)
+
+    def packed() -> bytes:
+        return kept.open(index, layout.mirror("shop"), timeout_s=60)[0].text.tobytes()
+
+    text = packed()
+    # As if another version had been packed by a release that reads notebooks otherwise.
+    earlier = (folder / index.version.digest).rename(folder / "earlier")
+    (earlier / "text").write_bytes(text.replace(b"%% cell", b"%% CELL"))
+    monkeypatch.setattr(packed_texts, "NOTEBOOKS_VERSION", "notebooks/other")
+
+    assert b"# %% cell 1" in text
+    assert packed() == text
 
 
 def test_each_line_that_a_pattern_matches_has_its_cell(ask: Ask) -> None:

@@ -115,7 +115,8 @@ def test_programs_get_everything_as_json(grep):
         3,
     )
     assert found["places"][0]["id"] == "till.py::Till"
-    assert found["places"][0]["lines"] == [{"number": 1, "text": "class Till:", "marks": [[6, 10]]}]
+    line = {"number": 1, "text": "class Till:", "marks": [[6, 10]], "cell": None, "cell_line": None}
+    assert found["places"][0]["lines"] == [line]
     nothing = grep("nothing like it", "--json")
     assert (nothing.exit_code, json.loads(nothing.stdout)["places"]) == (1, [])
 

@@ -8,8 +8,10 @@ from starlette.testclient import TestClient
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.http_serving.audit_log import Auditor
 from codesum_pipeline.ways_in.web.web_app import pages_of
+from codesum_pipeline_tests.support.commands import fork_codesum
 from codesum_pipeline_tests.support.homes import built_once, open_home
 from codesum_pipeline_tests.support.notebooks import notebook
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 CELLS = [
     ("markdown", "# Churn of customers\n\nWhy customers leave the shop."),
@@ -48,6 +50,19 @@ def test_a_page_names_the_cell(home, tmp_path):
     page = TestClient(pages, base_url="http://localhost").get("/", params={"q": "load orders"}).text
 
     assert "churn.ipynb:7-9 (cell 2, line 1)" in page
+
+
+def test_a_notebook_of_large_outputs_is_compared_by_its_cells(tmp_path):
+    plot = "A" * 2_000_000
+    built_once(tmp_path, {"churn.ipynb": notebook(CELLS, plot=plot), "use.py": "x = 1\n"})
+    edited = [*CELLS[:1], ("code", CELLS[1][1].replace("read()", "readlines()"))]
+    GitRepo(tmp_path / "repository").write({"churn.ipynb": notebook(edited, run=2, plot=plot)})
+
+    done = fork_codesum("--home", tmp_path / "home", "impact", cwd=tmp_path / "repository")
+
+    assert done.returncode == 0, done.stderr
+    assert "load_orders" in done.stdout
+    assert "too large" not in done.stdout
 
 
 def test_notebooks_that_cannot_be_read_are_named_with_the_reason(codesum, home):

@@ -8,7 +8,7 @@ from codesum_pipeline_tests.support.homes import built_once
 
 FIELDS = [
     "id", "type", "repo", "file_path", "start_line", "end_line", "qualified_name", "score", "summary",
-    "signature_summary", "why", "line", "passage", "changed_since",
+    "signature_summary", "why", "line", "cell", "cell_line", "passage", "changed_since",
 ]  # fmt: skip
 
 
