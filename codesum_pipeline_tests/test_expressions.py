@@ -80,6 +80,7 @@ SHORT_TEXTS = {
     "search/retrieval/hits.py _QUOTED": 8000,
     "foundation/settings/channel_settings.py _MAILBOX": 1000,
     "source/files/path_rules.py _TEST_FOLDER": 4000,
+    "symbols/parsing/outline_parser.py _BODY_MARKS": 1200,
     "symbols/parsing/condition_texts.py _CLASS": 80,
     "symbols/parsing/condition_texts.py text": 80,
     "symbols/parsing/calls_with_names.py _CALLEE": 120,

@@ -35,7 +35,7 @@ from codesum_pipeline.symbols.parsing.text import ParsedFile, content_hash, pars
 OUTLINES_VERSION = 2
 _MOST_OF_SIGNATURE = 300
 # What a signature may end with that belongs to the body.
-_BODY_MARKS = re.compile(r"(?:\s*(?:[{(=:]|:=|->|\b(?:AS|as|begin|do|where|is|IS)\b))+\s*$|;\s*$")
+_BODY_MARKS = re.compile(r"(?:\s*+(?::=|->|[{(=:]|\b(?:AS|as|begin|do|where|is|IS)\b))++\s*+$|;\s*+$")
 # Of texts that document.
 _TEXT_MARKS = re.compile(
     r'^\s*(?:%+\s*@doc\b|\(\*+|<#|(?:@doc\s+)?[a-z]*"""|"|(?:=(?:pod|encoding|for)\b.*\n\s*)*=head1\s+NAME\b)'
