@@ -111,6 +111,9 @@ module internal Pages =
         }
 
 module Names = Shop.Text.Names
+
+[<DllImport("clock")>]
+extern int64 now()
 """
 
 CASE = OutlineCase(
@@ -118,7 +121,7 @@ CASE = OutlineCase(
     path="src/Users.fs",
     source=SOURCE,
     found={
-        "Users": ("class", 2, 108),
+        "Users": ("class", 2, 111),
         "Users::User": ("class", 14, 21),
         "Users::User::IsOld": ("function", 21, 21),
         "Users::Shape": ("class", 23, 28),
@@ -156,6 +159,7 @@ CASE = OutlineCase(
         "Users::MaybeBuilder::Return": ("function", 94, 94),
         "Users::Pages": ("class", 99, 106),
         "Users::Pages::show": ("function", 102, 106),
+        "Users::now": ("function", 110, 111),
     },
     documented={
         "Users": "Keeps users, and shows them.",
