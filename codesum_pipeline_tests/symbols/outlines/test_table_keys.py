@@ -101,7 +101,7 @@ def test_a_signature_file_of_f_sharp_is_read_by_the_grammar_of_sources() -> None
         "/// A user.\ntype User =\n    { Name: string }\n    new: string -> User\n    member IsOld: bool\n"
         "    member Grow: int -> User\n    static member Create: string -> User\n    interface System.IDisposable\n\n"
         "/// Reads one.\nval inline parse: row: string -> style: int -> User\n"
-        "val internal hidden<'T> : list<'T> -> int\n"
+        "val internal hidden<'T> : int -> int\n"
     )
 
     parsed = parse_file("users.fsi", "f-sharp", source.encode(), blob="", hash_policy=HashPolicy.CANONICAL)
@@ -112,7 +112,7 @@ def test_a_signature_file_of_f_sharp_is_read_by_the_grammar_of_sources() -> None
         ("Grow", "member Grow: int -> User", None, True),
         ("Create", "static member Create: string -> User", None, True),
         ("parse", "val inline parse: row: string -> style: int -> User", "Reads one.", True),
-        ("hidden", "val internal hidden<'T> : list<'T> -> int", None, False),
+        ("hidden", "val internal hidden<'T> : int -> int", None, False),
     ]
     assert parsed.facts.syntax_errors == 0
 
