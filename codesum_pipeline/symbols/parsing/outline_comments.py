@@ -77,6 +77,22 @@ class OutlineComments:
         belongs_to_last_part = has_lines and self._column(comment) > self._column(node)
         return [] if belongs_to_last_part or self._source.count(b"\n", end, comment.start_byte) > 1 else [comment]
 
+    def end_without_following(self, node: Place, end: int) -> int:
+        """The end of a definition without comments at it that are no further in than its line: where nothing closes a
+        definition, a grammar may give it the documentation of what follows."""
+        last = self.shown_end(end)
+        while (comment := self._by_end.get(last)) is not None and comment.start_byte > node.start_byte:
+            if not self._is_alone(comment) or self._column(comment) > self._indent(node):
+                break
+            last = end = self.shown_end(comment.start_byte)
+        return end
+
+    def _indent(self, place: Place) -> int:
+        """How far in the line of a place begins."""
+        line = self._source.rfind(b"\n", 0, place.start_byte) + 1
+        shown = _SHOWN.search(self._source, line)
+        return shown.start() - line if shown else 0
+
     def _column(self, place: Place) -> int:
         return place.start_byte - self._source.rfind(b"\n", 0, place.start_byte) - 1
 

@@ -47,6 +47,7 @@ MATCH_LIMIT = 1 << 10
 DEEPEST_START = 1000
 _JOINTS = (":", "(", ")")
 _QUOTES = "\"'`"
+_BRACKETS = ("[]", "()")
 _BLANKS = b" \t\r\n\f"
 _SHOWN = re.compile(rb"[^ \t\r\n\f]")
 Captures = Mapping[str, Sequence[Any]]
@@ -214,7 +215,7 @@ class _Finder:
         node, bodies = match.node, match.captures.get("body", ())
         if node.type not in starts or bodies:
             last: int = max([node.end_byte, *(body.end_byte for body in bodies)])
-            return min(limit, last)
+            return self._comments.end_without_following(node, min(limit, last))
         around = node.parent if isinstance(node, Node) else None
         limit = min(limit, around.end_byte if around else limit)
         same = starts[node.type]
@@ -298,8 +299,10 @@ class _Finder:
         return [part for part in (*said, *before) if part], last
 
     def _name(self, node: Place) -> str:
-        """The text of a name on one line, without the quotes around it."""
+        """The text of a name on one line, without the quotes or brackets around it."""
         text = " ".join(self._source[node.start_byte : node.end_byte].decode(errors="replace").split())
-        if len(text) > 2 and (text[0] + text[-1] == "[]" or (text[0] in _QUOTES and text[-1] == text[0])):
-            text = text[1:-1]
+        if len(text) > 2 and text[0] + text[-1] in _BRACKETS:
+            text = text[1:-1].strip()
+        if len(text) > 2 and text[0] in _QUOTES and text[-1] == text[0]:
+            text = text.strip(text[0]) or text
         return text

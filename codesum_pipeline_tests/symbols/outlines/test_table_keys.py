@@ -93,3 +93,46 @@ def test_hostile_sources_end_and_give_a_file(language: str, source: str) -> None
     parsed = parse_file("a.x", language, source.encode(), blob="", hash_policy=HashPolicy.CANONICAL)
 
     assert (parsed.facts.file_path, parsed.facts.failure) == ("a.x", None)
+
+
+def test_a_signature_file_of_f_sharp_is_read_by_the_grammar_of_sources() -> None:
+    source = (
+        "module Shop.Users\n\n"
+        "/// A user.\ntype User =\n    { Name: string }\n    new: string -> User\n    member IsOld: bool\n"
+        "    member Grow: int -> User\n    static member Create: string -> User\n    interface System.IDisposable\n\n"
+        "/// Reads one.\nval inline parse: row: string -> style: int -> User\n"
+        "val internal hidden<'T> : int -> int\n"
+    )
+
+    parsed = parse_file("users.fsi", "f-sharp", source.encode(), blob="", hash_policy=HashPolicy.CANONICAL)
+
+    assert [(one.name, one.signature, one.docstring, one.is_public) for one in parsed.symbols] == [
+        ("Users", "module Shop.Users", None, True),
+        ("User", "type User", "A user.", True),
+        ("Grow", "member Grow: int -> User", None, True),
+        ("Create", "static member Create: string -> User", None, True),
+        ("parse", "val inline parse: row: string -> style: int -> User", "Reads one.", True),
+        ("hidden", "val internal hidden<'T> : int -> int", None, False),
+    ]
+    assert parsed.facts.syntax_errors == 0
+
+
+def test_a_declaration_of_f_sharp_that_begins_in_two_branches_is_the_one_of_the_last() -> None:
+    source = "#if DEBUG\nlet\n#else\nlet inline\n#endif\n  grow x = x\n\nlet shrink x = x\n"
+
+    assert read_names("f-sharp", source) == [("grow", None), ("shrink", None)]
+
+
+def test_documentation_of_f_sharp_belongs_to_what_follows_and_a_comment_further_in_to_what_is_before() -> None:
+    source = (
+        "type A() =\n    member _.First = 1\n        // Of the first.\n\n"
+        "    // Of the second.\n    member _.Second = 2\n"
+    )
+
+    parsed = parse_file("a.fs", "f-sharp", source.encode(), blob="", hash_policy=HashPolicy.CANONICAL)
+
+    assert [(one.name, one.start_line, one.end_line, one.docstring) for one in parsed.symbols] == [
+        ("A", 1, 6, None),
+        ("First", 2, 3, None),
+        ("Second", 6, 6, "Of the second."),
+    ]
