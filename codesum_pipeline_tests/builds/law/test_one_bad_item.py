@@ -83,7 +83,12 @@ FAULTS = {
         "repo_snapshot", "shop/bad.py", PathRules, "why_skipped", lambda _, path, **__: path == "shop/bad.py", BAD_FILE
     ),
     "judging a file by its content": Fault(
-        "repo_snapshot", "shop/bad.py", snapshot, "judge_content", lambda path, *_: path == "shop/bad.py", BAD_FILE
+        "repo_snapshot",
+        "shop/bad.py",
+        snapshot,
+        "judge_content",
+        lambda path, *_, **__: path == "shop/bad.py",
+        BAD_FILE,
     ),
     "parsing a file": Fault(
         "symbols",

@@ -146,7 +146,7 @@ def test_each_change_is_told_once_and_by_the_innermost_document_that_says_it(
     assert {id_: (change.kind, change.renamed_from) for id_, change in changes.items()} == {
         "README.md": (ChangeKind.CHANGED, None),
         "Dockerfile": (ChangeKind.CHANGED, None),
-        "migrations/1.sql": (ChangeKind.CHANGED, None),
+        "migrations/1.sql::orders": (ChangeKind.CHANGED, None),
         "shop/pay.py::charge": (ChangeKind.CHANGED, None),
         "shop/limits.py": (ChangeKind.CHANGED, None),
         "shop/coming.py": (ChangeKind.ADDED, None),

@@ -166,7 +166,7 @@ def test_order(runner):
 def test_prepared(runner):
     assert runner.invoke(prepared)
 """,
-    "scripts/old.pl": "sub parse { return 1; }\nparse(1);\n",
+    "scripts/old.tcl": "proc parse {x} { return 1 }\nparse(1)\n",
     "README.md": "Call nobody_at_all(1) to see.\n",
 }
 
@@ -300,7 +300,7 @@ def test_calls_of_that_name_whose_target_is_unknown_are_counted_and_placed(ask: 
     [
         pytest.param("pkg/rules.py::loads", "the same name outside the repository", id="a name known to be another's"),
         pytest.param("digest", "its caller is counted", id="a caller that is known"),
-        pytest.param("pkg/rules.py::parse", "a parameter shadows it, and Perl is no Python", id="no call of the name"),
+        pytest.param("pkg/rules.py::parse", "a parameter shadows it, and Tcl is no Python", id="no call of the name"),
     ],
 )  # fmt: skip
 def test_a_call_whose_target_is_known_is_not_said_to_be_unknown(ask: Ask, id_: str, why: str) -> None:
@@ -311,7 +311,7 @@ def test_what_is_never_counted_is_said_once_at_the_end(ask: Ask) -> None:
     text = ask("graph", id="by_weight").text()
 
     assert text.split("\n")[-1] == (
-        "not counted: code in Perl, which is not resolved; uses by reflection or by a name in a text, and code outside "
+        "not counted: code in Tcl, which is not resolved; uses by reflection or by a name in a text, and code outside "
         "this repository"
     )
     assert ask("graph", id="by_weight", relations=["callees"]).not_counted == []
