@@ -126,7 +126,7 @@ OF_TABLE: Mapping[str, Mapping[str, str]] = {
         "lost_definitions": "How many lines look like a definition and have no symbol; null if none in a whole file.",
         "lost_lines": "The numbers of those lines, the first 1,000; null without any.",
         "cells": "The lines at which the cells of a notebook begin; null for any other file.",
-        "failure": "Why the file is a plain text though it has a parser, or what of a component is not read; else null.",
+        "failure": "Why a file is a plain text though it has a parser, or what of a component is not read; else null.",
         "encoding": "What the file was read as, by Python's name; null for UTF-8.",
         "call_places": "Line (from 1) and column (from 0, in bytes) of the name that each call of references calls.",
     },
