@@ -19,6 +19,7 @@ from codesum_pipeline.symbols.outlines.outline_table import (
     compiled_query,
     outline_tables,
 )
+from codesum_pipeline.texts.summaries.extractive.known_calls import known_calls
 
 PAGE = Path(__file__).parents[3] / "docs" / "languages.md"
 
@@ -34,7 +35,8 @@ as a file. There are two tiers, and [components](#components):
 | what no grammar knows (macros, dialects) | is read around; what is lost is counted | is lost, and no more |
 | a change of comments or of layout | is no change | is one |
 | fields, constants, calls, types that are named | with types, values and conditions | their names |
-| parameters, results, errors, effects, conditions | yes | no |
+| parameters, results, errors, conditions | yes | no |
+| effects of known calls (files, network, databases) | yes | in EFFECTS |
 | imports and bases | resolved | no |
 | calls in the graph | by imports and types | in the same file, or by the only definition of that name |
 | who calls a route, a command, a hook of a framework | yes | no |
@@ -148,6 +150,8 @@ def page() -> str:
     """The whole page."""
     sections = "\n".join(map(_section, sorted(declarations(), key=_name)))
     tiers = HEAD + _overview() + "\n" + SECOND_TIER + _outlines()
+    known = [profile_of(name).title for name in outline_tables() if known_calls(name) is not None]
+    tiers = tiers.replace("EFFECTS", ", ".join(sorted(known)))
     return tiers + "\n" + COMPONENTS + "\n" + NOTEBOOKS + "\n" + BESIDE + sections
 
 
