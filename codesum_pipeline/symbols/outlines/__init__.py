@@ -16,6 +16,7 @@
 #   @definition.field      a name that the class around holds: the name itself, or the node around a @name
 #   @definition.constant   a name outside of all definitions, in the same way
 #   @reference.call        a call: its name, or the node around a @name, and a @scope for all that is before the name
+#   @self                  in the pattern of a call: the object around, where the method is its own
 #   @reference.class       a type that is named, in the same way
 #   @branch                what adds to the complexity
 #

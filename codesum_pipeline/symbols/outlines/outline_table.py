@@ -31,7 +31,8 @@ CALL, TYPE = "reference.call", "reference.class"
 COMMENT, ERROR = "comment", "error"
 CAPTURES = frozenset({
     *(f"{DEFINITION}{kind}" for kind in KINDS), CONSTANT, FIELD, CALL, TYPE, COMMENT, ERROR,
-    "name", "scope", "body", "parameters", "doc", "private", "local", "export", "export.all", "preamble", "branch",
+    "name", "scope", "self", "body", "parameters", "doc", "private", "local", "export", "export.all", "preamble",
+    "branch",
 })  # fmt: skip
 
 

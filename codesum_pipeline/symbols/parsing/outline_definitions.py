@@ -174,7 +174,7 @@ class _Finder:
         if not name or place in self._defined or first in self._defined:
             return None
         owners, name = self._owned(before, name)
-        return NamedPlace(".".join(owners), name, first, place, around.at(place))
+        return NamedPlace(".".join(owners), name, first, place, around.at(place), "self" in captures)
 
     def _nested(self) -> list[OutlineDefinition]:
         """The definitions, each inside of the one around it."""

@@ -34,13 +34,15 @@ class OutlineDefinition(Struct):
 
 
 class NamedPlace(Struct, frozen=True):
-    """A call or a type that is named: what stands before its last name, that name, and where both begin."""
+    """A call or a type that is named: what stands before its last name, that name, and where both begin; `is_own` is a
+    call on the object around it."""
 
     scope: str
     name: str
     start: int
     name_start: int
     definition: int
+    is_own: bool = False
 
 
 class FileFindings(Struct):
@@ -74,7 +76,7 @@ def without_repeated(places: Sequence[NamedPlace]) -> list[NamedPlace]:
     """Each place once, where several patterns found it: with what stands before its name."""
     found: dict[int, NamedPlace] = {}
     for place in places:
-        if place.name_start not in found or place.scope:
+        if place.name_start not in found or place.scope or place.is_own:
             found[place.name_start] = place
     return [found[start] for start in sorted(found)]
 

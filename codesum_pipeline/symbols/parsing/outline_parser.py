@@ -196,7 +196,8 @@ class _FileOfOutline:
         """The distinct calls of a definition."""
         facts: dict[str, Fact] = {}
         for call in self._calls.get(number, ()):
-            text = f"{call.scope}.{call.name}" if call.scope else call.name
+            scope = "self" if call.is_own else call.scope
+            text = f"{scope}.{call.name}" if scope else call.name
             if len(text) <= MAX_TEXT and len(facts) < MAX_FACTS:
                 names = tuple(text.split(".")) if all(map(_NAME.fullmatch, text.split("."))) else (call.name,)
                 line = self._line_of(call.start, line_map)

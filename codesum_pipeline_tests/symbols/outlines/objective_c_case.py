@@ -143,7 +143,7 @@ CASE = OutlineCase(
     calls={
         "ParseUser": ("User.new",),
         "UserCount": ("CLAMP",),
-        "UserStore::initWithUsers:limit:": ("super.init", "addRow:style:"),
+        "UserStore::initWithUsers:limit:": ("super.init", "self.addRow:style:"),
         "UserStore::addRow:style:": ("ParseUser",),
         "UserStore::log:": ("NSLog",),
         "UserStore(Export)::export": ("UserStore.shared",),

@@ -159,7 +159,7 @@ CASE = OutlineCase(
         "Shop::Point": ("$x", "@history"),
     },
     calls={
-        "Shop::Users::find": ("_row", "die", "Shop.Parser.new"),
+        "Shop::Users::find": ("self._row", "die", "Shop.Parser.new"),
         "Shop::Users::_row": ("Shop.Database.select",),
         "Shop::Users::seek": ("find",),
     },

@@ -150,7 +150,7 @@ CASE = OutlineCase(
         "User": ("$Age", "$Secret", "$Count"),
     },
     calls={
-        "User::User#3648c5": ("Check",),
+        "User::User#3648c5": ("self.Check",),
         "User::Greet": (),
         "Get-User": ("Import-Csv", "Test-Name", "ConvertTo-User", "Where-Object"),
         "ConvertTo-User": ("User.new",),

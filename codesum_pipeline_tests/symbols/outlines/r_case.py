@@ -164,7 +164,7 @@ CASE = OutlineCase(
     calls={
         "greet": ("message", "title", "stats.setNames"),
         "print.user": ("parse_user", "nzchar", "cat", "invisible"),
-        "UserStore::find": ("count",),
+        "UserStore::find": ("self.count",),
         "Shape::show": ("signature", "cat", "area"),
         "GeomUser::draw_panel": ("new", "nrow"),
     },

@@ -35,7 +35,7 @@ DOES = {
         ["deletes a file or a folder", "creates a folder"],
     ),
     "perl": (
-        "sub keep {\n    unlink($a);\n    decode_json($b);\n}\nsub idle {\n    $store->unlink($a);\n}\n",
+        "sub keep {\n    unlink($a);\n    decode_json($b);\n}\nsub idle {\n    $self->unlink($a);\n}\n",
         ["deletes a file", "decodes JSON"],
     ),
     "powershell": (
