@@ -10,6 +10,7 @@
 #   @body                  where the signature ends; it may stand behind the definition's node
 #   @doc                   documentation that is no comment right above: a description, a text
 #   @private               anything that says that nobody else may use it; for a rule about names there is `hidden`
+#   @local                 a definition that others may use only where the file lists its name as given away
 #   @parameters            their number tells clauses of one name apart
 # Patterns of their own have
 #   @preamble              marks above a definition that belong to it: annotations, a specification
@@ -18,6 +19,7 @@
 #   @reference.call        a call: its name, or the node around a @name, and a @scope for all that is before the name
 #   @self                  in the pattern of a call: the object around, where the method is its own
 #   @reference.class       a type that is named, in the same way
+#   @export                a name that the file gives away; @export.all says that it gives away all
 #   @branch                what adds to the complexity
 #
 # Of several patterns of definitions that name a place, the first one decides: put special ones before general ones. The
