@@ -66,6 +66,6 @@ def _from_package_of_all(name: str) -> Language:
     except GrammarLoadError as error:
         raise MissingGrammar(
             f"the grammar {name!r} cannot be unpacked or loaded: {error.__cause__ or error}; set "
-            "SEMBLE_GRAMMARS_CACHE_DIR to a folder that can be written"
+            "SEMBLE_GRAMMARS_CACHE_DIR to an empty folder that can be written"
         ) from error
     return grammar

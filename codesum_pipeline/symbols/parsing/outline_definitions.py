@@ -53,8 +53,11 @@ _SHOWN = re.compile(rb"[^ \t\r\n\f]")
 Captures = Mapping[str, Sequence[Any]]
 
 
-def find_outline(table: OutlineTable, source: bytes, budget: WorkBudget) -> FileFindings:
-    """What a table finds in a source; raises `TooMuchWork` past the budget, `MissingGrammar` without the grammar."""
+def find_outline(
+    table: OutlineTable, source: bytes, budget: WorkBudget, *, match_limit: int = MATCH_LIMIT
+) -> FileFindings:
+    """What a table finds in a source; raises `TooMuchWork` past the budget, `MissingGrammar` without the grammar. Where
+    a query met its limit, that is an error of the file."""
     finder = _Finder(table, source)
     if table.marks is not None:
         budget.spend(len(source))
@@ -62,7 +65,7 @@ def find_outline(table: OutlineTable, source: bytes, budget: WorkBudget) -> File
     else:
         tree = parse_within_bounds(Parser(load_grammar(table.grammar)), respelled_source(table, source), budget)
         budget.spend(NODE_STEPS * tree.root_node.descendant_count)
-        cursor = QueryCursor(compiled_query(table), match_limit=MATCH_LIMIT)
+        cursor = QueryCursor(compiled_query(table), match_limit=match_limit)
         cursor.set_max_start_depth(DEEPEST_START)
         finder.add_tree(tree, cursor)
     return finder.found()
@@ -96,7 +99,7 @@ class _Finder:
         """Take what the query finds in a tree."""
         for pattern, captures in cursor.matches(tree.root_node):
             self._sort(pattern, captures)
-        self._errors = self._errors or int(tree.root_node.has_error)
+        self._errors = self._errors or int(tree.root_node.has_error or cursor.did_exceed_match_limit)
 
     def add_pieces(self, pieces: Statements) -> None:
         """Take what patterns find."""

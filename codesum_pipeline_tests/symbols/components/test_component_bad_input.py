@@ -1,12 +1,10 @@
 """What is wrong with a component is named or read as text; the rest of it, and all other files, are read."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.symbols.outlines.grammars import load_grammar
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.symbols.components.reading import names_of, read_component
@@ -148,19 +146,6 @@ def test_one_bad_component_stops_no_other_file(tmp_path: Path) -> None:
     assert told["src/bad/deep.vue"].startswith("too much work: more than ")
     symbols = {row["id"] for row in ws.tables.read("symbols", ws.key).to_pylist()}
     assert "src/Basket.vue::Basket::clear" in symbols
-
-
-@pytest.fixture
-def unloaded() -> Iterator[None]:
-    """No grammar is loaded before, nor stays so after."""
-    from semble_grammars import loader
-
-    caches = (load_grammar, loader.get_language, loader._platform_manifest)
-    for cache in caches:
-        cache.cache_clear()
-    yield
-    for cache in caches:
-        cache.cache_clear()
 
 
 def test_components_whose_grammar_cannot_be_loaded_are_named_and_tried_again(

@@ -10,10 +10,12 @@ from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.symbols.outlines.grammars import MissingGrammar, load_grammar
 from codesum_pipeline.symbols.outlines.outline_table import OutlineTable, WrongTable, compiled_query, outline_tables
-from codesum_pipeline.symbols.parsing.parsers import parse_file
+from codesum_pipeline.symbols.parsing.outline_definitions import MATCH_LIMIT, find_outline
+from codesum_pipeline.symbols.parsing.parsers import parse_file, usual_budget
 from codesum_pipeline.symbols.parsing.text import ParsedFile
 from codesum_pipeline_tests.support.comparing import first_difference, table_rows
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.loaded_grammars import forget_grammars
 from codesum_pipeline_tests.support.repositories import GitRepo
 
 STORE = """\
@@ -30,19 +32,6 @@ User parseUser(String text) => User(text);
 def parse_dart(source: str | bytes, *, policy: HashPolicy = HashPolicy.CANONICAL) -> ParsedFile:
     data = source.encode() if isinstance(source, str) else source
     return parse_file("lib/a.dart", "dart", data, blob="", hash_policy=policy)
-
-
-@pytest.fixture
-def unloaded() -> Iterator[None]:
-    """No grammar is loaded before, nor stays so after."""
-    from semble_grammars import loader
-
-    caches = (load_grammar, compiled_query, loader.get_language, loader._platform_manifest)
-    for cache in caches:
-        cache.cache_clear()
-    yield
-    for cache in caches:
-        cache.cache_clear()
 
 
 def test_a_call_is_resolved_by_a_name_that_only_one_definition_has(tmp_path: Path) -> None:
@@ -115,6 +104,31 @@ def test_a_grammar_that_cannot_be_unpacked_is_named_and_the_next_build_reads_the
     assert build(ws)["symbols"].failures == ()
     assert "lib/store.dart::UserStore::find" in ws.tables.read("symbols", ws.key)["id"].to_pylist()
     assert list((tmp_path / "grammars").rglob("*dart*"))
+
+
+def test_a_library_that_is_damaged_is_named_with_the_way_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unloaded: None
+) -> None:
+    monkeypatch.setenv("SEMBLE_GRAMMARS_CACHE_DIR", str(tmp_path))
+    # Another one than those that this process holds.
+    load_grammar("just")
+    (library,) = tmp_path.rglob("*just*")
+    damaged = tmp_path / "damaged" / library.relative_to(tmp_path)
+    damaged.parent.mkdir(parents=True)
+    damaged.write_bytes(b"")
+    monkeypatch.setenv("SEMBLE_GRAMMARS_CACHE_DIR", str(tmp_path / "damaged"))
+    forget_grammars()
+
+    with pytest.raises(MissingGrammar, match="too short; set SEMBLE_GRAMMARS_CACHE_DIR to an empty folder"):
+        load_grammar("just")
+
+
+@pytest.mark.parametrize(("match_limit", "errors"), [(1, 1), (MATCH_LIMIT, 0)])
+def test_a_query_that_meets_its_limit_is_an_error_of_the_file(match_limit: int, errors: int) -> None:
+    source = STORE.encode()
+    found = find_outline(outline_tables()["dart"], source, usual_budget(source), match_limit=match_limit)
+
+    assert found.errors == errors
 
 
 def test_a_package_of_grammars_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch, unloaded: None) -> None:
