@@ -1,10 +1,8 @@
-"""What docs/languages.md must be. `python -m codesum_pipeline_tests.symbols.languages.page` writes it anew."""
+"""What docs/languages.md must be."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
-
-from msgspec.structs import fields
 
 from codesum_pipeline.foundation.language_facts.language_profiles import profile_of, profiles
 from codesum_pipeline.symbols.languages.declaration import Declaration
@@ -20,8 +18,6 @@ from codesum_pipeline.symbols.outlines.outline_table import (
     outline_tables,
 )
 from codesum_pipeline.texts.summaries.extractive.known_calls import known_calls
-
-PAGE = Path(__file__).parents[3] / "docs" / "languages.md"
 
 HEAD = """# Languages
 
@@ -148,11 +144,10 @@ BESIDE = Path(__file__).with_name("beside_a_compiler.md").read_text(encoding="ut
 
 def page() -> str:
     """The whole page."""
-    sections = "\n".join(map(_section, sorted(declarations(), key=_name)))
     tiers = HEAD + _overview() + "\n" + SECOND_TIER + _outlines()
     known = [profile_of(name).title for name in outline_tables() if known_calls(name) is not None]
     tiers = tiers.replace("EFFECTS", ", ".join(sorted(known)))
-    return tiers + "\n" + COMPONENTS + "\n" + NOTEBOOKS + "\n" + BESIDE + sections
+    return tiers + "\n" + COMPONENTS + "\n" + NOTEBOOKS + "\n" + BESIDE
 
 
 def _name(declaration: Declaration) -> str:
@@ -210,38 +205,5 @@ def _row(spec: LanguageSpec, *cells: str) -> str:
     return f"| {profile_of(spec.name).title} | {files} | {grammar} | " + " | ".join(cells) + " |"
 
 
-def _section(declaration: Declaration) -> str:
-    lines = [
-        ("definitions", _code(declaration.definitions)),
-        ("clauses of one function", _code(declaration.clauses)),
-        ("belongs to what follows", _code(declaration.preambles)),
-        ("documents the file", _code(declaration.file_doc_marks)),
-        ("branches", _code(declaration.spec.branches)),
-        ("calls", _code([*declaration.calls, *declaration.callees])),
-        ("raises", _code([*declaration.raises, *declaration.raising_calls])),
-        ("fields", _code([*declaration.fields, *declaration.members])),
-        ("imports", _code(declaration.imports)),
-        ("types said by", _code(declaration.typed)),
-        ("package from", _code(declaration.package)),
-        ("exports from", _code(declaration.exports)),
-        ("globals from", _code(declaration.globals)),
-        ("inheritance from elsewhere", _code(declaration.extensions)),
-        ("public by the list", _code(declaration.listed)),
-        ("inheritance", "bases" if _has_hook(declaration, "bases") else ""),
-        ("documentation that is code", "yes" if _has_hook(declaration, "inner_doc") else ""),
-    ]
-    shown = "".join(f"- {name}: {value}\n" for name, value in lines if value)
-    return f"## {profile_of(declaration.spec.name).title}\n\n{shown}"
-
-
 def _code(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in sorted(set(names)))
-
-
-def _has_hook(declaration: Declaration, hook: str) -> bool:
-    default: Callable[..., object] = next(field.default for field in fields(Declaration) if field.name == hook)
-    return getattr(declaration, hook) is not default
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
