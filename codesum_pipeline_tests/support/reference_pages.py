@@ -27,14 +27,14 @@ from codesum_pipeline_tests.symbols.languages.page import page as languages_page
 _SETTINGS = """# Settings
 
 *Reference, written from the code.* A setting has its default, unless `codesum.toml` in the home gives a value; a
-variable of the environment comes before that file, and an option of a command before both. In the environment a key has
-the prefix `CODESUM_`, and `__` between its parts: `CODESUM_FILTER__MIN_LINES=5`. Lists and tables are written there as
-JSON: `CODESUM_SKIP_PATTERNS='["docs/*", "*.min.js"]'`,
+variable of the environment comes before that file, and an option of a command before both. In the environment a key
+has the prefix `CODESUM_`, and `__` between its parts: `CODESUM_FILTER__MIN_LINES=5`. Lists and tables are written
+there as JSON: `CODESUM_SKIP_PATTERNS='["docs/*", "*.min.js"]'`,
 `CODESUM_LLM__PRICES='[{"model": "openai/own", "input": 0.5, "output": 1.0}]'`. An unknown key is an error that names
 the nearest known one.
 
-Some settings may be set for one run: in the launchpad of the Dagster UI under `resources → codesum → config →
-settings`. They are marked; all others are refused there.
+Some settings may be set for one run: in the launchpad of the Dagster UI under
+`resources → codesum → config → settings`. They are marked; all others are refused there.
 
 In a meaning, N is the value of the key.
 
@@ -44,8 +44,8 @@ In a meaning, N is the value of the key.
 
 _COMMANDS = """# Commands
 
-*Reference, written from the code.* `codesum --help` lists the commands. `codesum index --help`, for one, says the same as
-this page, with examples. `--home PATH` before the command names the home, `--offline` forbids the network.
+*Reference, written from the code.* `codesum --help` lists the commands; `codesum index --help`, for one, says what
+this page says, with examples. `--home PATH` before the command names the home, `--offline` forbids the network.
 """
 
 _TOOLS = """# Tools for agents
@@ -57,8 +57,8 @@ default of an argument is in brackets.
 
 _TABLES = f"""# Tables
 
-*Reference, written from the code.* `codesum sql` reads every table of every repository; the column `repo` says of which
-repository a row is. The version of the tables is {SCHEMA_VERSION}. Hashes are sha1 in lowercase hex unless said
+*Reference, written from the code.* `codesum sql` reads every table of every repository; the column `repo` says of
+which repository a row is. The version of the tables is {SCHEMA_VERSION}. Hashes are sha1 in lowercase hex unless said
 otherwise; times are UTC, as ISO 8601.
 
 ## Columns of many tables
