@@ -116,7 +116,7 @@ def _command_sections(name: str, command: Any) -> Iterator[str]:
 
 
 def _parameter_row(parameter: Any) -> str:
-    value = parameter.metavar or "VALUE"
+    value = parameter.metavar or parameter.name.upper()
     if parameter.param_type_name == "argument":
         name = value
     else:
