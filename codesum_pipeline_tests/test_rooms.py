@@ -8,7 +8,7 @@ import networkx as nx
 
 import codesum_pipeline
 import codesum_pipeline_tests
-from codesum_pipeline_tests.support.rooms import PAGE, rooms, with_section
+from codesum_pipeline_tests.support.rooms import rooms
 
 PACKAGE = Path(codesum_pipeline.__file__).parent
 TESTS = Path(codesum_pipeline_tests.__file__).parent
@@ -57,9 +57,3 @@ def test_no_modules_import_each_other_in_a_circle_late_or_for_types_either() -> 
     )
 
     assert [sorted(circle) for circle in nx.strongly_connected_components(graph) if len(circle) > 1] == []
-
-
-def test_the_drawing_of_the_rooms_is_that_of_the_contracts() -> None:
-    page = PAGE.read_text("utf-8")
-
-    assert page == with_section(page)

@@ -1,9 +1,4 @@
-"""The rooms of the package and their parts, as the import contracts of `pyproject.toml` order them.
-
-    python -m codesum_pipeline_tests.support.rooms
-
-writes the section "Which rooms are there?" of `docs/architecture.md` anew.
-"""
+"""The rooms of the package and their parts, as the import contracts of `pyproject.toml` order them."""
 
 import ast
 import re
@@ -15,12 +10,12 @@ import codesum_pipeline
 
 PACKAGE = Path(codesum_pipeline.__file__).parent
 PROJECT = PACKAGE.parent
-PAGE = PROJECT / "docs" / "architecture.md"
-HEADING = "## Which rooms are there?\n"
-_ABOUT = """
-The folders of `codesum_pipeline/`, from top to bottom the way of a repository. A room imports only rooms above it, and
-a part only parts above it in its room; `lint-imports` enforces both, and a new folder must be given a place in the
-contracts of `pyproject.toml`. This section is written from them by `python -m codesum_pipeline_tests.support.rooms`.
+_HEAD = """# Rooms
+
+*Reference, written from the code.* The folders of `codesum_pipeline/` stand in the order of the pipeline. A room
+imports only rooms above it, and a part only parts above it in its room. `lint-imports` enforces both: a new folder must
+be given a place in the contracts of `pyproject.toml`.
+
 """
 
 
@@ -53,31 +48,12 @@ def idea(*names: str) -> str:
     return " ".join(text.partition("\n\n")[0].split())
 
 
-def section() -> str:
-    """The section of the page, up to the next heading."""
-    return f"{HEADING}{_ABOUT}\n```mermaid\nflowchart TD\n{_drawing()}```\n\n{''.join(_table())}\n"
+def rooms_page() -> str:
+    """What docs/rooms.md must be."""
+    return _HEAD + "\n".join(map("".join, map(_lines, rooms())))
 
 
-def _drawing() -> str:
-    # The bare word `graph` means something else in such a drawing.
-    ids = {room: f"room_{room}" for room in rooms()}
-    boxes = [f'  {ids[room]}["<b>{room}</b><br>{" · ".join(parts(room))}"]\n' for room in rooms()]
-    return "".join(boxes) + f"  {' --> '.join(ids.values())}\n"
-
-
-def _table() -> Iterator[str]:
-    yield "| room | part | |\n|---|---|---|\n"
-    for room in rooms():
-        yield f"| **`{room}`** | | **{idea(room)}** |\n"
-        for part in parts(room):
-            yield f"| | `{part}{'/' if (PACKAGE / room / part).is_dir() else '.py'}` | {idea(room, part)} |\n"
-
-
-def with_section(page: str) -> str:
-    """The page with the section as it must be."""
-    before, _, rest = page.partition(HEADING)
-    return before + section() + rest[rest.index("\n## ") + 1 :]
-
-
-if __name__ == "__main__":
-    PAGE.write_text(with_section(PAGE.read_text("utf-8")), encoding="utf-8")
+def _lines(room: str) -> Iterator[str]:
+    yield f"## `{room}`\n\n{idea(room)}\n\n"
+    for part in parts(room):
+        yield f"- `{part}{'/' if (PACKAGE / room / part).is_dir() else '.py'}`: {idea(room, part)}\n"

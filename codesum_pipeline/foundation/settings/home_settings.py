@@ -88,7 +88,7 @@ class Settings(ContextSettings, ScanSettings):
     embedder: str = setting(
         "static",
         "This model makes the vectors: static, minilm, sentence-transformers/ORG/NAME, a folder, litellm/MODEL or "
-        "text-embedding-…; see [operations](operations.md#choosing-an-embedding-model).",
+        "text-embedding-…; see [models](models.md#choosing-an-embedding-model).",
         Shapes("index"),
     )
     embedder_api_base: ApiBase = setting(

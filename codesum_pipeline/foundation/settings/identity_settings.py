@@ -15,7 +15,7 @@ CLIENT_SECRET_VARIABLE = "CODESUM_OIDC_CLIENT_SECRET"
 
 
 class IdentitySettings(SettingsGroup):
-    """Who signs in people, and which repositories each group of theirs may read; see [sign-in](sign_in.md)."""
+    """Who signs in people, and which repositories each group of theirs may read; see [sign-in](access.md#sign-in)."""
 
     issuer: str | None = setting(
         None, "The address of the OpenID provider, exactly as its tokens name it; unset: nobody signs in."

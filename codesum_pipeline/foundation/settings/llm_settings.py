@@ -94,13 +94,13 @@ class LlmSettings(SettingsGroup):
         {},
         "The model, or a list of them, that is meant by another name under which a server answers, or by "
         "`(no name)` where it answers without one. Names that differ in spelling need no entry; see "
-        "[own servers](own_servers.md#the-name-that-answers).",
+        "[models](models.md#the-name-that-answers).",
         NOTHING,
     )
     parameters: ChangedParameters = setting(
         {},
         "For each model, parameters of a call that are left out (`false`) or sent under another name; see "
-        "[own servers](own_servers.md#parameters).",
+        "[models](models.md#parameters).",
         NOTHING,
     )
     prices: tuple[ModelPrice, ...] = setting(

@@ -1,10 +1,8 @@
-"""What docs/languages.md must be. `python -m codesum_pipeline_tests.symbols.languages.page` writes it anew."""
+"""What docs/languages.md must be."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
-
-from msgspec.structs import fields
 
 from codesum_pipeline.foundation.language_facts.language_profiles import profile_of, profiles
 from codesum_pipeline.symbols.languages.declaration import Declaration
@@ -21,12 +19,10 @@ from codesum_pipeline.symbols.outlines.outline_table import (
 )
 from codesum_pipeline.texts.summaries.extractive.known_calls import known_calls
 
-PAGE = Path(__file__).parents[3] / "docs" / "languages.md"
-
 HEAD = """# Languages
 
-Files of these languages are parsed with tree-sitter into functions and classes; every other text file is indexed
-as a file. There are two tiers, and [components](#components):
+Files of these languages are parsed with tree-sitter into functions and classes; every other text file is indexed as a
+file. There are two tiers, and [components](#components):
 
 | | first tier: read deep | second tier: [read by a table](#the-second-tier) |
 |---|---|---|
@@ -42,42 +38,30 @@ as a file. There are two tiers, and [components](#components):
 | who calls a route, a command, a hook of a framework | yes | no |
 | tests | by path and by code | by path |
 
-This page is written from the declarations in `codesum_pipeline/symbols/languages/` and the tables in
-`codesum_pipeline/symbols/outlines/` (`python -m codesum_pipeline_tests.symbols.languages.page`), so it says what the
-parsers do. Names in `code` are node types of the grammar.
+*Reference, written from the code*: the declarations in `codesum_pipeline/symbols/languages/` and the tables in
+`codesum_pipeline/symbols/outlines/`.
 
 ## The first tier
 
-"Owner" means that a definition outside its type's braces still belongs to it (`func (s *Store) Find`,
-`impl Shape`, `Shape::area`). A type is known from what the source says at the place (`x: Foo`, `x = new Foo()`), never
-guessed. Complexity is one plus the branches. `is_test` of a file comes from its path and from what stands in it (calls
-and classes of test frameworks, build tags); of a function or class also from its attributes, as the modifier `test`,
-and from the module of tests or the test around it. Generated files are skipped by name and by the marks that generators
-write (`@generated`, `Code generated … DO NOT EDIT`) in the comments above the first line of code.
+A type is known from what the source says at the place (`x: Foo`, `x = new Foo()`), never guessed. Whether a file is
+test code follows from its path and from calls and classes of test frameworks in it. Generated files are skipped by
+their names and by marks in their first comments (`@generated`, `Code generated … DO NOT EDIT`).
 
-What a grammar does not know costs the definitions around it nothing: where a file does not parse, parts around its
-errors are left out as long as that brings definitions back, and what is still lost is read by its indentation. What was
-left out stays in the canonical source. Items in the braces of a macro (`cfg_if!`, `pin_project!`) are read as if the
-macro were not there.
+Where a file does not parse, parts around its errors are left out as long as that brings definitions back, and what is
+still lost is read by its indentation. Items in the braces of a macro (`cfg_if!`) are read as if the macro were not
+there. Lines that look like a definition and are in no symbol are counted: `codesum index`, `codesum status` and the
+tool `read` name them ("2 definitions here could not be read: lines 40, 97").
 
-Every file has a second witness that reads no grammar: its lines that look like a definition, outside of comments and
-texts. Where no symbol of such a line's name has it among its lines, the file is read again without what hides it; what
-is not read then either is counted. `codesum index`, `codesum status` and the `symbols` asset say how many definitions
-that are and name their lines, and the tool `read` those of a file that it is asked for ("2 definitions here could not
-be read: lines 40, 97").
-
-Of a zsh file (`.zsh`, `.zshrc`, `#!/bin/zsh`), which Bash's grammar reads, each function is read alone where the file
-does not parse; one with none is indexed as text. A type has the bases that are given to it elsewhere too (`impl Trait
-for Type`, Swift's extensions, Haskell's instances, `Class.include(Module)`); what Rust's `#[derive]` or a Haskell
-quasi-quote makes is not read. Of more than 200 functions of one name in one place, a call is ambiguous.
+A type also has the bases that are given to it elsewhere (`impl Trait for Type`, Swift's extensions, Haskell's
+instances); what Rust's `#[derive]` or a Haskell quasi-quote makes is not read.
 
 """
 
 SECOND_TIER = """## The second tier
 
-A language of this tier is a table in `codesum_pipeline/symbols/outlines/`: a query of tree-sitter with the captures of
-its [tags files](https://tree-sitter.github.io/tree-sitter/4-code-navigation.html). Its grammar comes from the package
-`semble-grammars`, which unpacks it into a folder of the user's cache when a file first needs it; the variable
+A language of this tier is a table in `codesum_pipeline/symbols/outlines/`: a query of tree-sitter with the captures
+of its [tags files](https://tree-sitter.github.io/tree-sitter/4-code-navigation.html). Its grammar comes from the
+package `semble-grammars`, which unpacks it into a folder of the user's cache when a file first needs it; the variable
 `SEMBLE_GRAMMARS_CACHE_DIR` names another folder. A grammar whose name begins with `tree-sitter-` is in a package of
 that name. Where a grammar cannot be loaded, the build names the files, reads them as texts, and tries again the next
 time. The table of SQL has patterns in place of a query: no grammar knows the dialects that people write.
@@ -101,11 +85,11 @@ second tier) finds its scripts, and the deep parsers of JavaScript, TypeScript a
 | events | `defineEmits`, `emits`, `$emit("…")` | `createEventDispatcher`, `on:…` without a handler | |
 | slots | `<slot name="…">` | `<slot name="…">` | `<slot name="…">` |
 
-The component is a class, and its signature is `component UserCard`. Its name is that of its file, written as in markup:
-`user-card.vue` is `UserCard`, `Card/index.vue` is `Card`, `blog/+page.svelte` is `BlogPage`. Its fields are its
-properties, events (`event save`) and slots (`slot footer`), with the types that its script says. What documents it is a
-comment of Svelte with `@component`, else the first comment at the top of the file, else the one above the default
-export or at the top of the script. Functions that run for each use of the component stand in it
+The component is a class, and its signature is `component UserCard`. Its name is that of its file, written as in
+markup: `user-card.vue` is `UserCard`, `Card/index.vue` is `Card`, `blog/+page.svelte` is `BlogPage`. Its fields are
+its properties, events (`event save`) and slots (`slot footer`), with the types that its script says. What documents
+it is a comment of Svelte with `@component`, else the first comment at the top of the file, else the one above the
+default export or at the top of the script. Functions that run for each use of the component stand in it
 (`UserCard::save`), also those of `methods` and `computed`; those of its modules stand beside it.
 
 An element that is made of a component is a call of that component, as in JSX, and an expression in the markup is code
@@ -115,26 +99,27 @@ components without an import, which a program or Nuxt registers: there the only 
 `~/` and `$lib/` are the folders that the tools of Vue, Nuxt and SvelteKit mean, where no `tsconfig.json` says
 otherwise.
 
-Of the text of a file, the markup belongs to the component and the styles to the file alone: a change of a style changes
-only the file's document, and one of the markup that and the component's. An indent in either changes nothing.
+Of the text of a file, the markup belongs to the component and the styles to the file alone: a change of a style
+changes only the file's document, and one of the markup that and the component's. An indent in either changes nothing.
 
-What cannot be read is named by the build, with its line, and the rest of the file is read: a second script of the same
-kind, a script in another language than JavaScript and TypeScript, one without an end, a template that is not HTML. A
-script in another file (`src="…"`) is an import.
+What cannot be read is named by the build, with its line, and the rest of the file is read: a second script of the
+same kind, a script in another language than JavaScript and TypeScript, one without an end, a template that is not
+HTML. A script in another file (`src="…"`) is an import.
 """
 
 NOTEBOOKS = """## Notebooks
 
 A notebook (`.ipynb`, nbformat 3 or 4) is read as a script of its cells, in the language of its kernel: code as it
-stands, text as comments, above each cell a line that editors know (`# %% cell 3 [markdown]`). Functions, classes, calls
-and imports are found as in any file of that language; nothing can import a notebook. A language without a grammar is
-indexed as text. The first title and the first paragraph after it document the notebook.
+stands, text as comments, above each cell a line that editors know (`# %% cell 3 [markdown]`). Functions, classes,
+calls and imports are found as in any file of that language; nothing can import a notebook. A language without a
+grammar is indexed as text. The first title and the first paragraph after it document the notebook.
 
-- **Places.** Lines are those of the script. Beside them hits, lines, documents and pages say the place as Jupyter shows
-  it: `churn.ipynb:40-45 (cell 3, line 2)`, in JSON `cell` and `cell_line`. Cells of all kinds are counted, from 1.
+- **Places.** Lines are those of the script. Beside them hits, lines, documents and pages say the place as Jupyter
+  shows it: `churn.ipynb:40-45 (cell 3, line 2)`, in JSON `cell` and `cell_line`. Cells of all kinds are counted, from
+  1.
 - **What is not read**: outputs, counters, ids, metadata, attachments, raw cells. They are passed over in the bytes. A
-  notebook that was only run again changes no document and no published file, and plots cost no more than reading their
-  bytes.
+  notebook that was only run again changes no document and no published file, and plots cost no more than reading
+  their bytes.
 - **Magics** (`%matplotlib inline`, `!pip install …`, `model.fit?`) are blank lines. A cell in another language
   (`%%bash`, `%%html`) is a comment. A pasted image in a text is cut.
 - **Sizes.** The setting `max_file_size_mb` is about what the cells say (16 MB at most). With its outputs, a notebook
@@ -148,11 +133,10 @@ BESIDE = Path(__file__).with_name("beside_a_compiler.md").read_text(encoding="ut
 
 def page() -> str:
     """The whole page."""
-    sections = "\n".join(map(_section, sorted(declarations(), key=_name)))
     tiers = HEAD + _overview() + "\n" + SECOND_TIER + _outlines()
     known = [profile_of(name).title for name in outline_tables() if known_calls(name) is not None]
     tiers = tiers.replace("EFFECTS", ", ".join(sorted(known)))
-    return tiers + "\n" + COMPONENTS + "\n" + NOTEBOOKS + "\n" + BESIDE + sections
+    return tiers + "\n" + COMPONENTS + "\n" + NOTEBOOKS + "\n" + BESIDE
 
 
 def _name(declaration: Declaration) -> str:
@@ -171,7 +155,7 @@ def _overview() -> str:
         rows.append(
             _row(
                 declaration.spec,
-                docs,
+                docs.replace("|", "\\|"),
                 "yes" if declaration.imports else "",
                 "yes" if declaration.typed or declaration.references else "",
                 "yes" if declaration.package else "",
@@ -210,38 +194,5 @@ def _row(spec: LanguageSpec, *cells: str) -> str:
     return f"| {profile_of(spec.name).title} | {files} | {grammar} | " + " | ".join(cells) + " |"
 
 
-def _section(declaration: Declaration) -> str:
-    lines = [
-        ("definitions", _code(declaration.definitions)),
-        ("clauses of one function", _code(declaration.clauses)),
-        ("belongs to what follows", _code(declaration.preambles)),
-        ("documents the file", _code(declaration.file_doc_marks)),
-        ("branches", _code(declaration.spec.branches)),
-        ("calls", _code([*declaration.calls, *declaration.callees])),
-        ("raises", _code([*declaration.raises, *declaration.raising_calls])),
-        ("fields", _code([*declaration.fields, *declaration.members])),
-        ("imports", _code(declaration.imports)),
-        ("types said by", _code(declaration.typed)),
-        ("package from", _code(declaration.package)),
-        ("exports from", _code(declaration.exports)),
-        ("globals from", _code(declaration.globals)),
-        ("inheritance from elsewhere", _code(declaration.extensions)),
-        ("public by the list", _code(declaration.listed)),
-        ("inheritance", "bases" if _has_hook(declaration, "bases") else ""),
-        ("documentation that is code", "yes" if _has_hook(declaration, "inner_doc") else ""),
-    ]
-    shown = "".join(f"- {name}: {value}\n" for name, value in lines if value)
-    return f"## {profile_of(declaration.spec.name).title}\n\n{shown}"
-
-
 def _code(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in sorted(set(names)))
-
-
-def _has_hook(declaration: Declaration, hook: str) -> bool:
-    default: Callable[..., object] = next(field.default for field in fields(Declaration) if field.name == hook)
-    return getattr(declaration, hook) is not default
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
