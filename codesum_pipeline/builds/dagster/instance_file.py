@@ -9,11 +9,13 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import codesum_pipeline
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.extras import way_to_install
 from codesum_pipeline.foundation.settings.operation_settings import BROKER_VARIABLE, POSTGRES_VARIABLE, EngineSettings
 from codesum_pipeline.foundation.store.atomic import write_bytes_atomically
 from codesum_pipeline.foundation.store.layout import HomeLayout
@@ -64,7 +66,8 @@ def apply_engine(layout: HomeLayout, engine: EngineSettings, environ: Mapping[st
 
 
 def check_variables(engine: EngineSettings, environ: Mapping[str, str]) -> None:
-    """Raises `ConfigurationError` for an address that is needed and not there; what it holds is never shown."""
+    """Raises `ConfigurationError` for an address that is needed and not there, whose content is never shown, and for
+    packages of Postgres that are not installed."""
     needed = {
         POSTGRES_VARIABLE: (engine.storage == "postgres", "engine.storage = postgres", "postgresql://USER@HOST/NAME"),
         BROKER_VARIABLE: (engine.launcher == "celery", "engine.launcher = celery", "redis://HOST:6379/0"),
@@ -76,6 +79,10 @@ def check_variables(engine: EngineSettings, environ: Mapping[str, str]) -> None:
         ("redis://", "rediss://", "sentinel://")
     ):
         raise ConfigurationError(f"{BROKER_VARIABLE} must begin with redis://, rediss:// or sentinel://")
+    if engine.storage == "postgres" and find_spec("dagster_postgres") is None:
+        raise ConfigurationError(
+            f"engine.storage = postgres: dagster-postgres is not installed: {way_to_install('postgres')}"
+        )
 
 
 def _with_engine(file: Path, engine: EngineSettings) -> str | None:
