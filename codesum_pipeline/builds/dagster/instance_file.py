@@ -80,8 +80,9 @@ def check_variables(engine: EngineSettings, environ: Mapping[str, str]) -> None:
     ):
         raise ConfigurationError(f"{BROKER_VARIABLE} must begin with redis://, rediss:// or sentinel://")
     if engine.storage == "postgres" and find_spec("dagster_postgres") is None:
+        extras = ("postgres",) if engine.launcher == "local" else (str(engine.launcher), "postgres")
         raise ConfigurationError(
-            f"engine.storage = postgres: dagster-postgres is not installed: {way_to_install('postgres')}"
+            f"engine.storage = postgres: dagster-postgres is not installed: {way_to_install(*extras)}"
         )
 
 

@@ -11,7 +11,7 @@ def way_to_install(*extras: str, with_torch: bool = False) -> str:
     project = f"'.[{','.join(extras)}]'" if extras else "."
     if (Path(sys.prefix) / "uv-receipt.toml").is_file():
         torch = "--torch-backend cpu" if with_torch or find_spec("torch") else "--excludes without-torch.txt"
-        command = f"uv tool install --force -c constraints.txt {torch} {project}"
+        command = f"uv tool install -c constraints.txt {torch} {project}"
     else:
         command = f"pip install -c constraints.txt {project}"
     return f"in a checkout, `{command}` installs what is missing"
