@@ -25,7 +25,7 @@ from codesum_pipeline.builds.dagster.dagster_records import (
     reference_of,
     writing_records,
 )
-from codesum_pipeline.builds.dagster.instance_file import apply_engine, check_variables
+from codesum_pipeline.builds.dagster.instance_file import apply_engine, check_packages, check_variables
 from codesum_pipeline.builds.dagster.maintenance_job import Tell, maintain_everything
 from codesum_pipeline.builds.dagster.observing import ACTIVE
 from codesum_pipeline.builds.dagster.requesting import QueuedRuns, keys_that_failed, request_runs
@@ -69,6 +69,7 @@ class PastRun(Struct, frozen=True):
 @contextmanager
 def opened_instance(home: Home) -> Iterator[dg.DagsterInstance]:
     """The instance that the UI shows, on the engine of the home's settings."""
+    check_packages(home.settings.engine)
     apply_engine(home.layout, home.settings.engine)
     with open_instance(home.layout) as instance:
         yield instance
@@ -89,6 +90,7 @@ def check_database(home: Home) -> None:
     if engine.storage != "postgres":
         return
     check_variables(engine, os.environ)
+    check_packages(engine)
     # Other homes do without the driver.
     from codesum_pipeline.builds.dagster.postgres import with_driver
 

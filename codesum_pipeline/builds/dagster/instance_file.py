@@ -66,8 +66,7 @@ def apply_engine(layout: HomeLayout, engine: EngineSettings, environ: Mapping[st
 
 
 def check_variables(engine: EngineSettings, environ: Mapping[str, str]) -> None:
-    """Raises `ConfigurationError` for an address that is needed and not there, whose content is never shown, and for
-    packages of Postgres that are not installed."""
+    """Raises `ConfigurationError` for an address that is needed and not there; what it holds is never shown."""
     needed = {
         POSTGRES_VARIABLE: (engine.storage == "postgres", "engine.storage = postgres", "postgresql://USER@HOST/NAME"),
         BROKER_VARIABLE: (engine.launcher == "celery", "engine.launcher = celery", "redis://HOST:6379/0"),
@@ -79,6 +78,10 @@ def check_variables(engine: EngineSettings, environ: Mapping[str, str]) -> None:
         ("redis://", "rediss://", "sentinel://")
     ):
         raise ConfigurationError(f"{BROKER_VARIABLE} must begin with redis://, rediss:// or sentinel://")
+
+
+def check_packages(engine: EngineSettings) -> None:
+    """Raises `ConfigurationError` if what reads Dagster's records is not installed."""
     if engine.storage == "postgres" and find_spec("dagster_postgres") is None:
         extras = ("postgres",) if engine.launcher == "local" else (str(engine.launcher), "postgres")
         raise ConfigurationError(
