@@ -1,8 +1,9 @@
-"""A wheel built from the tree works outside it."""
+"""A wheel built from the tree has all that it needs, is installed by pip, and works outside the tree."""
 
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,27 +12,66 @@ from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.support.shop import SHOP
 
 ROOT = Path(__file__).parent.parent
+LEFT_OUT = [line for line in (ROOT / "without-torch.txt").read_text().split("\n") if line and line[0] != "#"]
+Codesum = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment that holds the wheel and what pip installs with it."""
+    folder = tmp_path_factory.mktemp("wheel")
+    subprocess.run([sys.executable, "-m", "build", "--wheel", "--outdir", folder, ROOT], check=True)
+    (wheel,) = folder.glob("*.whl")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "env"], check=True)
+    _pip(folder / "env", "install", "-c", str(ROOT / "constraints.txt"), str(wheel))
+    return folder / "env"
+
+
+def _pip(environment: Path, *arguments: str) -> None:
+    subprocess.run([sys.executable, "-m", "pip", "--python", environment, "-q", *arguments], check=True)
+
+
+@pytest.fixture
+def codesum(environment: Path, tmp_path: Path) -> Codesum:
+    """The installed command, with a home of its own, outside of any checkout."""
+
+    def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        given = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+        return subprocess.run(
+            [environment / "bin" / "codesum", *arguments],
+            cwd=tmp_path,
+            env={**given, "CODESUM_HOME": str(tmp_path / "home"), **variables},
+            capture_output=True,
+            text=True,
+        )
+
+    return run
+
+
+def _assert_main_job(codesum: Codesum, folder: Path) -> None:
+    repo = GitRepo.create(folder / "shop", SHOP)
+    indexed = codesum("index", str(repo.path))
+    assert indexed.returncode == 0, indexed.stderr
+    assert "shop/cart.py" in codesum("search", "the cart of a customer").stdout
+    assert "up to date" in codesum("status").stdout
 
 
 @pytest.mark.slow
-def test_a_wheel_indexes_and_searches_outside_the_tree(tmp_path: Path) -> None:
-    repo = GitRepo.create(tmp_path / "shop", SHOP)
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
-    subprocess.run([*pip, "wheel", "--no-deps", "-w", str(tmp_path / "dist"), str(ROOT)], check=True)
-    (wheel,) = (tmp_path / "dist").glob("*.whl")
-    subprocess.run([*pip, "install", "--no-deps", "--target", str(tmp_path / "site"), str(wheel)], check=True)
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "site"), "CODESUM_HOME": str(tmp_path / "home")}
+def test_an_installed_wheel_does_the_main_job_outside_the_tree(codesum: Codesum, tmp_path: Path) -> None:
+    _assert_main_job(codesum, tmp_path)
 
-    def run(*arguments: str) -> str:
-        done = subprocess.run(
-            [sys.executable, *arguments], cwd=tmp_path, env=environment, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    assert run("-c", "import codesum_pipeline; print(codesum_pipeline.__file__)").startswith(str(tmp_path / "site"))
-    run("-m", "codesum_pipeline.cli", "index", str(repo.path))
-    assert "shop/cart.py" in run("-m", "codesum_pipeline.cli", "search", "the cart of a customer")
     for kind in ("system", "instruction", "digest_system", "digest_instruction"):
-        assert run("-m", "codesum_pipeline.cli", "prompts", "show", kind, "default")
+        assert codesum("prompts", "show", kind, "default").stdout
     assert (tmp_path / "home" / "dagster" / "dagster.yaml").exists()
+
+
+# The last of this file, since it changes the environment.
+@pytest.mark.slow
+def test_without_torch_all_but_its_embedders_works(environment: Path, codesum: Codesum, tmp_path: Path) -> None:
+    _pip(environment, "uninstall", "-y", *LEFT_OUT)
+
+    _assert_main_job(codesum, tmp_path)
+    (tmp_path / "model").mkdir()
+    refused = codesum("search", "cart", CODESUM_EMBEDDER=str(tmp_path / "model"))
+    assert refused.returncode == 2
+    assert "sentence-transformers, which is not installed: in a checkout, `pip install" in refused.stderr

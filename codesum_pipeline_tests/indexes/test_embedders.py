@@ -179,6 +179,15 @@ def test_an_unknown_embedder_is_refused_with_the_known_names():
         load_embedder("word2vec")
 
 
+def test_without_torch_a_model_that_it_runs_is_refused_with_the_way_out(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+
+    with pytest.raises(
+        ConfigurationError, match=r"run by sentence-transformers, which is not installed: in a checkout, `"
+    ):
+        load_embedder(str(tmp_path))
+
+
 @pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json"])
 def test_a_changed_file_is_refused_with_the_way_out(model_copy, name):
     content = bytearray((model_copy / name).read_bytes())

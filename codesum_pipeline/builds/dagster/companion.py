@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
-from codesum_pipeline.builds.dagster.instance_file import apply_engine
+from codesum_pipeline.builds.dagster.instance_file import apply_engine, check_packages
 from codesum_pipeline.builds.dagster.recorder import SPARE_RECORDER, Recorder, has_dagster
 from codesum_pipeline.builds.reports.build_values import BLOCKING, CHECKED_AFTER, BuildOptions, RunOutcome, StepOutcome
 from codesum_pipeline.builds.reports.exchange import (
@@ -62,6 +62,7 @@ def index_repositories(
     """
     options = BuildOptions(force=force, confirm_llm=confirm_llm)
     outcomes = []
+    check_packages(home.settings.engine)
     apply_engine(home.layout, home.settings.engine)
     with (_builds_here if has_dagster() else _builds_beside)(home, keys, options) as build_one:
         for key in keys:

@@ -25,7 +25,7 @@ from codesum_pipeline.builds.dagster.dagster_records import (
     reference_of,
     writing_records,
 )
-from codesum_pipeline.builds.dagster.instance_file import apply_engine, check_variables
+from codesum_pipeline.builds.dagster.instance_file import apply_engine, check_packages, check_variables
 from codesum_pipeline.builds.dagster.maintenance_job import Tell, maintain_everything
 from codesum_pipeline.builds.dagster.observing import ACTIVE
 from codesum_pipeline.builds.dagster.requesting import QueuedRuns, keys_that_failed, request_runs
@@ -35,6 +35,7 @@ from codesum_pipeline.builds.dagster.runs import STARTED_BY_TAG, note_recorded
 from codesum_pipeline.builds.maintenance.freed import Maintenance
 from codesum_pipeline.builds.steps.fleet_states import RunUnderWay
 from codesum_pipeline.foundation.data_model.errors import BrokerUnavailable, ConfigurationError
+from codesum_pipeline.foundation.data_model.extras import way_to_install
 from codesum_pipeline.foundation.data_model.printable import one_line
 from codesum_pipeline.foundation.settings.operation_settings import BROKER_VARIABLE, POSTGRES_VARIABLE
 
@@ -46,10 +47,6 @@ _MOST_UNDER_WAY = 5_000
 # A person waits.
 _ANSWER_S = 2.0
 _MOST_SHOWN = 200
-_NO_CELERY = (
-    "engine.launcher is celery, which is not installed here: what its workers do is not known; in a checkout, "
-    "`pip install -c constraints.txt '.[celery,postgres]'` installs it"
-)
 _MOST_ENDED = 5_000
 _ENDED = {
     dg.DagsterRunStatus.SUCCESS: "success",
@@ -72,6 +69,7 @@ class PastRun(Struct, frozen=True):
 @contextmanager
 def opened_instance(home: Home) -> Iterator[dg.DagsterInstance]:
     """The instance that the UI shows, on the engine of the home's settings."""
+    check_packages(home.settings.engine)
     apply_engine(home.layout, home.settings.engine)
     with open_instance(home.layout) as instance:
         yield instance
@@ -92,6 +90,7 @@ def check_database(home: Home) -> None:
     if engine.storage != "postgres":
         return
     check_variables(engine, os.environ)
+    check_packages(engine)
     # Other homes do without the driver.
     from codesum_pipeline.builds.dagster.postgres import with_driver
 
@@ -189,7 +188,10 @@ def check_broker(home: Home) -> None:
         return
     check_variables(home.settings.engine, os.environ)
     if find_spec("celery") is None:
-        raise ConfigurationError(_NO_CELERY)
+        raise ConfigurationError(
+            "engine.launcher is celery, which is not installed here: what its workers do is not known; "
+            f"{way_to_install('celery', 'postgres')}"
+        )
     # Other homes do without it.
     from celery import Celery
     from celery.exceptions import OperationalError

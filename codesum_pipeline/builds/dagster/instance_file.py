@@ -9,11 +9,13 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import codesum_pipeline
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.extras import way_to_install
 from codesum_pipeline.foundation.settings.operation_settings import BROKER_VARIABLE, POSTGRES_VARIABLE, EngineSettings
 from codesum_pipeline.foundation.store.atomic import write_bytes_atomically
 from codesum_pipeline.foundation.store.layout import HomeLayout
@@ -76,6 +78,15 @@ def check_variables(engine: EngineSettings, environ: Mapping[str, str]) -> None:
         ("redis://", "rediss://", "sentinel://")
     ):
         raise ConfigurationError(f"{BROKER_VARIABLE} must begin with redis://, rediss:// or sentinel://")
+
+
+def check_packages(engine: EngineSettings) -> None:
+    """Raises `ConfigurationError` if what reads Dagster's records is not installed."""
+    if engine.storage == "postgres" and find_spec("dagster_postgres") is None:
+        extras = ("postgres",) if engine.launcher == "local" else (str(engine.launcher), "postgres")
+        raise ConfigurationError(
+            f"engine.storage = postgres: dagster-postgres is not installed: {way_to_install(*extras)}"
+        )
 
 
 def _with_engine(file: Path, engine: EngineSettings) -> str | None:

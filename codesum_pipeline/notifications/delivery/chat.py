@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError, DeliveryFailed, DeliveryRefused
+from codesum_pipeline.foundation.data_model.extras import way_to_install
 from codesum_pipeline.foundation.data_model.printable import one_line
 from codesum_pipeline.foundation.settings.channel_settings import ChatSettings
 from codesum_pipeline.notifications.delivery.dialects import CHAT, HTML_CHAT, make_inert, write_body
@@ -72,7 +73,7 @@ def _service_of(name: str, kind: str, address: str, *, timeout_s: float) -> "Not
         from apprise.common import OverflowMode
     except ImportError as error:
         raise ConfigurationError(
-            f"channel {name!r}: chats need Apprise: `pip install 'codesum-pipeline[chat]'`"
+            f"channel {name!r}: Apprise, which sends to chats, is not installed: {way_to_install('chat')}"
         ) from error
     # It logs an address that it does not know, with its keys. What it says of a message comes with the result.
     logging.getLogger("apprise").propagate = False

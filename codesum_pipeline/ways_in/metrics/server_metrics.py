@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.extras import way_to_install
 from codesum_pipeline.foundation.data_model.installed_version import installed_version
 from codesum_pipeline.foundation.settings.operation_settings import MetricsSettings
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
@@ -89,8 +90,7 @@ class ServerMetrics(Struct, frozen=True):
             readers = list(_readers(settings, registry))
         except ImportError as error:
             raise ConfigurationError(
-                f"metrics.exporters is set, and {error.name} is not installed: in a checkout, `pip install -c "
-                "constraints.txt '.[metrics]'` installs it"
+                f"metrics.exporters is set, and {error.name} is not installed: {way_to_install('metrics')}"
             ) from None
         named = {"service.name": f"codesum-{entrance}", "service.version": installed_version()}
         provider = MeterProvider(metric_readers=readers, resource=Resource.create(named))

@@ -1,12 +1,13 @@
 """The engine of a home: what its settings write, and what they refuse."""
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
-from codesum_pipeline.builds.dagster.instance_file import apply_engine, ensure_dagster_home
+from codesum_pipeline.builds.dagster.instance_file import apply_engine, check_packages, ensure_dagster_home
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.ways_in.dagster_ui.guarded_ui import UiOptions
 from codesum_pipeline.ways_in.dagster_ui.starting import ui_command
@@ -114,6 +115,14 @@ def test_an_address_that_is_missing_is_named_and_none_is_shown(
 
     assert "secret" not in str(refused.value)
     assert not instance_file(tmp_path).exists()
+
+
+def test_packages_of_an_engine_that_are_missing_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "dagster_postgres", None)
+
+    check_packages(open_home(tmp_path, engine=LOCAL).settings.engine)
+    with pytest.raises(ConfigurationError, match=r"dagster-postgres is not installed: .*'\.\[celery,postgres\]'"):
+        check_packages(open_home(tmp_path, engine=CELERY).settings.engine)
 
 
 @pytest.mark.parametrize(

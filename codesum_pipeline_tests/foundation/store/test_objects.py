@@ -1,3 +1,5 @@
+import sys
+
 import pytest
 from msgspec.structs import replace
 
@@ -90,3 +92,10 @@ def test_some_bytes_of_an_object_are_read_as_far_as_it_goes(objects):
     spans = [(2, 5), (8, 20), (10, 20), (15, 20)]
     assert [objects.read("name", *span) for span in spans] == [b"234", b"89", b"", b""]
     assert objects.read("gone", 0, 5) is None
+
+
+def test_without_the_library_of_buckets_a_message_says_how_to_install_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "obstore", None)
+
+    with pytest.raises(ConfigurationError, match=r"home 'memory://x': obstore, .* is not installed: .*'\.\[buckets\]'"):
+        open_objects("memory://x")

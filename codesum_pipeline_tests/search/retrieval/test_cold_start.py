@@ -5,7 +5,7 @@ from pathlib import Path
 
 from codesum_pipeline_tests.support.synthetic_indexes import make_index_workspace, publish
 
-_HEAVY = {"bm25s", "dagster", "duckdb", "litellm", "matplotlib", "model2vec", "networkx", "numba", "pandas", "pyarrow",
+_HEAVY = {"bm25s", "dagster", "duckdb", "litellm", "model2vec", "networkx", "numba", "pandas", "pyarrow",
           "scipy", "sentence_transformers", "torch", "transformers", "tree_sitter"}  # fmt: skip
 
 _SEARCH = """

@@ -3,6 +3,7 @@
 import json
 from datetime import timedelta
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from msgspec.structs import replace
@@ -72,12 +73,25 @@ def test_cost_gives_programs_all_that_is_known(home: Path, codesum) -> None:
 
 
 def test_cost_draws_a_picture(home: Path, codesum, tmp_path: Path) -> None:
-    picture = tmp_path / "cost.png"
+    picture = tmp_path / "cost.svg"
 
     codesum(home, "cost", "--plot", picture)
 
-    assert picture.read_bytes().startswith(b"\x89PNG")
+    drawn = ElementTree.parse(picture).getroot()
+    bars = {each.text for each in drawn.iterfind(".//{*}rect/{*}title")}
+    assert bars == {"2026-03-01: 0.2600", "2026-03-02: 0.5000"}
+    (line,) = drawn.iterfind("{*}polyline")
+    assert line.get("points") == "225.0,194.7 575.0,50.0"
+    assert {"0.5", "0.76", "2026-03-01", "2026-03-02"} <= {each.text for each in drawn.iterfind("{*}text")}
+
+
+def test_a_picture_of_no_cost_is_empty_and_only_svg_is_drawn(home: Path, codesum, tmp_path: Path) -> None:
+    picture = tmp_path / "cost.svg"
+
     assert codesum(home, "cost", "--since", "2030-01-01", "--plot", picture).exit_code == 0
+    assert not [*ElementTree.parse(picture).getroot().iterfind(".//{*}rect/{*}title")]
+    refused = codesum(home, "cost", "--plot", tmp_path / "cost.png")
+    assert (refused.exit_code, "name a file that ends in .svg, not 'cost.png'" in refused.stderr) == (2, True)
 
 
 def test_cost_of_nothing_says_how_there_could_be_some(tmp_path: Path, codesum) -> None:

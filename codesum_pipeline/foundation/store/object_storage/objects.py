@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ from codesum_pipeline.foundation.data_model.errors import (
     ConfigurationError,
     Superseded,
 )
+from codesum_pipeline.foundation.data_model.extras import way_to_install
 from codesum_pipeline.foundation.settings.certificates import CERTIFICATES_VARIABLE
 from codesum_pipeline.foundation.store.atomic import replace_durably
 
@@ -220,6 +222,10 @@ def open_objects(url: str, *, retry_s: float = RETRY_S) -> Objects:
         raise ConfigurationError(f"home {url.partition('?')[0]!r}: no kind of bucket; known are {', '.join(SCHEMES)}")
     if "@" in rest or "?" in rest or "#" in rest:
         raise ConfigurationError(f"home {scheme}://…: a bucket's URL holds no credentials: they are in the environment")
+    if find_spec("obstore") is None:
+        raise ConfigurationError(
+            f"home {url!r}: obstore, which reads buckets, is not installed: {way_to_install('buckets')}"
+        )
     if scheme == "memory":
         from obstore.store import MemoryStore
 

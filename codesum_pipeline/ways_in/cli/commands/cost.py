@@ -12,6 +12,7 @@ from msgspec import to_builtins
 from rich.console import RenderableType
 
 from codesum_pipeline.builds.compaction.compacting import LEDGER_FILE
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.model_call import AvoidedRow, CallTotals, LedgerRow
 from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.foundation.store.atomic import replace_durably
@@ -63,14 +64,16 @@ def cost(
     since: Annotated[datetime | None, option("YYYY-MM-DD", "Only from this day on (UTC).", formats=[_ISO_DAY])] = None,
     avoided: Annotated[bool, switch("--avoided", "Show instead how many calls builds avoided, by cause.")] = False,
     as_json: Annotated[bool, switch("--json", "Print one JSON object per line of the table.")] = False,
-    plot: Annotated[Path | None, option("FILE.png", "Draw dollars per day, and their sum, too.")] = None,
+    plot: Annotated[Path | None, option("FILE.svg", "Draw dollars per day, and their sum, too.")] = None,
 ) -> None:
     """Show what calls of models cost, by day, run, model, level or repository.
 
     The texts of builds come first; below are tables for the questions of [bold]codesum ask[/] and for digests.
 
-    codesum cost --since 2026-01-01 --plot cost.png
+    codesum cost --since 2026-01-01 --plot cost.svg
     """
+    if plot is not None and plot.suffix != ".svg":
+        raise ConfigurationError(f"--plot draws SVG: name a file that ends in .svg, not {plot.name!r}")
     invocation, keys = invocation_of(ctx), keys or []
     begin = since.strftime(_ISO_DAY) if since else ""
     if avoided:
@@ -152,28 +155,46 @@ def _table(by: By, totals: Mapping[str, Totals], heads: tuple[str, str, str]) ->
 
 _COLOR = "#4f43dd"
 _SUM_COLOR = "#d9822b"
+# In pixels; the labels of both axes and of the days lie in the margins.
+_WIDTH, _HEIGHT, _MARGIN = 800, 320, 50
 # More names would run into each other.
 _NAMED_DAYS = 12
 
 
 def write_plot(path: Path, usd_by_day: Mapping[str, float]) -> None:
-    """Write a PNG: a bar for each day that had calls, and a line for all up to then; days are ISO dates."""
-    from matplotlib.figure import Figure
-
+    """Write an SVG: a bar for each day that had calls, and a line for all up to then; days are ISO dates."""
     days = sorted(usd_by_day)
-    figure = Figure(figsize=(8, 3.2), dpi=100, layout="constrained")
-    axes = figure.add_subplot()
-    axes.bar(range(len(days)), [usd_by_day[day] for day in days], color=_COLOR)
-    sums = axes.twinx()
-    sums.plot(range(len(days)), [*accumulate(usd_by_day[day] for day in days)], color=_SUM_COLOR)
-    step = max(1, -(-len(days) // _NAMED_DAYS))
-    axes.set_xticks(range(0, len(days), step), days[::step], rotation=30, ha="right", fontsize=8)
-    for drawn, color in ((axes, _COLOR), (sums, _SUM_COLOR)):
-        drawn.set_ylim(bottom=0)
-        drawn.tick_params(axis="y", labelsize=8, labelcolor=color)
-    axes.set_title("US dollars a day (bars), and all so far (line)", fontsize=9, loc="left")
+    sums = [*accumulate(usd_by_day[day] for day in days)]
+    most, whole = max(usd_by_day.values(), default=0.0), sums[-1] if sums else 0.0
+    floor, height = _HEIGHT - _MARGIN, _HEIGHT - 2 * _MARGIN
+    step = (_WIDTH - 2 * _MARGIN) / max(1, len(days))
+    middles = [_MARGIN + step * (place + 0.5) for place in range(len(days))]
+    parts = [_label(_MARGIN, _MARGIN / 2, "US dollars a day (bars), and all so far (line)", "start")]
+    for share in (0.0, 0.5, 1.0):
+        y = floor - share * height
+        parts.append(f'<path d="M{_MARGIN} {y}H{_WIDTH - _MARGIN}" stroke="#ddd"/>')
+        parts.append(_label(_MARGIN - 5, y + 4, f"{share * most:.4g}", "end", _COLOR))
+        parts.append(_label(_WIDTH - _MARGIN + 5, y + 4, f"{share * whole:.4g}", "start", _SUM_COLOR))
+    points = []
+    for x, day, total in zip(middles, days, sums, strict=True):
+        tall = height * usd_by_day[day] / (most or 1)
+        parts.append(
+            f'<rect x="{x - 0.4 * step:.1f}" y="{floor - tall:.1f}" width="{0.8 * step:.1f}" height="{tall:.1f}" '
+            f'fill="{_COLOR}"><title>{day}: {usd_by_day[day]:.4f}</title></rect>'
+        )
+        points.append(f"{x:.1f},{floor - height * total / (whole or 1):.1f}")
+    parts.append(f'<polyline points="{" ".join(points)}" fill="none" stroke="{_SUM_COLOR}" stroke-width="2"/>')
+    every = max(1, -(-len(days) // _NAMED_DAYS))
+    parts += [_label(x, floor + 20, day, "middle") for x, day in [*zip(middles, days, strict=True)][::every]]
     with replace_durably(path) as file:
-        figure.savefig(file, format="png", metadata={"Software": None})
+        file.write(
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{_HEIGHT}" font-family="sans-serif" '
+            f'font-size="11"><rect width="100%" height="100%" fill="#fff"/>{"".join(parts)}</svg>\n'.encode()
+        )
+
+
+def _label(x: float, y: float, text: str, anchor: str, color: str = "#333") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{color}">{text}</text>'
 
 
 _NUMBERS = ("calls", "tokens", "US dollars", "share")
