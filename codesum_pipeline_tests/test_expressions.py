@@ -135,7 +135,7 @@ def make_expressions() -> None:
     rules = (*secrets.PRIVATE_KEYS, *secrets._RULES)
     secrets.mask_secrets("\n".join(keyword for rule in rules for keyword in rule.keywords))
     packages = {"workspaces": ["packages/*", "a/**/b*c*/**/d*e", "**"]}
-    Workspaces(Projects(["package.json"], {"package.json": json.dumps(packages)}))
+    Workspaces(Projects(["package.json"], {"package.json": json.dumps(packages)}.get))
     for line in ("*?*a*b?c", "**/a*/**/*b*c/**/*d", "/[!a]*[b-d]*/**", "a/*/b/", "a/**/b*c*/**/d*e"):
         OrderedPatterns.of([line, "!x"])
     read_patterns(["*?*a*b?c", "**/a*/**/*b*c/**/*d", "/[!a]*[b-d]*/**", "a/*/b/"], "pattern")

@@ -1,8 +1,8 @@
 """Languages whose files may look at each other: Python by itself, and each family of declared languages."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache, cached_property
 from typing import Any
 
 from msgspec import Struct
@@ -181,45 +181,25 @@ class _DeclaredFamily(LanguageFamily):
                 rules = self._rules(self._projects)
             guard = FailureGuard()
             with no_collection():
-                resolver = DeclaredResolver(rules or self._rules(Projects(self._projects.paths, {})), files, guard)
+                resolver = DeclaredResolver(
+                    rules or self._rules(Projects(self._projects.paths, lambda path: None)), files, guard
+                )
             self._guard.add(guard.failures)
             if not guard.failed:
                 return resolver
             files = {path: files[path] for path in files if path not in guard.failed}
 
 
-class _ProjectTexts(Mapping[str, str]):
-    """The project files that can be read; they are read when they are asked for."""
+def _texts_of_projects(rows: Mapping[str, Row], guard: FailureGuard) -> Callable[[str], str | None]:
+    """Gives the text of a project file, which is read when it is asked for; None for one that cannot be read."""
 
-    def __init__(self, rows: Mapping[str, Row], guard: FailureGuard) -> None:
-        self._rows, self._guard = rows, guard
-        self._texts: dict[str, str | None] = {}
+    @cache
+    def text_at(path: str) -> str | None:
+        with guard.item(path):
+            return project_text(rows[path]["references"]) if path in rows else None
+        return None
 
-    def hashes(self) -> dict[str, str]:
-        """The hash of each of them, also of one that cannot be read."""
-        return {path: hash_of_references(row) for path, row in self._rows.items()}
-
-    def _read(self, path: str) -> str | None:
-        if path not in self._texts:
-            self._texts[path] = None
-            with self._guard.item(path):
-                self._texts[path] = project_text(self._rows[path]["references"])
-        return self._texts[path]
-
-    def __contains__(self, path: object) -> bool:
-        return path in self._rows and self._read(str(path)) is not None
-
-    def __getitem__(self, path: str) -> str:
-        text = self._read(path) if path in self._rows else None
-        if text is None:
-            raise KeyError(path)
-        return text
-
-    def __iter__(self) -> Iterator[str]:
-        return (path for path in self._rows if path in self)
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
+    return text_at
 
 
 def families_of(
@@ -230,9 +210,10 @@ def families_of(
     python, declared = loaded.python.only(indexed), loaded.declared.only(indexed)
     # No other language names a Python file by its path: one more of them changes nothing there.
     others = {*indexed} - python.rows.keys()
-    texts = _ProjectTexts({path: row for path, row in loaded.projects.items() if path in indexed}, loaded.guard)
-    projects, hashes = Projects(others, texts), texts.hashes()
-    project_files = Projects(hashes, texts)
+    rows = {path: row for path, row in loaded.projects.items() if path in indexed}
+    hashes = {path: hash_of_references(row) for path, row in rows.items()}
+    texts = _texts_of_projects(rows, loaded.guard)
+    projects, project_files = Projects(others, texts), Projects(hashes, texts)
     if python:
         found.append(_PythonFamily(python, places, root=root))
     for rules in (*rules_of_families(), *rules_of_outlines()):

@@ -14,9 +14,8 @@ less. Names of node types are those of the tree-sitter grammar: look at the tree
 1. **The layout**: `[spec]` of `<language>.syntax.toml`. Its keys are the fields of `LanguageSpec` (`spec.py`), which
    are in groups there, each with an example. Every language needs `name`, `version`, and of the groups
    - *Lines* `rows`, or `lines` and `containers`: what starts a line;
-   - *Blocks* `blocks`, `braced` or `headed`: what is indented. Look how the grammar holds the statements of a function:
-     in a node of their own (Lua's `block`: `blocks`), in one with braces (Java's `block`: `braced`), or directly in the
-     function's node (Julia's `function_definition`: `headed`, a function of the module that finds the end of the head);
+   - *Blocks* `blocks` or `braced`: what is indented. Look how the grammar holds the statements of a function: in a node
+     of their own (Lua's `block`: `blocks`), or in one with braces (Java's `block`: `braced`);
    - *Texts* `atoms` and `comments`: what is kept as written, and what is left out;
    - *Spaces* `tokens`: brackets, commas and signs, by the words of `TokenSpacing` (`token_spacing.py`);
    - *Definitions and facts* `branches`: what adds to the complexity.

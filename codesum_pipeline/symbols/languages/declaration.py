@@ -211,9 +211,8 @@ class Declaration(Struct, frozen=True, kw_only=True):
     # argument keeps what was found, by the ids of nodes, while a file is read.
     shortened: Callable[[Node, Text, dict[int, Code]], str] = lambda node, text, known: ""
     short_receiver: Callable[[Node, Text, dict[int, Code]], str] = lambda node, text, known: ""
-    # What a file says to the graph, where its language has a resolver of its own, and the version of that.
+    # What a file says to the graph, where its language has a resolver of its own.
     references: Callable[[Node, bytes, str, Sequence[Symbol], Iterable[WordRow]], References] | None = None
-    references_version: str = ""
 
     # How names are used that are not called.
     uses: UseSyntax = field(default_factory=UseSyntax)

@@ -176,7 +176,7 @@ class GoRules(Rules):
         self._modules: list[tuple[str, str]] = []
         self._libraries: list[str] = []
         for path in projects.named("go.mod"):
-            folder, text = path.rpartition("/")[0], projects.texts[path]
+            folder, text = path.rpartition("/")[0], projects.text_at(path) or ""
             module = _MODULE.search(text)
             if module is None:
                 continue
@@ -195,7 +195,7 @@ class GoRules(Rules):
         """The folders that `go.work` files use or replace others by: of two modules of one name, theirs is meant."""
         used = set[str]()
         for path in self.projects.named("go.work"):
-            folder, text = path.rpartition("/")[0], self.projects.texts[path]
+            folder, text = path.rpartition("/")[0], self.projects.text_at(path) or ""
             blocks = [block for found in _USE.finditer(text) for block in (found[1] or found[2]).split()]
             used.update(filter(None, (join_path(folder, block.strip('"')) for block in blocks)))
             for replaced in _REPLACE.finditer(text):

@@ -2,6 +2,8 @@
 
 import re
 
+from codesum_pipeline.symbols.languages.spans import as_blanks, only_shown
+
 # Code in prose: lines that begin with `>`, and what is between two lines of LaTeX.
 _LITERATE = re.compile(rb"^(?:>[ \t]|\\begin\{code\})", re.MULTILINE)
 _CODE = re.compile(
@@ -18,7 +20,6 @@ _ASKED = re.compile(
     rb"|#(?:const(?:_str)?|size|alignment|peek|poke|ptr|type|offset)\b[^\n()]*+(?:\([^\n()]*\)[^\n()]*+)*+"
 )
 _LINE_FOR_C = re.compile(rb"^#(?:let|def|enum)\b(?:[^\n\\]|\\.)*", re.MULTILINE | re.DOTALL)
-_NOT_LINE_END = re.compile(rb"[^\n]")
 
 
 def is_literate(source: bytes) -> bool:
@@ -30,20 +31,14 @@ def mask_foreign_parts(source: bytes, is_broken: bool) -> bytes:
     """A source in which prose is blank and what C answers is a name, where it did not parse as it is."""
     if not is_broken:
         return source
-    shown = _without_prose(source) if is_literate(source) else source
+    shown = source
+    if is_literate(source):
+        code = (match.span("block" if match["block"] is not None else "line") for match in _CODE.finditer(source))
+        shown = only_shown(source, [*code])
     if b"#" in shown:
-        shown = _LINE_FOR_C.sub(lambda match: _NOT_LINE_END.sub(b" ", match[0]), shown)
+        shown = _LINE_FOR_C.sub(lambda match: as_blanks(match[0]), shown)
         shown = _ASKED.sub(_as_name, shown)
     return shown
-
-
-def _without_prose(source: bytes) -> bytes:
-    pieces, position = [], 0
-    for match in _CODE.finditer(source):
-        start, end = match.span("block" if match["block"] is not None else "line")
-        pieces += [_NOT_LINE_END.sub(b" ", source[position:start]), source[start:end]]
-        position = end
-    return b"".join([*pieces, _NOT_LINE_END.sub(b" ", source[position:])])
 
 
 def _as_name(match: re.Match[bytes]) -> bytes:

@@ -43,17 +43,42 @@ class Table(Generic[K, V]):
         return key in self.rows
 
 
-class NameTree:
-    """The definitions of a family by key and by name, and what is said of the fields of its classes.
+class AskedQuestions:
+    """`asked` is what has been asked since the last `begin`, about others than the file that it began with."""
 
-    `asked` is what has been asked since the last `begin`, about others than the file that it began with.
-    """
+    def __init__(self) -> None:
+        self.asked: set[Any] = set()
+        self._own: ScopedFile | None = None
+
+    def begin(self, file: ScopedFile) -> None:
+        """Note what is asked from here on, but nothing about this file."""
+        self._own, self.asked = file, set()
+
+    def is_own(self, file: ScopedFile) -> bool:
+        """Whether it is the file that it began with."""
+        return file is self._own
+
+    def once(self, kept: dict[Any, Any], key: Any, find: Callable[..., Answer], *about: Any) -> Answer:
+        """An answer that is kept between files, together with what was asked for it."""
+        if key not in kept:
+            own, asked = self._own, self.asked
+            self._own, self.asked = None, set()
+            try:
+                kept[key] = (find(*about), self.asked)
+            finally:
+                self._own, self.asked = own, asked
+        answer: Answer = kept[key][0]
+        self.asked |= kept[key][1]
+        return answer
+
+
+class NameTree(AskedQuestions):
+    """The definitions of a family by key and by name, and what is said of the fields of its classes."""
 
     def __init__(self, files: Mapping[str, ScopedFile], guard: FailureGuard) -> None:
+        super().__init__()
         self.files = files
         self.tables: dict[str, Table[Any, Any]] = {}
-        self.asked: set[Question] = set()
-        self._own: ScopedFile | None = None
         self.entries: Table[Key, list[Scope]] = self.table("entries")
         self.classes: Table[Key, bool] = self.table("classes")
         # Those that say what they derive from.
@@ -77,27 +102,6 @@ class NameTree:
         """A further table; its `rows` may be found when they are asked for."""
         made = self.tables[kind] = Table[Any, Any](self, kind, {} if rows is None else rows)
         return made
-
-    def begin(self, file: ScopedFile) -> None:
-        """Note what is asked from here on, but not the names that this file binds."""
-        self._own, self.asked = file, set()
-
-    def is_own(self, file: ScopedFile) -> bool:
-        """Whether it is the file that it began with."""
-        return file is self._own
-
-    def once(self, kept: dict[Any, Any], key: Any, find: Callable[..., Answer], *about: Any) -> Answer:
-        """An answer that is kept between files, together with what was asked for it."""
-        if key not in kept:
-            own, asked = self._own, self.asked
-            self._own, self.asked = None, set()
-            try:
-                kept[key] = (find(*about), self.asked)
-            finally:
-                self._own, self.asked = own, asked
-        answer: Answer = kept[key][0]
-        self.asked |= kept[key][1]
-        return answer
 
     def bindings(self, scope: Scope, name: str) -> Sequence[Binding] | None:
         """What a name is bound to in a scope; None if it is not bound there."""

@@ -4,7 +4,7 @@ import json
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 _COMMENT = re.compile(r'("(?:[^"\\]|\\.)*+"?)|//[^\n]*|/\*(?:.*?\*/|.*)', re.DOTALL)
@@ -12,11 +12,11 @@ _TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+"?)|,(?=\s*[}\]])')
 
 
 class Projects:
-    """What is in a repository; `texts` are the project files. One that is malformed says nothing."""
+    """What is in a repository; `text_at` gives the text of a project file. One that is malformed says nothing."""
 
-    def __init__(self, paths: Iterable[str], texts: Mapping[str, str]) -> None:
+    def __init__(self, paths: Iterable[str], text_at: Callable[[str], str | None]) -> None:
         self.paths = frozenset(paths)
-        self.texts = texts
+        self.text_at = text_at
         self.folders: dict[str, list[str]] = defaultdict(list)
         self._by_name: dict[str, list[str]] = defaultdict(list)
         for path in sorted(self.paths):
@@ -24,9 +24,13 @@ class Projects:
             self.folders[folder].append(path)
             self._by_name[name].append(path)
 
+    def has(self, path: str | None) -> bool:
+        """Whether a project file that can be read is there."""
+        return path is not None and self.text_at(path) is not None
+
     def named(self, name: str) -> list[str]:
         """The project files of a name, sorted by path."""
-        return [path for path in self._by_name.get(name, ()) if path in self.texts]
+        return [path for path in self._by_name.get(name, ()) if self.has(path)]
 
     def ending(self, suffix: str) -> list[str]:
         """The files whose path ends in these whole parts."""
@@ -35,7 +39,7 @@ class Projects:
 
     def json(self, path: str) -> dict[str, Any]:
         """A JSON object, with comments and trailing commas; empty if it is none."""
-        text = _COMMENT.sub(lambda found: found[1] or " ", self.texts.get(path, ""))
+        text = _COMMENT.sub(lambda found: found[1] or " ", self.text_at(path) or "")
         text = _TRAILING_COMMA.sub(lambda found: found[1] or "", text)
         try:
             return inner_table(json.loads(text))
@@ -45,7 +49,7 @@ class Projects:
     def toml(self, path: str) -> dict[str, Any]:
         """A TOML file; empty if it is none."""
         try:
-            return tomllib.loads(self.texts.get(path, ""))
+            return tomllib.loads(self.text_at(path) or "")
         except (ValueError, RecursionError):
             return {}
 

@@ -17,17 +17,28 @@ def is_inside(spans: Sequence[Span], place: int) -> bool:
 
 
 def replaced(source: bytes, spans: Iterable[Span], shown: Callable[[bytes], bytes]) -> bytes:
-    """A source with each of some parts, in order and none in another, as `shown` shows it."""
+    """A source with each of some parts, in order, as `shown` shows it; what is in two of them is shown with one."""
     pieces, position = [], 0
     for start, end in spans:
-        pieces += [source[position:start], shown(source[start:end])]
-        position = end
+        pieces += [source[position:start], shown(source[max(start, position) : end])]
+        position = max(position, end)
     return b"".join([*pieces, source[position:]])
 
 
+def as_blanks(part: bytes) -> bytes:
+    """As many blanks; lines end where they did."""
+    return _NOT_LINE_END.sub(b" ", part)
+
+
 def blanked_out(source: bytes, spans: Iterable[Span]) -> bytes:
-    """A source with blanks in place of some parts; lines end where they did."""
-    return replaced(source, spans, lambda part: _NOT_LINE_END.sub(b" ", part))
+    """A source with blanks in place of some parts, which are in order."""
+    return replaced(source, spans, as_blanks)
+
+
+def only_shown(source: bytes, spans: Sequence[Span]) -> bytes:
+    """A source with blanks in place of all but some parts, which are in order."""
+    starts, ends = [start for start, _ in spans], [end for _, end in spans]
+    return blanked_out(source, zip([0, *ends], [*starts, len(source)], strict=True))
 
 
 class NestedRanges:
@@ -58,6 +69,11 @@ class NestedRanges:
         """The position of the innermost range around a byte; -1 where there is none."""
         found = bisect_right(self._bounds, byte) - 1
         return self._innermost[found] if found >= 0 else -1
+
+    def number_at(self, byte: int) -> int:
+        """The number of the innermost range around a byte; -1 where there is none."""
+        found = self.at(byte)
+        return self.ranges[found][2] if found >= 0 else -1
 
     def at_each(self, places: Iterable[int]) -> list[int]:
         """The same of several bytes."""

@@ -71,11 +71,6 @@ class LanguageSpec(Struct, frozen=True, kw_only=True):
     openers: Names = frozenset()
     # Words that close it, on a line of their own. Bash: "fi done esac".
     closers: Names = frozenset()
-    # For grammars without a node around the statements of a function or a loop: nodes of these kinds hold their
-    # statements directly, behind a head. The function gives the last node of the head, None for one without a head;
-    # all named children after it are the rows of a block, up to its end or one of `closers`.
-    # Julia: {"function_definition": lambda node: child_of_type(node, "signature")}, and "end" in `closers`.
-    headed: Mapping[str, Callable[[Node], Node | None]] = field(default_factory=dict)
     # In one with `openers`, these start a line as deep as the opener's. Elixir: "else_block", between `do` and `end`.
     outdented: Names = frozenset()
     # Directly in one of `rows`, these are one level further out than what is beside them. Bash: "else_clause".
@@ -166,7 +161,7 @@ class LanguageSpec(Struct, frozen=True, kw_only=True):
         return self.grammar.__module__.partition(".")[0].replace("_", "-")
 
     def __post_init__(self) -> None:
-        split_keys(self, "flat", "hollow", "bare", "respelled", "merged", "terminated", "headed")
+        split_keys(self, "flat", "hollow", "bare", "respelled", "merged", "terminated")
 
 
 def split_keys(table: Struct, *names: str) -> None:

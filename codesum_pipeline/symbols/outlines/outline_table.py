@@ -17,6 +17,7 @@ from codesum_pipeline.foundation.data_model.decoding import convert
 from codesum_pipeline.foundation.data_model.errors import CodesumError
 from codesum_pipeline.foundation.data_model.hashing import sha1_hex
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
+from codesum_pipeline.symbols.languages.spans import as_blanks
 from codesum_pipeline.symbols.outlines.grammars import load_grammar
 
 DEFINITION = "definition."
@@ -38,9 +39,6 @@ CAPTURES = frozenset({
 
 # A predicate that the binding of tree-sitter takes and does not look at.
 _IDLE = "#not-any-of?"
-
-
-_SHOWN = re.compile(rb"[^\n]")
 
 
 class WrongTable(CodesumError):
@@ -119,7 +117,7 @@ def respelled_source(table: OutlineTable, source: bytes) -> bytes:
 def _in_its_place(word: bytes, match: re.Match[bytes]) -> bytes:
     """What the groups of a match hold, and a word before, after or between them, in as many bytes and lines."""
     text, offset = match[0], match.start()
-    shown = bytearray(_SHOWN.sub(b" ", text))
+    shown = bytearray(as_blanks(text))
     spans = [(start - offset, end - offset) for start, end in match.regs[1:] if start >= 0]
     place = 0
     for start, end in spans:

@@ -15,8 +15,6 @@ from codesum_pipeline.foundation.data_model.errors import NotParsed
 from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait, profile_of
 from codesum_pipeline.foundation.worker_processes.limits import Meter, TooMuchHere, WorkLimits
 
-# Raise it with what is counted, and how: it decides which files are read.
-STEPS_VERSION = "steps/1"
 # Any file may take this many; and so many more for each of its bytes as the setting `max_steps_per_byte` says.
 FREE_STEPS = 500_000
 # What each kind of work counts, so that a step is about a microsecond. Tree-sitter reports after every hundred

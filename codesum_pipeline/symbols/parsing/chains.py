@@ -17,9 +17,6 @@ from codesum_pipeline.foundation.data_model.expression import (
 )
 from codesum_pipeline.symbols.parsing.expressions import is_text, text_at
 
-# Part of the parsers' versions: a change reads every file again.
-CHAINS_VERSION = 1
-
 # Files share few with any but those around them.
 _MAX_KNOWN = 1 << 12
 # Deeper types are of no class that a reader would follow.

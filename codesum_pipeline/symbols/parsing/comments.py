@@ -26,8 +26,6 @@ _OPENING = re.compile(
 )
 _CLOSING = re.compile(r"(?<!\s)\s*+(?:(?<!\*)\*++/|-\}|\]=*\]|-->|(?<=\n)=end\b)\s*$", re.A)
 _STAR = re.compile(r"^\s*\*(?!/)", re.A)
-# Part of the parsers' versions: which comments document.
-COMMENTS_VERSION = "comments/5"
 _BLANKS = " \t\f\r\v"
 # What a tag says may be set in columns: `* @param  string  $name`.
 _TAG = re.compile(r"\* +@.*")
@@ -147,8 +145,7 @@ class Comments:
 
     def may_open(self, node: Node) -> bool:
         """Whether a comment may speak of the body around it: no note to a tool, no licence, nobody else's."""
-        raw = self._raw(node)
-        return node.start_byte not in self._taken and not is_note(raw)
+        return node.start_byte not in self._taken and not is_note(self._raw(node))
 
     def _is_marked(self, node: Node) -> bool:
         """Whether a comment has the mark of its language's doc comments."""
@@ -221,8 +218,3 @@ def _block_lines(comment: str) -> list[str]:
     if all(_STAR.match(line) for line in others if line.strip(_BLANKS)):
         others = [_STAR.sub("", line) for line in others]
     return [_OPENING.sub("", first).strip(_BLANKS), *dedent("\n".join(others)).split("\n")]
-
-
-def is_about_code(text: str) -> bool:
-    """Whether what a comment says is neither a note to a tool nor a licence."""
-    return not _DIRECTIVE.match(text) and not _LEGAL.search(text)

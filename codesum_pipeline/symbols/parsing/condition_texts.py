@@ -8,8 +8,6 @@ from codesum_pipeline.symbols.languages.spans import NestedRanges
 from codesum_pipeline.symbols.languages.spec import Span
 from codesum_pipeline.symbols.parsing.file_tokens import Tokens
 
-# Part of the parsers' versions: which conditions there are, and which facts hold under them.
-CONDITIONS_VERSION = "conditions/3"
 # A longer condition is none that a sentence could end with.
 MAX_CONDITION = 80
 _MOST_TOKENS = MAX_CONDITION + 1
@@ -53,10 +51,9 @@ class Conditions:
 
     def at(self, byte: int) -> str:
         """The innermost condition under which what starts at a byte is run; empty without one."""
-        found = self._ranges.at(byte) if self._branches else -1
-        if found < 0:
+        number = self._ranges.number_at(byte)
+        if number < 0:
             return ""
-        number = self._ranges.ranges[found][2]
         if number not in self._known:
             text = self._said(self._branches[number])
             self._known[number] = text if len(text) <= MAX_CONDITION else ""

@@ -8,16 +8,12 @@ content of a text is kept. An expression of no known form is `OTHER`.
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import groupby
 from typing import Self
 
 from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.symbol import Form, Parameter
 from codesum_pipeline.symbols.parsing.file_tokens import Tokens
-
-# Part of the parsers' versions: a change reads every file again.
-EXPRESSIONS_VERSION = 2
 
 # Longer expressions are no chains that a reader would follow.
 MAX_TOKENS = 40
@@ -279,24 +275,6 @@ def _content(token: str) -> str:
 
 def _is_name(piece: str) -> bool:
     return piece.strip("$@!?\\").replace("-", "_").replace("\\", "_").isidentifier()
-
-
-def bound_names(pattern: str) -> tuple[str, ...]:
-    """The names of a value's parts in a pattern; of `key: name`, the key: `{ a, b: c }` gives a, b.
-
-    Constructors, literals and defaults are none; of `whole@(Part x)` only the whole is.
-    """
-    names: list[str] = []
-    before = ""
-    for is_word, chars in groupby(pattern, key=lambda char: char.isalnum() or char in "_$"):
-        piece = "".join(chars)
-        if not is_word:
-            before = piece.strip()
-            if before.startswith("@"):
-                break
-        elif not before.endswith((":", "=", *_QUOTES)) and _is_name(piece) and not piece[0].isupper():
-            names.append(piece)
-    return tuple(dict.fromkeys(names))
 
 
 def first_argument(pieces: Sequence[str]) -> Iterator[str]:

@@ -57,7 +57,6 @@ class Grammar(Struct):
     respelled: Mapping[int, Spell] = field(default_factory=dict)
     lists: Mapping[int, Callable[[Node], bool]] = field(default_factory=dict)
     terminated: Mapping[int, Callable[[Node], bool]] = field(default_factory=dict)
-    headed: Mapping[int, Callable[[Node], Node | None]] = field(default_factory=dict)
 
     def parser(self) -> Parser:
         """A new parser; parsers are not shared between threads."""
@@ -107,7 +106,6 @@ def compile_grammar(
         respelled=kinds.keyed(spec.respelled),
         lists=kinds.keyed(lists),
         terminated=kinds.keyed(terminated),
-        headed=kinds.keyed(spec.headed),
     )
 
 
@@ -181,37 +179,35 @@ class _Kinds:
 
 def _roles(spec: LanguageSpec, kinds: _Kinds, defining: frozenset[str], marked: frozenset[str]) -> dict[int, int]:
     roles = {kind: NodeRole.FIXED if kinds.spelling(kind) else 0 for kind in kinds.all}
-    # What has a head is laid out like what is braced, from its head on.
-    braced, rows = spec.braced.union(spec.headed), spec.rows.union(spec.headed)
     braces, parens = ("{}" if spec.braced else ""), ("()" if spec.parened else "")
     # What is a matter of tokens, even where a node type has their name (Ruby's `begin`).
     by_token = {
-        NodeRole.BRACE: (spec.openers | spec.closers if braced else frozenset()).union(braces),
+        NodeRole.BRACE: (spec.openers | spec.closers if spec.braced else frozenset()).union(braces),
         NodeRole.PAREN: frozenset(parens),
         NodeRole.CLOSING: spec.closers.union(braces[1:], parens[1:]),
     }
     by_type = {
         NodeRole.LINE: spec.lines, NodeRole.BLOCK: spec.blocks, NodeRole.ATOM: spec.atoms,
         NodeRole.DROPPED: spec.dropped | spec.comments | spec.remarks, NodeRole.COMMENT: spec.comments | spec.remarks,
-        NodeRole.BRACED: braced,
+        NodeRole.BRACED: spec.braced,
         NodeRole.PARENED: spec.parened, NodeRole.HANGING: spec.hanging, NodeRole.OUTDENTED: spec.outdented,
         NodeRole.FLEXIBLE: {*spec.flat, *spec.hollow}, NodeRole.TRIMMED: spec.trimmed, NodeRole.LOWERED: spec.lowered,
         NodeRole.SEPARATOR: spec.separators, NodeRole.TRAILING: spec.trailing, NodeRole.DEEP: spec.deep,
-        NodeRole.ROW_MARK: spec.row_marks, NodeRole.GLUED: spec.glued, NodeRole.ROWS: rows,
+        NodeRole.ROW_MARK: spec.row_marks, NodeRole.GLUED: spec.glued, NodeRole.ROWS: spec.rows,
         NodeRole.RESTART: spec.restarts, NodeRole.FOLDED: spec.folded, NodeRole.DIRECTIVE: spec.directives,
         NodeRole.DIRECTIVE_TEXT: spec.directive_texts, NodeRole.CONTAINER: spec.containers | spec.blocks,
         NodeRole.DEFINING: defining - {ERROR_NAME}, NodeRole.WRAPPER: spec.wrappers,
         NodeRole.MARKED: marked | spec.wrappers,
         NodeRole.BRANCH: spec.branches, NodeRole.ENCLOSED: {*spec.bare, *spec.merged},
         NodeRole.RESPELLED: spec.respelled, NodeRole.TERMINATED: {*spec.ended, *spec.terminated},
-        NodeRole.HEADED: spec.headed, NodeRole.NAMING: spec.words,
+        NodeRole.NAMING: spec.words,
     }  # fmt: skip
     for table, kinds_of in ((by_token, kinds.tokens), (by_type, kinds.node_types)):
         for bit, names in table.items():
             for name in names:
                 for kind in kinds_of(name):
                     roles[kind] |= bit
-    if not (spec.containers or braced or rows):
+    if not (spec.containers or spec.braced or spec.rows):
         roles = {kind: role if role & NodeRole.FIXED else role | NodeRole.CONTAINER for kind, role in roles.items()}
     roles[ERROR_KIND] = NodeRole.ERROR | NodeRole.CONTAINER | (NodeRole.DEFINING if ERROR_NAME in defining else 0)
     roles.update({kind + FLAT: role & ~LAID_OUT for kind, role in roles.items() if role & NodeRole.FLEXIBLE})

@@ -40,8 +40,6 @@ from codesum_pipeline.symbols.parsing.nested_definitions import Definition, File
 from codesum_pipeline.symbols.parsing.routed_handlers import routed_elsewhere
 from codesum_pipeline.symbols.parsing.table_names import TableEntry, names_in_tables
 
-# Part of every parser's version.
-NAMES_VERSION = "names/2"
 # A shorter function says no more than the line that holds it; but people look for what they start.
 LEAST_LINES = 3
 _WORTH_A_LINE = (NameKind.ROUTE, NameKind.COMMAND, NameKind.TASK)

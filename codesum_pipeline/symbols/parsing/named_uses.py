@@ -224,8 +224,7 @@ class NamedUses:
         return not source[max(start - _NEAR, 0) : start].rstrip(_BLANKS).endswith(b":")
 
     def _symbol_at(self, start: int) -> int:
-        at = self._nested.at(start)
-        return self._nested.ranges[at][2] if at >= 0 else OUTSIDE
+        return self._nested.number_at(start)
 
     def _is_variable(self, symbol: int, name: str, may_be_function: int) -> bool:
         """Whether a name is a variable of a function around, or a parameter or a field of a type around."""

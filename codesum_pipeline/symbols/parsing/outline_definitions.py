@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import Struct
 from tree_sitter import Node, Parser, QueryCursor, Tree
 
+from codesum_pipeline.symbols.languages.spans import NestedRanges
 from codesum_pipeline.symbols.outlines.grammars import load_grammar
 from codesum_pipeline.symbols.outlines.outline_table import (
     CALL,
@@ -31,7 +32,6 @@ from codesum_pipeline.symbols.parsing.nested_definitions import FREE_INSIDE, MAX
 from codesum_pipeline.symbols.parsing.outline_comments import OutlineComments
 from codesum_pipeline.symbols.parsing.outline_findings import (
     FileFindings,
-    Innermost,
     NamedPlace,
     OutlineDefinition,
     Place,
@@ -48,8 +48,6 @@ DEEPEST_START = 1000
 _JOINTS = (":", "(", ")")
 _QUOTES = "\"'`"
 _BRACKETS = ("[]", "()")
-_BLANKS = b" \t\r\n\f"
-_SHOWN = re.compile(rb"[^ \t\r\n\f]")
 Captures = Mapping[str, Sequence[Any]]
 
 
@@ -140,8 +138,7 @@ class _Finder:
     def found(self) -> FileFindings:
         """Everything, in the order of the source."""
         definitions = self._nested()
-        spans = [(one.node_start, one.end) for one in definitions]
-        around = Innermost(spans, [one.parent for one in definitions])
+        around = NestedRanges([(one.node_start, one.end, number) for number, one in enumerate(definitions)])
         places: dict[str, list[NamedPlace]] = {CALL: [], TYPE: []}
         constants: dict[str, None] = {}
         for kind, captures in self._others:
@@ -153,7 +150,7 @@ class _Finder:
             for node in captures.get("name", captures[kind]):
                 if node.start_byte in self._defined:
                     continue
-                holder = around.at(node.start_byte)
+                holder = around.number_at(node.start_byte)
                 if kind == CONSTANT and holder < 0:
                     constants[self._name(node)] = None
                 elif kind == FIELD and holder >= 0:
@@ -168,7 +165,7 @@ class _Finder:
             self._errors,
         )
 
-    def _named(self, captures: Captures, around: Innermost) -> NamedPlace | None:
+    def _named(self, captures: Captures, around: NestedRanges) -> NamedPlace | None:
         names = captures.get("name") or captures.get(CALL) or captures.get(TYPE) or ()
         name = self._joined(names)
         before = captures.get("scope", ())
@@ -177,7 +174,7 @@ class _Finder:
         if not name or place in self._defined or first in self._defined:
             return None
         owners, name = self._owned(before, name)
-        return NamedPlace(".".join(owners), name, first, place, around.at(place), "self" in captures)
+        return NamedPlace(".".join(owners), name, first, place, around.number_at(place), "self" in captures)
 
     def _nested(self) -> list[OutlineDefinition]:
         """The definitions, each inside of the one around it."""

@@ -1,6 +1,5 @@
 """What is found in a file that is read by a table: definitions, calls, the types that are named."""
 
-from bisect import bisect_right
 from collections.abc import Sequence
 
 from msgspec import Struct, field
@@ -55,21 +54,6 @@ class FileFindings(Struct):
     branches: list[int]
     comments: list[Place]
     errors: int
-
-
-class Innermost:
-    """Finds the innermost definition around a byte."""
-
-    def __init__(self, spans: Sequence[tuple[int, int]], parents: Sequence[int | None]) -> None:
-        self._spans, self._parents = spans, parents
-        self._starts = [start for start, _ in spans]
-
-    def at(self, place: int) -> int:
-        """Its number; -1 for none."""
-        number: int | None = bisect_right(self._starts, place) - 1
-        while number is not None and number >= 0 and not self._spans[number][0] <= place < self._spans[number][1]:
-            number = self._parents[number]
-        return -1 if number is None else number
 
 
 def without_repeated(places: Sequence[NamedPlace]) -> list[NamedPlace]:

@@ -19,20 +19,17 @@ from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.symbol import Fact, Form, Symbol, SymbolFacts, SymbolType
 from codesum_pipeline.foundation.settings.stage_settings import STEPS_PER_BYTE
-from codesum_pipeline.source.masking.secrets import SECRETS_VERSION
 from codesum_pipeline.symbols.outlines.grammars import grammar_version
 from codesum_pipeline.symbols.outlines.outline_table import OutlineTable, outline_tables
-from codesum_pipeline.symbols.parsing.bounded import STEPS_VERSION, WorkBudget
+from codesum_pipeline.symbols.parsing.bounded import WorkBudget
 from codesum_pipeline.symbols.parsing.comment_kinds import is_section_title
-from codesum_pipeline.symbols.parsing.comments import COMMENTS_VERSION, doc_text, is_directive
+from codesum_pipeline.symbols.parsing.comments import doc_text, is_directive
 from codesum_pipeline.symbols.parsing.facts import MAX_FACTS, MAX_TEXT
 from codesum_pipeline.symbols.parsing.outline_definitions import find_outline
 from codesum_pipeline.symbols.parsing.outline_findings import FileFindings, NamedPlace, OutlineDefinition, Place
-from codesum_pipeline.symbols.parsing.overloads import IDS_VERSION, ids_of
-from codesum_pipeline.symbols.parsing.text import ParsedFile, content_hash, parse_text
+from codesum_pipeline.symbols.parsing.overloads import ids_of
+from codesum_pipeline.symbols.parsing.text import ParsedFile, content_hash, parse_text, reading_version
 
-# Raise it where the same table reads something else from the same file.
-OUTLINES_VERSION = 2
 _MOST_OF_SIGNATURE = 300
 # What a signature may end with that belongs to the body.
 _BODY_MARKS = re.compile(r"(?:\s*+(?::=|->|[{(=:]|\b(?:AS|as|begin|do|where|is|IS)\b))++\s*+$|;\s*+$")
@@ -60,8 +57,8 @@ class OutlineParser:
     def version(self, hash_policy: HashPolicy, steps_per_byte: int = STEPS_PER_BYTE) -> str:
         """Everything besides a file's bytes that decides what is read from it."""
         packages = f"tree-sitter/{version('tree-sitter')} {grammar_version(self.table.grammar)}"
-        read = f"ids/{IDS_VERSION} {COMMENTS_VERSION} {STEPS_VERSION} {steps_per_byte} {SECRETS_VERSION} {hash_policy}"
-        return f"{self.table.language}/outline/{OUTLINES_VERSION}/{self.table.hash} {packages} {read}"
+        read = reading_version(hash_policy, steps_per_byte)
+        return f"{self.table.language}/outline/{self.table.hash} {packages} {read}"
 
     def parse(
         self, source: bytes, file_path: str, *, blob: str, hash_policy: HashPolicy, budget: WorkBudget, version: str
@@ -259,11 +256,6 @@ class _FileOfOutline:
             if all(map(_PATH.fullmatch, path.split(" "))):
                 times[place.definition, path] = times.get((place.definition, path), 0) + 1
         return [[definition, path, 0, -1, count] for (definition, path), count in times.items()]
-
-
-def _is_title(written: Sequence[str], name: str) -> bool:
-    """Whether comments head the section that begins with the definition of this name."""
-    return is_section_title(written, doc_text(written), name, stands_apart=False)
 
 
 def _chain(scope: str) -> list[Any] | None:

@@ -15,9 +15,6 @@ from typing import Protocol, TypeVar
 from codesum_pipeline.foundation.data_model.hashing import sha1_hex
 from codesum_pipeline.foundation.data_model.ids import SUFFIX_DIGITS, symbol_id
 
-# Part of every parser's version.
-IDS_VERSION = 2
-
 
 class NamedDefinition(Protocol):
     """A definition with its names, outermost first, and the number of the one around it."""

@@ -15,9 +15,8 @@ from codesum_pipeline.foundation.settings.stage_settings import STEPS_PER_BYTE
 from codesum_pipeline.foundation.worker_processes.limits import WorkLimits
 from codesum_pipeline.source.files.content import encoding_of_name
 from codesum_pipeline.source.files.encodings import decode_text, read_text
-from codesum_pipeline.source.files.notebooks import NOTEBOOKS_VERSION, NotebookScript, read_notebook
+from codesum_pipeline.source.files.notebooks import NotebookScript, read_notebook
 from codesum_pipeline.source.files.origins import stated_origin
-from codesum_pipeline.source.masking.secrets import SECRETS_VERSION
 from codesum_pipeline.symbols.languages.declaration import Declaration
 from codesum_pipeline.symbols.languages.hook_values import DefinitionHead
 from codesum_pipeline.symbols.languages.kin import current_walk, own_walks
@@ -27,21 +26,15 @@ from codesum_pipeline.symbols.languages.spans import is_inside
 from codesum_pipeline.symbols.languages.spec import Span
 from codesum_pipeline.symbols.parsing.bounded import (
     NODE_STEPS,
-    STEPS_VERSION,
     TooMuchWork,
     WorkBudget,
     parse_within_bounds,
 )
-from codesum_pipeline.symbols.parsing.chains import CHAINS_VERSION
-from codesum_pipeline.symbols.parsing.comments import COMMENTS_VERSION
 from codesum_pipeline.symbols.parsing.components.component_blocks import COMPONENT_LANGUAGES
 from codesum_pipeline.symbols.parsing.components.component_parser import ComponentParser
-from codesum_pipeline.symbols.parsing.condition_texts import CONDITIONS_VERSION
-from codesum_pipeline.symbols.parsing.expressions import EXPRESSIONS_VERSION
 from codesum_pipeline.symbols.parsing.file_reader import FileReader, Reading
 from codesum_pipeline.symbols.parsing.file_tokens import bytes_as_characters
 from codesum_pipeline.symbols.parsing.grammar import Grammar, compile_grammar
-from codesum_pipeline.symbols.parsing.held_functions import NAMES_VERSION
 from codesum_pipeline.symbols.parsing.lost_definitions import (
     NamedPart,
     is_silent,
@@ -50,10 +43,8 @@ from codesum_pipeline.symbols.parsing.lost_definitions import (
     with_lost_definitions,
 )
 from codesum_pipeline.symbols.parsing.outline_parser import OUTLINE_PARSERS, OutlineParser
-from codesum_pipeline.symbols.parsing.overloads import IDS_VERSION
-from codesum_pipeline.symbols.parsing.recovery import RECOVERY_VERSION, Recovery, changed_spans, error_places
-from codesum_pipeline.symbols.parsing.reference_facts import REFERENCES_VERSION
-from codesum_pipeline.symbols.parsing.text import ParsedFile, content_hash, parse_text, text_parser
+from codesum_pipeline.symbols.parsing.recovery import Recovery, changed_spans, error_places
+from codesum_pipeline.symbols.parsing.text import ParsedFile, content_hash, parse_text, reading_version, text_parser
 from codesum_pipeline.symbols.parsing.walk import read_tokens
 
 # Of more lines that have no symbol, none is looked for in comments and texts.
@@ -78,16 +69,9 @@ class LanguageParser:
 
     def version(self, hash_policy: HashPolicy, steps_per_byte: int = STEPS_PER_BYTE) -> str:
         """Everything besides a file's bytes that decides what is read from it."""
-        declaration, expressions = self.declaration, f"expressions/{EXPRESSIONS_VERSION}"
-        if declaration.references:
-            read = f"references/{declaration.references_version} {expressions}"
-        else:
-            read = f"{COMMENTS_VERSION} references/{REFERENCES_VERSION} {expressions} chains/{CHAINS_VERSION}"
-        spec = declaration.spec
+        spec = self.declaration.spec
         packages = f"{_installed('tree-sitter')} {_installed(spec.distribution)}"
-        read = f"{CONDITIONS_VERSION} {RECOVERY_VERSION} {STEPS_VERSION} {steps_per_byte} {read}"
-        read = f"ids/{IDS_VERSION} {NAMES_VERSION} {NOTEBOOKS_VERSION} {packages} {read}"
-        return f"{spec.name}/{spec.version} {read} {SECRETS_VERSION} {hash_policy}"
+        return f"{spec.name}/{spec.version} {packages} {reading_version(hash_policy, steps_per_byte)}"
 
     def parse(
         self,

@@ -19,13 +19,11 @@ from msgspec import Struct
 from tree_sitter import Node, Tree
 
 from codesum_pipeline.symbols.languages.plain_lines import DefinitionLine
+from codesum_pipeline.symbols.languages.spans import as_blanks, blanked_out
 from codesum_pipeline.symbols.languages.spec import Span
 from codesum_pipeline.symbols.parsing.bounded import TooMuchWork
 from codesum_pipeline.symbols.parsing.file_tokens import bytes_as_characters
 from codesum_pipeline.symbols.parsing.lost_definitions import NamedPart, is_silent, lost_lines
-
-# Raise it with anything here, or with a language's patterns of definition lines: it decides what is read.
-RECOVERY_VERSION = "recovery/6"
 
 # What one file may cost: bytes parsed again, and parts that are tried before the best of them is taken.
 MOST_BYTES = 4_000_000
@@ -41,7 +39,6 @@ MOST_GROUPS = 50
 LONGEST_WORDS = 200
 # An error at most so many bytes before a definition may hide it.
 NEAR = 400
-_NOT_LINE_END = re.compile(rb"[^\n]")
 # The end of a head whose body is in the lines below, and closed by a line of its own, or only indented.
 _OPENED = re.compile(rb"(?:\{|\bdo|\bbegin)(?=[ \t]*\n)")
 _INDENTED = re.compile(rb":(?=[ \t]*(?:#|\n))")
@@ -132,7 +129,7 @@ class Recovery:
         near = [group for group in groups if _is_beside(group, best.lost)]
         tries = [[span for group in near for span in group], all_spans, *(groups if len(groups) > 1 else ())]
         for spans in tries if len(near) < len(groups) else tries[1:]:
-            shown = _blanked(best.shown, *spans)
+            shown = blanked_out(best.shown, sorted(spans))
             tried = self._try(shown) if shown != best.shown else None
             if tried is not None and tried.is_better_than(best):
                 best = tried
@@ -168,7 +165,7 @@ class Recovery:
             if not self._may_try(best.shown):
                 break
             seen.add(span)
-            shown = _blanked(best.shown, span)
+            shown = blanked_out(best.shown, [span])
             tried = self._try(shown) if shown != best.shown else None
             if tried is None or not tried.is_better_than(best):
                 continue
@@ -249,9 +246,9 @@ class Recovery:
         pieces, position = [], part[0]
         lines = _between(self._lines, *part)
         for start, fragment in self._fragments(shown, part, lines):
-            pieces += [_NOT_LINE_END.sub(b" ", shown[position:start]), fragment]
+            pieces += [as_blanks(shown[position:start]), fragment]
             position = start + len(fragment)
-        return b"".join([*pieces, _NOT_LINE_END.sub(b" ", shown[position : max(part[1], position)])])
+        return b"".join([*pieces, as_blanks(shown[position : max(part[1], position)])])
 
     def _fragments(self, shown: bytes, part: Span, lines: Sequence[DefinitionLine]) -> Iterator[tuple[int, bytes]]:
         """The blocks of definitions that parse by themselves, whole or as a head alone; else the blocks inside of
@@ -275,7 +272,7 @@ class Recovery:
     def _fragment(self, block: bytes, name: str, inside: set[str]) -> bytes | None:
         """A definition's block, or its head alone: the first without an error, which would go on behind it."""
         body = None if inside else _body(block)
-        candidates = [block, *([_blanked(block, body)] if body else ())]
+        candidates = [block, *([blanked_out(block, [body])] if body else ())]
         tries = [(fragment, self._try(fragment)) for fragment in candidates]
         found = [
             (fragment, tried.tree.root_node.has_error)
@@ -351,14 +348,6 @@ def _body(block: bytes) -> Span | None:
         return opened.end(), closed
     indented = _INDENTED.search(block, 0, closed + 1)
     return (indented.end(), len(block)) if indented else None
-
-
-def _blanked(shown: bytes, *spans: Span) -> bytes:
-    pieces, position = [], 0
-    for start, end in sorted(spans):
-        pieces += [shown[position:start], _NOT_LINE_END.sub(b" ", shown[max(start, position) : end])]
-        position = max(position, end)
-    return b"".join([*pieces, shown[position:]])
 
 
 def _depth(line: str) -> int:

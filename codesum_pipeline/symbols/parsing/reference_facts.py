@@ -44,7 +44,6 @@ from codesum_pipeline.symbols.parsing.structures import CalleeNames, Structures
 LONG = "…"
 # A function with more results has no single class.
 MAX_RESULTS = 8
-REFERENCES_VERSION = 10
 
 
 class ReferenceReader:

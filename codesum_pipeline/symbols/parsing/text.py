@@ -17,6 +17,9 @@ from codesum_pipeline.source.masking.secrets import SECRETS_VERSION
 # What a file without anything to resolve says to the graph.
 NO_REFERENCES = "{}"
 TEXT_VERSION = "text/3"
+# Raise it where the parsers read something else from the same file: all files of the languages that they know are read
+# again. What one language alone reads is in the `version` of its layout.
+READING_VERSION = "reading/1"
 
 
 class ParsedFile(Struct, frozen=True):
@@ -39,6 +42,11 @@ def count_lines(source: bytes) -> int:
 def text_parser(hash_policy: HashPolicy) -> str:
     """Everything besides its bytes that decides what is read from a text file."""
     return f"{TEXT_VERSION} {NOTEBOOKS_VERSION} {SECRETS_VERSION} {hash_policy}"
+
+
+def reading_version(hash_policy: HashPolicy, steps_per_byte: int) -> str:
+    """What decides what is read from a file of any language that has a parser, besides its bytes."""
+    return f"{READING_VERSION} {steps_per_byte} {NOTEBOOKS_VERSION} {SECRETS_VERSION} {hash_policy}"
 
 
 def parse_text(

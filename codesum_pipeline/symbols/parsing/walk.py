@@ -129,7 +129,7 @@ class _TokenWalk:
                 shape = self._shape(node, kind, role)
                 role = roles[shape]
             if self._around & ROWS and node.is_named and not role & DROPPED:
-                self._begin_row(node)
+                self._begin_row()
             if role & KEPT:
                 keep_node(tokens, node, role, grammar, parents[-1])
             if role & ENTERED:
@@ -189,17 +189,9 @@ class _TokenWalk:
             shape = kind + BARE if is_bare else shape
         return shape
 
-    def _begin_row(self, node: Node) -> None:
-        """What is directly in a node of rows starts a line; in one that has an opening or a head, only behind that."""
-        around = self._around
-        if around & NodeRole.HEADED and not self._is_open() and self._is_past_head(node):
-            self._open_block()
-        elif not self._is_line_start:
-            self._is_line_start = not around & ENCLOSING or self._is_open()
-
-    def _is_past_head(self, node: Node) -> bool:
-        head = self._grammar.headed[self._parents[-1] % FLAT](self._above[-1])
-        return head is None or node.start_byte >= head.end_byte
+    def _begin_row(self) -> None:
+        """What is directly in a node of rows starts a line; in one that has an opening, only behind that."""
+        self._is_line_start = self._is_line_start or not self._around & ENCLOSING or self._is_open()
 
     def _is_open(self) -> bool:
         """Whether the walk is between the braces of the node it is directly in."""

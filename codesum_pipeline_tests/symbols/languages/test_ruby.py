@@ -56,14 +56,6 @@ def test_what_counts_as_a_definition(source: str, names: list[str]) -> None:
     assert list(symbols_by_name("ruby", source)) == names
 
 
-@pytest.mark.parametrize(("length", "lost"), [(400, None), (401, 1)])
-def test_a_longer_text_with_a_brace_hides_a_here_document_in_another(length: int, lost: int | None) -> None:
-    inner = f'#{{g("{"}".ljust(length, "x")}", <<~B)}}\n        x\n      B'
-    source = f"class A\n  def f\n    <<~A\n      {inner}\n    A\n  end\n  def g; end\nend\n"
-
-    assert parse("ruby", source).facts.lost_definitions == lost
-
-
 def test_docs_signatures_modifiers_and_visibility() -> None:
     found = symbols_by_name("ruby", SOURCE)
 

@@ -198,7 +198,7 @@ def test_progress_tells_how_many_files_are_read(workspace: Workspace) -> None:
 
 
 def test_the_parser_version_names_every_part_that_decides_the_rows() -> None:
-    for part in ("python/", "text/", "tree-sitter/", "tree-sitter-python/", "references/"):
+    for part in ("python/", "text/", "tree-sitter/", "tree-sitter-python/", "reading/"):
         assert part in step.PARSER_VERSION
 
 

@@ -56,6 +56,7 @@ def test_a_callee_keeps_its_shape_and_drops_its_arguments(written: str, shape: s
         ("x = y = Foo()", ["v", "Foo()"]),
         ("x = a or Foo()", ["v", "a|Foo()"]),
         ("x = Foo() if a else None", ["v", "Foo()|<None>"]),
+        ("x = Foo() if a \\\n    else None", ["v", "Foo()|<None>"]),
         ("x, y = Foo(), 1", ["v", "Foo()"]),
         ("x, y = make()", ["v", "make()#0"]),
         ("x: Foo = make()", ["a", "Foo"]),

@@ -5,7 +5,7 @@ What passes is written down, as a record for the file that is being resolved (`g
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from sys import intern
-from typing import Any, TypeVar
+from typing import Any
 
 from codesum_pipeline.foundation.data_model.ids import module_path_of
 from codesum_pipeline.foundation.data_model.scopes import Binding, LazyFiles, Scope, ScopedFile
@@ -28,9 +28,9 @@ from codesum_pipeline.graph.resolvers.cells import (
     pack_cell,
     place_of,
 )
+from codesum_pipeline.symbols.languages.name_tree import AskedQuestions
 from codesum_pipeline.symbols.languages.python.module_paths import Absent, ModulePath, ModulePaths
 
-Answer = TypeVar("Answer")
 # Where each method is that a name identifies: its file, and its place there; None for a name with other meanings.
 Methods = Mapping[str, tuple[str, str] | None]
 # The scope of each name of a file that may identify a method: its place, or `NO_METHOD`.
@@ -44,38 +44,34 @@ _CHILD = "in"
 _Question = tuple[int, Any, str]
 
 
-class PythonLookups:
+class PythonLookups(AskedQuestions):
     """Answers questions about files, and records those about others than the one that is being resolved."""
 
+    asked: set[_Question]
+
     def __init__(self, files: LazyFiles, paths: ModulePaths, methods: Callable[[], Methods]) -> None:
+        super().__init__()
         self._files = files
         self._paths = paths
         self._methods = methods
-        self._own: ScopedFile | None = None
-        self._asked: set[_Question] = set()
         self._cells: dict[_Question, tuple[bytes, ...]] = {}
-
-    def begin(self, file: ScopedFile) -> None:
-        """Begin with a file."""
-        self._own = file
-        self._asked = set()
 
     def bindings(self, scope: Scope, name: str) -> Sequence[Binding] | None:
         """What a name is bound to in a scope; None if it is not bound there."""
         if scope.file is not self._own:
-            self._asked.add((_NAME, scope, name))
+            self.asked.add((_NAME, scope, name))
         return scope.names.get(name)
 
     def attributes(self, class_: Scope, name: str) -> Sequence[Sequence[Any]]:
         """What methods bind a name of their object to: numbers of scopes and bindings."""
         if class_.file is not self._own:
-            self._asked.add((_NAME, class_, name))
+            self.asked.add((_NAME, class_, name))
         return class_.attributes.get(name, ())
 
     def head(self, scope: Scope) -> Scope:
         """A scope, to read its bases, decorators and result."""
         if scope.file is not self._own:
-            self._asked.add((_HEAD, scope, ""))
+            self.asked.add((_HEAD, scope, ""))
         return scope
 
     def stars(self, file: ScopedFile) -> Sequence[tuple[int, str, int]]:
@@ -84,50 +80,39 @@ class PythonLookups:
 
     def exports(self, path: str, name: str) -> bool:
         """Whether a star import of a file gives a name."""
-        self._asked.add((_EXPORT, path, name))
+        self.asked.add((_EXPORT, path, name))
         exports = self._files.exports(path)
         return not name.startswith("_") if exports is None else name in exports
 
     def note_exports(self, file: ScopedFile) -> None:
         """Note that everything is read that a file exports."""
         if file is not self._own:
-            self._asked.add((_EXPORTED, file, ""))
+            self.asked.add((_EXPORTED, file, ""))
 
     def module(self, importer: str, level: int, dotted: str) -> ModulePath | Absent:
         """What an import in a file names; `level` is the number of dots before it."""
-        self._asked.add((_MODULE, module_path_of(importer), f"{level}\0{dotted}"))
+        self.asked.add((_MODULE, module_path_of(importer), f"{level}\0{dotted}"))
         if level:
             return self._paths.relative(importer, level, dotted)
         return self._paths.absolute(importer, dotted)
 
     def child(self, folder: str, name: str) -> ModulePath | None:
         """The submodule of the package in a folder; "" is no package's."""
-        self._asked.add((_MODULE, folder, f"{_CHILD}\0{name}"))
+        self.asked.add((_MODULE, folder, f"{_CHILD}\0{name}"))
         return self._paths.child(folder, name)
 
     def method(self, name: str) -> tuple[str, str] | None:
         """The file and place of the method that a name identifies."""
-        self._asked.add((_METHOD, "", name))
+        self.asked.add((_METHOD, "", name))
         return self._methods().get(name)
-
-    def once(self, kept: dict[Any, Any], key: Any, find: Callable[[], Answer]) -> Answer:
-        """An answer that is kept between files, together with what was asked for it."""
-        if key not in kept:
-            own, asked = self._own, self._asked
-            self._own, self._asked = None, set()
-            kept[key] = (find(), self._asked)
-            self._own, self._asked = own, asked
-        answer: Answer = kept[key][0]
-        self._asked |= kept[key][1]
-        return answer
 
     def record(self) -> LookupRecord | None:
         """What the file has asked for; None if that is too much."""
-        if len(self._asked) > MOST_CELLS:
+        if len(self.asked) > MOST_CELLS:
             return None
-        cells = {cell for question in self._asked for cell in self._packed(question)}
+        cells = {cell for question in self.asked for cell in self._packed(question)}
         # Many files ask the same.
-        modules = tuple(intern(f"{one}\0{two}") for kind, one, two in self._asked if kind == _MODULE)
+        modules = tuple(intern(f"{one}\0{two}") for kind, one, two in self.asked if kind == _MODULE)
         return LookupRecord(tuple(cells), modules)
 
     def _packed(self, question: _Question) -> tuple[bytes, ...]:

@@ -40,7 +40,8 @@ class DeclaredLookups:
 
     def __init__(self, tree: NameTree, rules: Rules) -> None:
         self._tree = tree
-        self._owner = hash_answer(f"names\0{','.join(sorted(rules.languages))}")
+        # Whose the tables are.
+        self.owner = hash_answer(f"names\0{','.join(sorted(rules.languages))}")
         self._cells: dict[Question, bytes] = {}
         self._heads: dict[Scope, int] = {}
         self._frames: dict[Scope, int] = {}
@@ -72,7 +73,7 @@ class DeclaredLookups:
         """The answers of the files at these paths, by owner, and of those to questions about tables that are wanted."""
         files = (self._tree.known_files.rows.get(path) for path in paths)
         found: dict[int, Answers] = {owner_of(file.path): self._of_file(file) for file in files if file is not None}
-        of_tables = found[self._owner] = {}
+        of_tables = found[self.owner] = {}
         for kind, table in self._tree.tables.items():
             for about in table.rows:
                 key = self._table_key(kind, about)
@@ -81,11 +82,6 @@ class DeclaredLookups:
                 if key ^ _WHETHER in wanted:
                     of_tables[key ^ _WHETHER] = LISTED
         return found
-
-    @property
-    def owner(self) -> int:
-        """Whose the tables are."""
-        return self._owner
 
     def _of_file(self, file: ScopedFile) -> Answers:
         found = {EXPORTED: exported_answer(file)}
@@ -106,8 +102,8 @@ class DeclaredLookups:
         of_table = kind.removeprefix(HAS)
         rows, key = self._tree.tables[of_table].rows, self._table_key(of_table, about)
         if kind != of_table:
-            return self._owner, key ^ _WHETHER, LISTED if about in rows else ABSENT
-        return self._owner, key, self._shown_answer(rows[about]) if about in rows else ABSENT
+            return self.owner, key ^ _WHETHER, LISTED if about in rows else ABSENT
+        return self.owner, key, self._shown_answer(rows[about]) if about in rows else ABSENT
 
     def _table_key(self, kind: str, about: Any) -> int:
         named = f"{about.file.path}\0{self._place(about)}" if isinstance(about, Scope) else repr(about)

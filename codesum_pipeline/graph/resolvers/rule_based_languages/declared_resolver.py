@@ -38,7 +38,7 @@ from codesum_pipeline.foundation.data_model.possible_values import (
 from codesum_pipeline.foundation.data_model.scopes import CallExpression, Scope, ScopedFile
 from codesum_pipeline.foundation.data_model.symbol import Reexport
 from codesum_pipeline.graph.resolvers.resolver import Resolver, Use
-from codesum_pipeline.graph.resolvers.rule_based_languages.declared_lookups import DeclaredLookups
+from codesum_pipeline.graph.resolvers.rule_based_languages.declared_lookups import OWN_FILE, DeclaredLookups
 from codesum_pipeline.graph.resolvers.rule_based_languages.declared_members import GIVING, DeclaredMembers
 from codesum_pipeline.graph.resolvers.rule_based_languages.declared_names import DeclaredNames
 from codesum_pipeline.graph.resolvers.rule_based_languages.declared_uses import DeclaredUses
@@ -70,7 +70,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
         self._uses = DeclaredUses(self, self.names, self.members, self.tree, self._chosen)
         self._used = {path: frozenset(used) for path, used in self.names.used.items()}
         self.lookups = DeclaredLookups(self.tree, rules)
-        self.tree.table("of the file itself").rows.update({path: self._given(file) for path, file in files.items()})
+        self.tree.table(OWN_FILE).rows.update({path: self._given(file) for path, file in files.items()})
 
     def _given(self, file: ScopedFile) -> Any:
         """What is known of a file before it is resolved, in part from others."""

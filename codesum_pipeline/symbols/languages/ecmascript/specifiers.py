@@ -106,7 +106,7 @@ class EcmascriptModules:
         candidates += [path + suffix for suffix in _SUFFIXES]
         candidates += [f"{path}/index{suffix}" if path else f"index{suffix}" for suffix in _SUFFIXES]
         found = next((candidate for candidate in candidates if candidate in paths), None)
-        if found is None and f"{path}/package.json" in self._projects.texts:
+        if found is None and self._projects.has(f"{path}/package.json"):
             return self._entry(path, ".")
         return found
 
@@ -131,7 +131,7 @@ class EcmascriptModules:
         for above in folders_above(folder):
             for name in ("tsconfig.json", "jsconfig.json"):
                 path = f"{above}/{name}" if above else name
-                if path in self._projects.texts:
+                if self._projects.has(path):
                     return self._rules(path)
         return None
 
@@ -174,7 +174,7 @@ class EcmascriptModules:
     def _config_path(self, folder: str, extended: str) -> str | None:
         path = join_path(folder, extended) if self.is_relative(extended) else None
         candidates = (path, f"{path}.json", f"{path}/tsconfig.json") if path else ()
-        return next((candidate for candidate in candidates if candidate in self._projects.texts), None)
+        return next((candidate for candidate in candidates if self._projects.has(candidate)), None)
 
     @cached_property
     def _packages(self) -> dict[str, str]:
@@ -202,9 +202,7 @@ class EcmascriptModules:
         alias, _, rest = specifier.partition("/")
         if alias not in _USUAL_ALIASES:
             return None
-        packages = (
-            above for above in folders_above(folder) if join_path(above, "package.json") in self._projects.texts
-        )
+        packages = (above for above in folders_above(folder) if self._projects.has(join_path(above, "package.json")))
         here = next(packages, "")
         paths = (join_path(here, f"{base}/{rest}".strip("/")) for base in _USUAL_ALIASES[alias])
         return next((found for path in paths if path and (found := self._file(path))), None)
@@ -212,7 +210,7 @@ class EcmascriptModules:
     def _by_own_imports(self, folder: str, specifier: str) -> str | None:
         for above in folders_above(folder):
             path = f"{above}/package.json" if above else "package.json"
-            if path in self._projects.texts:
+            if self._projects.has(path):
                 return self._mapped(above, inner_table(self._projects.json(path), "imports"), specifier)
         return None
 

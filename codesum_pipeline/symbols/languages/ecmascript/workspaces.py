@@ -29,7 +29,7 @@ class Workspaces:
             workspaces = projects.json(path).get("workspaces")
             self._add(path, texts_in(workspaces.get("packages") if isinstance(workspaces, dict) else workspaces))
         for path in projects.named("pnpm-workspace.yaml"):
-            self._add(path, list(listed_packages(projects.texts[path])))
+            self._add(path, list(listed_packages(projects.text_at(path) or "")))
 
     def _add(self, path: str, patterns: list[str]) -> None:
         for pattern in patterns[:MAX_PATTERNS]:

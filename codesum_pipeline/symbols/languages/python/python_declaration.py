@@ -45,10 +45,7 @@ from codesum_pipeline.symbols.languages.python.python_recovery import (
     silent_parts,
     without_comment_runs,
 )
-from codesum_pipeline.symbols.languages.python.references.python_references import (
-    REFERENCES_VERSION,
-    extract_references,
-)
+from codesum_pipeline.symbols.languages.python.references.python_references import extract_references
 from codesum_pipeline.symbols.languages.spec import split_words
 
 _FRAMEWORKS = split_words("pytest unittest nose hypothesis testtools")
@@ -122,5 +119,4 @@ DECLARATION = Declaration(
     reexports_of_file=read_reexports,
     globals={"assignment": read_globals},
     references=extract_references,
-    references_version=REFERENCES_VERSION,
 )

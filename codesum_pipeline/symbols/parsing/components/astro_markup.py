@@ -1,5 +1,7 @@
 """The markup of Astro: code in braces that has markup in it."""
 
+from collections.abc import Sequence
+
 from tree_sitter import Node
 
 from codesum_pipeline.symbols.parsing.components.component_blocks import attributes_of, name_of_tag, tag_of
@@ -11,7 +13,7 @@ _ATTRIBUTE_CODE = ("attribute_js_expr", "attribute_backtick_string")
 _EXPRESSION = "html_interpolation"
 
 
-def read_astro(markup: tuple[Node, ...], source: bytes) -> MarkupCode:
+def read_astro(markup: Sequence[Node], source: bytes) -> MarkupCode:
     """What the markup shows."""
     return _AstroReader(source).read(markup)
 
@@ -22,7 +24,7 @@ class _AstroReader:
         self._text = MarkupText(source)
         self._found = MarkupCode()
 
-    def read(self, markup: tuple[Node, ...]) -> MarkupCode:
+    def read(self, markup: Sequence[Node]) -> MarkupCode:
         waiting = [*reversed(markup)]
         while waiting:
             node = waiting.pop()

@@ -15,7 +15,7 @@ from codesum_pipeline.foundation.data_model.printable import shorten_text
 from codesum_pipeline.symbols.languages.spec import Span
 from codesum_pipeline.symbols.outlines.grammars import load_grammar
 from codesum_pipeline.symbols.parsing.bounded import NODE_STEPS, WorkBudget, parse_within_bounds
-from codesum_pipeline.symbols.parsing.comments import doc_text, is_about_code
+from codesum_pipeline.symbols.parsing.comments import doc_text, is_note
 
 COMPONENT_LANGUAGES = VUE, SVELTE, ASTRO = "vue", "svelte", "astro"
 # What `lang` and `type` may say of a script, and the language that reads it.
@@ -47,21 +47,9 @@ class ScriptBlock(Struct, frozen=True):
     of_module: bool
 
 
-class ComponentBlocks(Struct, frozen=True):
-    """A component's file in parts. `markup` are the nodes that the component shows, `styles` the bytes of its styles;
-    `modules` are the scripts in other files, with their lines. `comment` documents the component."""
-
-    scripts: tuple[ScriptBlock, ...]
-    markup: tuple[Node, ...]
-    styles: tuple[Span, ...]
-    modules: tuple[tuple[str, int], ...]
-    comment: str | None
-    problems: tuple[str, ...]
-    has_errors: bool
-
-
-class _BlockReader:
-    """Sorts the nodes of one file."""
+class ComponentBlocks:
+    """A component's file in parts, found by `read`. `markup` are the nodes that the component shows, `styles` the bytes
+    of its styles; `modules` are the scripts in other files, with their lines. `comment` documents the component."""
 
     def __init__(self, language: str, source: bytes) -> None:
         self._language, self._source = language, source
@@ -69,12 +57,14 @@ class _BlockReader:
         self.markup: list[Node] = []
         self.styles: list[Span] = []
         self.modules: list[tuple[str, int]] = []
+        self.comment: str | None = None
         self.problems: list[str] = []
-        self.seen: list[Span] = []
+        self._seen: list[Span] = []
         self._has_template = False
 
     def read(self, nodes: Sequence[Node]) -> None:
         """Take in the nodes at the top of the file."""
+        self.comment = _comment_of(nodes, self._source)
         for node in nodes:
             if node.type == "frontmatter":
                 self._read_fenced(node)
@@ -83,12 +73,14 @@ class _BlockReader:
             elif node.type == "style_element":
                 self.styles.append((node.start_byte, node.end_byte))
             elif node.type == "comment":
-                self.seen.append((node.start_byte, node.end_byte))
+                self._seen.append((node.start_byte, node.end_byte))
             elif self._language == VUE:
                 self._read_block(node)
             else:
                 self.markup.append(node)
                 self._read_inner(node)
+        self.scripts.sort(key=lambda script: script.start)
+        self._find_unended()
 
     def _read_fenced(self, node: Node) -> None:
         code = next((child for child in node.children if child.type == "frontmatter_js_block"), None)
@@ -115,12 +107,12 @@ class _BlockReader:
                 if self._language == ASTRO:
                     self._read_script(inner)
                 else:
-                    self.seen.append((inner.start_byte, inner.end_byte))
+                    self._seen.append((inner.start_byte, inner.end_byte))
             elif inner.type == "style_element":
                 self.styles.append((inner.start_byte, inner.end_byte))
 
     def _read_script(self, node: Node) -> None:
-        self.seen.append((node.start_byte, node.end_byte))
+        self._seen.append((node.start_byte, node.end_byte))
         attributes = attributes_of(node, self._source)
         written = attributes.get("lang") or attributes.get("type") or ("ts" if self._language == ASTRO else "")
         code = next((child for child in node.children if child.type == "raw_text"), None)
@@ -149,9 +141,9 @@ class _BlockReader:
     def _tell(self, node: Node, what: str) -> None:
         self.problems.append(f"line {node.start_point.row + 1}: {what}")
 
-    def find_unended(self) -> None:
+    def _find_unended(self) -> None:
         """Name the scripts that have no end."""
-        known = sorted([*self.seen, *((node.start_byte, node.end_byte) for node in self.markup)])
+        known = sorted([*self._seen, *((node.start_byte, node.end_byte) for node in self.markup)])
         for opened in _OPENED.finditer(self._source):
             place = bisect_right(known, (opened.start(), len(self._source))) - 1
             if place < 0 or known[place][1] <= opened.start():
@@ -166,18 +158,9 @@ def read_blocks(language: str, source: bytes, budget: WorkBudget) -> ComponentBl
     root = parse_within_bounds(Parser(load_grammar(language)), source, budget).root_node
     budget.spend(NODE_STEPS * root.descendant_count)
     nodes = [inner for node in root.children for inner in (node.children if node.type == "ERROR" else (node,))]
-    reader = _BlockReader(language, source)
-    reader.read(nodes)
-    reader.find_unended()
-    return ComponentBlocks(
-        scripts=tuple(sorted(reader.scripts, key=lambda script: script.start)),
-        markup=tuple(reader.markup),
-        styles=tuple(reader.styles),
-        modules=tuple(reader.modules),
-        comment=_comment_of(nodes, source),
-        problems=tuple(reader.problems),
-        has_errors=root.has_error,
-    )
+    blocks = ComponentBlocks(language, source)
+    blocks.read(nodes)
+    return blocks
 
 
 def _nesting_steps(source: bytes) -> int:
@@ -196,7 +179,7 @@ def _comment_of(nodes: Sequence[Node], source: bytes) -> str | None:
     marked = next((text for text in texts if text.startswith("@component")), None)
     if marked is not None:
         return marked.removeprefix("@component").strip() or None
-    return next((text for text in texts if text and is_about_code(text) and not _NOTE.match(text)), None)
+    return next((text for text in texts if text and not is_note(text) and not _NOTE.match(text)), None)
 
 
 def _documenting(nodes: Sequence[Node]) -> Iterator[Node]:

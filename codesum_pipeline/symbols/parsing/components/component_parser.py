@@ -17,11 +17,12 @@ from codesum_pipeline.foundation.data_model.printable import some_of
 from codesum_pipeline.foundation.data_model.symbol import Fact, FileFacts, Import, Symbol, SymbolFacts, SymbolType
 from codesum_pipeline.foundation.settings.stage_settings import STEPS_PER_BYTE
 from codesum_pipeline.symbols.languages.hooks import child_of_type
+from codesum_pipeline.symbols.languages.spans import blanked_out, only_shown
 from codesum_pipeline.symbols.languages.spec import Span
 from codesum_pipeline.symbols.outlines.grammars import grammar_version
 from codesum_pipeline.symbols.parsing.bounded import WorkBudget
 from codesum_pipeline.symbols.parsing.comment_kinds import is_prose
-from codesum_pipeline.symbols.parsing.comments import doc_text, is_about_code
+from codesum_pipeline.symbols.parsing.comments import doc_text, is_note
 from codesum_pipeline.symbols.parsing.components.astro_markup import read_astro
 from codesum_pipeline.symbols.parsing.components.component_blocks import (
     ASTRO,
@@ -47,12 +48,10 @@ from codesum_pipeline.symbols.parsing.facts import MAX_FACTS, MAX_TEXT
 from codesum_pipeline.symbols.parsing.file_reader import Reading
 from codesum_pipeline.symbols.parsing.text import ParsedFile, content_hash, count_lines
 
-COMPONENTS_VERSION = 1
 _MOST_TOLD = 5
 _LONGEST_RUN = 40
 # Code that is left out.
 _LEFT_OUT = re.compile(r"(?:import|export)\b[^\n]{0,200}\bfrom\b")
-_NOT_LINE_ENDS = re.compile(rb"[^\n]+")
 _MARKUP_LANGUAGE = "tsx"
 # A canonical line of the file with its real line.
 Line = tuple[int, str]
@@ -61,7 +60,6 @@ Line = tuple[int, str]
 class ScriptPart(Struct, frozen=True):
     """One or more scripts that were read together."""
 
-    scripts: tuple[ScriptBlock, ...]
     part: ComponentPart
     reading: Reading
 
@@ -205,7 +203,7 @@ class _ComponentFile:
 
     def _lines(self, code: Sequence[Line], hidden: Sequence[Span], shown: Sequence[Span] | None = None) -> list[Line]:
         """The canonical lines of the scripts among all other lines, or those that are shown, which have no indent."""
-        rest = _without(self.source if shown is None else _only(self.source, shown), hidden)
+        rest = blanked_out(self.source if shown is None else only_shown(self.source, sorted(shown)), sorted(hidden))
         others = ((number, line.strip()) for number, line in enumerate(rest.decode().split("\n"), 1))
         return sorted([*code, *((number, line) for number, line in others if line)], key=lambda line: line[0])
 
@@ -231,7 +229,7 @@ class _ComponentFile:
             run.insert(0, above)
             above = above.prev_named_sibling if len(run) < _LONGEST_RUN else None
         text = doc_text([self.source[one.start_byte : one.end_byte].decode() for one in run]).strip()
-        return text if is_about_code(text) else ""
+        return "" if is_note(text) else text
 
 
 def _is_default(before: Node, node: Node) -> bool:
@@ -256,7 +254,7 @@ class ComponentParser:
         of_scripts = (
             self._parsers[name].version(hash_policy, steps_per_byte) for name in ("javascript", "typescript", "tsx")
         )
-        return f"{self._language}/{COMPONENTS_VERSION} {grammar_version(self._language)} {' '.join(of_scripts)}"
+        return f"{self._language} {grammar_version(self._language)} {' '.join(of_scripts)}"
 
     def parse(
         self, source: bytes, file_path: str, *, blob: str, hash_policy: HashPolicy, budget: WorkBudget, version: str
@@ -284,11 +282,11 @@ class ComponentParser:
 
     def _scripts(self, file: _ComponentFile, blocks: ComponentBlocks, budget: WorkBudget) -> tuple[ScriptPart, ...]:
         """The scripts that are read together are parts: all of Astro's, each one of the others; one part at least."""
-        found = blocks.scripts or (ScriptBlock(0, 0, "javascript", False),)
-        together = [found] if self._language == ASTRO else [(script,) for script in found]
+        found = blocks.scripts or [ScriptBlock(0, 0, "javascript", False)]
+        together = [found] if self._language == ASTRO else [[script] for script in found]
         parts = []
         for scripts in together:
-            shown = _only(file.source, [(one.start, one.end) for one in scripts])
+            shown = only_shown(file.source, sorted((one.start, one.end) for one in scripts))
             parsed, reading = self._parsers[scripts[0].language].read(
                 shown, file.path, blob="", hash_policy=file.hash_policy, budget=budget, version=""
             )
@@ -297,7 +295,7 @@ class ComponentParser:
             last_line = file.source.count(b"\n", 0, scripts[0].end) + 1
             exports = frozenset(parsed.facts.exports or ()) if is_shared else frozenset()
             shared = exports.difference(one.name for one in parsed.symbols if one.start_line > last_line)
-            parts.append(ScriptPart(scripts, ComponentPart(kind, parsed, shared), reading))
+            parts.append(ScriptPart(ComponentPart(kind, parsed, shared), reading))
         return tuple(parts)
 
     def _markup_part(self, file: _ComponentFile, markup: MarkupCode, budget: WorkBudget) -> ComponentPart:
@@ -312,25 +310,3 @@ def _distinct(members: Sequence[ComponentMember]) -> list[ComponentMember]:
     """Members by name, properties first."""
     named = {(one.is_event, one.name): one for one in reversed(members)}
     return sorted(named.values(), key=lambda one: (one.is_event, one.start))
-
-
-def _only(source: bytes, spans: Sequence[Span]) -> bytes:
-    """A source with blanks for all but some spans: as many bytes, and as many lines."""
-    position, pieces = 0, []
-    for start, end in sorted(spans):
-        pieces += [_blank(source[position:start]), source[max(position, start) : end]]
-        position = max(position, end)
-    return b"".join([*pieces, _blank(source[position:])])
-
-
-def _without(source: bytes, spans: Sequence[Span]) -> bytes:
-    """A source with blanks for some spans."""
-    position, pieces = 0, []
-    for start, end in sorted(spans):
-        pieces += [source[position:start], _blank(source[max(position, start) : end])]
-        position = max(position, end)
-    return b"".join([*pieces, source[position:]])
-
-
-def _blank(source: bytes) -> bytes:
-    return _NOT_LINE_ENDS.sub(lambda line: b" " * len(line[0]), source)

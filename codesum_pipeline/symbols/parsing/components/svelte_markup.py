@@ -1,7 +1,7 @@
 """The markup of Svelte: expressions in braces, blocks, and directives."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
@@ -33,7 +33,7 @@ _STARTS = ("each_start", "await_start", "snippet_start", "then_start", "catch_st
 _RAW = ("script_element", "style_element", "comment")
 
 
-def read_svelte(markup: tuple[Node, ...], source: bytes) -> MarkupCode:
+def read_svelte(markup: Sequence[Node], source: bytes) -> MarkupCode:
     """What the markup shows."""
     return _SvelteReader(source).read(markup)
 
@@ -44,7 +44,7 @@ class _SvelteReader:
         self._text = MarkupText(source)
         self._found = MarkupCode()
 
-    def read(self, markup: tuple[Node, ...]) -> MarkupCode:
+    def read(self, markup: Sequence[Node]) -> MarkupCode:
         snippets = [self._text(node) for top in markup for node in nodes_below(top) if node.type == "snippet_name"]
         names = with_names((), snippets)
         waiting: list[tuple[Node, Names]] = [(node, names) for node in reversed(markup)]

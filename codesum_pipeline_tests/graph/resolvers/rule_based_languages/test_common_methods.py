@@ -104,7 +104,7 @@ def test_a_name_of_one_word_tells_nothing(name: str) -> None:
 
 
 def test_every_family_with_methods_names_those_of_its_library_and_only_such_as_could_tell() -> None:
-    telling_names = {rules.languages: rules(Projects([], {})).telling for rules in rules_of_families()}
+    telling_names = {rules.languages: rules(Projects([], {}.get)).telling for rules in rules_of_families()}
     telling_names[frozenset(["python"])] = TELLING
 
     assert [sorted(languages) for languages, names in telling_names.items() if not names.common] == [["bash"]]

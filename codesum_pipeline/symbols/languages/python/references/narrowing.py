@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.bindings import Bound
+from codesum_pipeline.symbols.languages.hooks import code_children
 from codesum_pipeline.symbols.languages.kin import next_sibling_of, parent_of
-from codesum_pipeline.symbols.languages.python.references.python_expressions import arguments_of, parts_of
+from codesum_pipeline.symbols.languages.python.references.python_expressions import arguments_of
 from codesum_pipeline.symbols.languages.python.references.python_scopes import NameTable
 from codesum_pipeline.symbols.languages.spec import split_words
 
@@ -76,7 +77,7 @@ def _stretches(call: Node) -> Iterator[Stretch]:
 def _after_condition(around: Node, condition: Node, *, is_true: bool) -> tuple[Node | None, bool] | None:
     """What a condition decides of what is around it."""
     if around.type == "conditional_expression":
-        parts = parts_of(around)
+        parts = code_children(around)
         is_condition = len(parts) == 3 and parts[1] == condition
         return (parts[0 if is_true else 2], False) if is_condition else None
     if around.type == "assert_statement":
@@ -93,6 +94,6 @@ def _after_condition(around: Node, condition: Node, *, is_true: bool) -> tuple[N
     others = around.children_by_field_name("alternative")
     if len(others) == 1 and others[0].type == "else_clause":
         return others[0].child_by_field_name("body"), False
-    statements = parts_of(body)
+    statements = code_children(body)
     leaves = not others and bool(statements) and statements[-1].type in _LEAVING
     return (next_sibling_of(around, is_named=True), True) if leaves else None

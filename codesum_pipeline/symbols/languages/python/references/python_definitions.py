@@ -7,8 +7,8 @@ from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.bindings import Bound, ScopeKind
 from codesum_pipeline.symbols.languages.hook_values import Code
+from codesum_pipeline.symbols.languages.hooks import code_children
 from codesum_pipeline.symbols.languages.python.python_facts import read_import
-from codesum_pipeline.symbols.languages.python.references.python_expressions import parts_of
 from codesum_pipeline.symbols.languages.python.references.python_scopes import NameScope, NameTable
 from codesum_pipeline.symbols.languages.spec import split_words
 
@@ -74,13 +74,13 @@ class DefinitionReader:
             return Bound.RECEIVER
         name = self._table.text(name_node)
         scope.symbol = self._ids.get((name, (decorated or node).start_point[0] + 1))
-        decorators = parts_of(decorated) if decorated is not None else ()
+        decorators = code_children(decorated) if decorated is not None else ()
         expressions = (child.named_children for child in decorators if child.type == "decorator")
         scope.decorators = tuple([self._expressions.shape(one[0]).removesuffix("()") for one in expressions if one])
         if scope.kind is ScopeKind.FUNCTION:
             scope.returns = self._expressions.annotation(node.child_by_field_name("return_type"))
         elif (superclasses := node.child_by_field_name("superclasses")) is not None:
-            bases = (one for one in parts_of(superclasses) if one.type != "keyword_argument")
+            bases = (one for one in code_children(superclasses) if one.type != "keyword_argument")
             scope.bases = tuple([self._expressions.shape(one).removesuffix("[]") for one in bases])
         self._table.bind(scope.parent, node, [Bound.DEFINED, number], name)
         is_of_class = name in _CLASS_METHOD_NAMES or "classmethod" in scope.decorators
@@ -93,7 +93,7 @@ class DefinitionReader:
         scope = self._scopes[number]
         in_class = self._scopes[scope.parent].kind is ScopeKind.CLASS and scope.kind is ScopeKind.FUNCTION
         awaits_receiver = in_class and "staticmethod" not in scope.decorators
-        for parameter in parts_of(parameters):
+        for parameter in code_children(parameters):
             name, annotation = self._parameter(parameter)
             if awaits_receiver and name is not None and parameter.type in ("identifier", "typed_parameter"):
                 scope.receiver = name

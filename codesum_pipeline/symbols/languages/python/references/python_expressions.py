@@ -16,6 +16,7 @@ import re
 
 from tree_sitter import Node
 
+from codesum_pipeline.symbols.languages.hooks import code_children, only_code_child
 from codesum_pipeline.symbols.languages.spec import split_words
 
 UNKNOWN_ROOT = "?"
@@ -99,7 +100,7 @@ class ExpressionReader:
         if kind == "subscript":
             return "[]", node.child_by_field_name("value")
         if kind in ("await", "parenthesized_expression"):
-            return "", only_child(node)
+            return "", only_code_child(node)
         return _LITERALS.get(kind, UNKNOWN_ROOT), None
 
     def _call(self, node: Node) -> tuple[str, Node | None]:
@@ -167,7 +168,7 @@ class ExpressionReader:
         if mark is None:
             return None
         body = node.child_by_field_name("body")
-        elements = parts_of(node) if body is None else [body]
+        elements = code_children(node) if body is None else [body]
         if not 0 < len(elements) <= MAX_DISPLAYED:
             return None
         values = [one.child_by_field_name("value") if one.type == "pair" else one for one in elements]
@@ -187,7 +188,7 @@ class ExpressionReader:
 def _alternatives(node: Node) -> list[Node] | None:
     """The values an expression may have, None if it has one."""
     if node.type == "conditional_expression":
-        parts = parts_of(node)
+        parts = code_children(node)
         return [parts[0], parts[2]] if len(parts) == 3 else None
     if node.type == "boolean_operator":
         left, operator, right = (node.child_by_field_name(name) for name in ("left", "operator", "right"))
@@ -196,23 +197,12 @@ def _alternatives(node: Node) -> list[Node] | None:
         # `a and a.b` is `a.b`, or something false that nobody calls.
         return [right] if operator.type == "and" else [left, right]
     if node.type == "parenthesized_expression":
-        inner = only_child(node)
+        inner = only_code_child(node)
     elif field := {"assignment": "right", "named_expression": "value"}.get(node.type):
         inner = node.child_by_field_name(field)
     else:
         return None
     return [inner] if inner is not None else None
-
-
-def parts_of(node: Node) -> list[Node]:
-    """What a node consists of, without comments."""
-    return [child for child in node.named_children if child.type != "comment"]
-
-
-def only_child(node: Node) -> Node | None:
-    """The one node inside of brackets; None if there is another number."""
-    inner = parts_of(node)
-    return inner[0] if len(inner) == 1 else None
 
 
 def arguments_of(call: Node) -> list[Node]:
@@ -222,4 +212,4 @@ def arguments_of(call: Node) -> list[Node]:
         return []
     if arguments.type == "generator_expression":
         return [arguments]
-    return [child for child in parts_of(arguments) if child.type != "keyword_argument"]
+    return [child for child in code_children(arguments) if child.type != "keyword_argument"]

@@ -27,9 +27,9 @@ from tree_sitter import Language, Node, Query, QueryCursor
 from codesum_pipeline.foundation.data_model.bindings import Bound, ScopeKind
 from codesum_pipeline.foundation.data_model.symbol import Symbol
 from codesum_pipeline.symbols.languages.hook_values import NAMELESS, References, WordRow
+from codesum_pipeline.symbols.languages.hooks import only_code_child
 from codesum_pipeline.symbols.languages.python.references.narrowing import read_narrowings
 from codesum_pipeline.symbols.languages.python.references.python_definitions import DefinitionReader, read_imports
-from codesum_pipeline.symbols.languages.python.references.python_expressions import only_child
 from codesum_pipeline.symbols.languages.python.references.python_scopes import (
     BoundAttribute,
     BoundName,
@@ -39,8 +39,6 @@ from codesum_pipeline.symbols.languages.python.references.python_scopes import (
 from codesum_pipeline.symbols.languages.python.references.python_statements import StatementReader
 from codesum_pipeline.symbols.languages.python.references.python_uses import UseReader
 from codesum_pipeline.symbols.languages.python.references.reaching import ShapeReach
-
-REFERENCES_VERSION = "7"
 
 _QUERY_SOURCE = """
 (function_definition) @function
@@ -232,7 +230,7 @@ def _last_name(callee: Node) -> int:
     """The first byte of `c` in `a.b.c`; `NAMELESS` for what has no such name."""
     node: Node | None = callee
     while node is not None and node.type == "parenthesized_expression":
-        node = only_child(node)
+        node = only_code_child(node)
     if node is not None and node.type == "attribute":
         node = node.child_by_field_name("attribute")
     return node.start_byte if node is not None and node.type == "identifier" and not node.is_missing else NAMELESS

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.bindings import RETURN, YIELD, Bound, ScopeKind
-from codesum_pipeline.symbols.languages.python.references.python_expressions import parts_of
+from codesum_pipeline.symbols.languages.hooks import code_children
 from codesum_pipeline.symbols.languages.python.references.python_scopes import SEQUENCES, NameTable
 from codesum_pipeline.symbols.languages.spec import split_words
 
@@ -96,7 +96,7 @@ class StatementReader:
             self._table.bind_targets(scope, element, f"{drawn_from}*", by=node, holds_from=target.end_byte)
 
     def _read_as(self, node: Node, *, is_caught: bool, is_matched: bool) -> None:
-        children = parts_of(node)
+        children = code_children(node)
         if len(children) != 2:
             return
         value, target = children
@@ -126,7 +126,7 @@ class StatementReader:
     def _read_yield(self, node: Node) -> None:
         scope = self._table.scope_at(node)
         self._table.scopes[scope].is_generator = True
-        value = next(iter(parts_of(node)), None)
+        value = next(iter(code_children(node)), None)
         shape = self._expressions.value(value) if value is not None else "<None>"
         if any(child.type == "from" for child in node.children):
             shape = "|".join(f"{one}*" for one in shape.split("|"))

@@ -35,7 +35,6 @@ _QUOTED = re.compile(r"(?<![\w.])[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 # Names that are neither called nor keywords.
 _BETWEEN_BRACES = re.compile(r"(?<![\w.])[^\W\d]\w*+(?:\.[^\W\d]\w*+)*+(?!\s*\(|\s*=(?!=))")
 _IN_QUOTES = re.compile(r"'[^']*+'|\"[^\"]*+\"")
-_MODULES = frozenset({Bound.MODULE, Bound.ALIASED_MODULE})
 _DEFINING = frozenset({Bound.DEFINED, Bound.IMPORTED, Bound.GLOBAL, Bound.ELSEWHERE})
 _RECEIVERS = frozenset({Bound.RECEIVER, Bound.CLASS_RECEIVER})
 _VALUED = frozenset({Bound.VALUE, Bound.ANNOTATED})

@@ -15,7 +15,7 @@ from enum import Flag, auto
 from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.bindings import CHOSEN, Bound, ScopeKind
-from codesum_pipeline.symbols.languages.python.references.python_expressions import parts_of
+from codesum_pipeline.symbols.languages.hooks import code_children
 from codesum_pipeline.symbols.languages.python.references.python_scopes import BoundName, NameScope, NameTable
 from codesum_pipeline.symbols.languages.spans import NestedRanges
 from codesum_pipeline.symbols.languages.spec import split_words
@@ -80,7 +80,7 @@ class _Parts:
 
     def _leaves(self, block: Node | None) -> _Part:
         """Whether all ways through a block end in the function's end."""
-        statements = parts_of(block) if block is not None else []
+        statements = code_children(block) if block is not None else []
         if block is None or not statements or statements[-1].type not in _LEAVING:
             return _Part(0)
         first = bisect_right(self._jumps, block.start_byte)
