@@ -240,14 +240,14 @@ class CodeReach(Struct, eq=False, dict=True):
             return own_name(documents[number].id).lower().startswith("test") and self._is_in_no_function(number)
         return is_whole_test(documents, number)
 
-    def tests_run_with(self, number: int) -> list[int]:
+    def tests_run_with(self, number: int) -> Collection[int]:
         """The tests, and other fixtures, for which a framework runs a function of test code by itself."""
         if number not in self._run_with:
-            self._run_with[number] = [*dict.fromkeys(self._tests_run_with(number, int(self.documents.parents[number])))]
+            self._run_with[number] = dict.fromkeys(self._tests_run_with(number, int(self.documents.parents[number])))
         return self._run_with[number]
 
     @cached_property
-    def _run_with(self) -> dict[int, list[int]]:
+    def _run_with(self) -> dict[int, Collection[int]]:
         return {}
 
     def tests_in(self, number: int) -> list[int]:

@@ -13,10 +13,8 @@ from msgspec import Struct
 from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.ids import symbol_id
-from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
-from codesum_pipeline.foundation.language_facts.language_profiles import profile_of
 from codesum_pipeline.ways_in.agent_tools.held_values import KEEPING, HeldValues
-from codesum_pipeline.ways_in.agent_tools.old_places import ModuleName, imports_in
+from codesum_pipeline.ways_in.agent_tools.joined_uses import names_of
 from codesum_pipeline.ways_in.agent_tools.relations import Relation, related_documents
 
 _DECORATOR = re.compile(r"@(\w+)\.\w+")
@@ -55,7 +53,7 @@ class RegistrarUsers(Struct, eq=False, dict=True):
     def is_from_outside(self, file: int, name: str) -> bool:
         """Whether a file imports a name that nothing of the repository has."""
         if (file, name) not in self._outside:
-            is_imported = not self._is_given(file, name) and self._imports(file, name)
+            is_imported = self._imports(file, name)
             is_ours = not is_imported or self.held.imported(name) or self._givers(file, name)
             self._outside[file, name] = not is_ours
         return self._outside[file, name]
@@ -134,22 +132,20 @@ class RegistrarUsers(Struct, eq=False, dict=True):
         importers = related_documents(documents, file, Relation.IMPORTED_BY)[:_MOST_FILES]
         files = [each.number for each in importers if self._is_file(each.number)]
         self._read(files)
-        module = re.escape(ModuleName.of(documents[file].id).name)
+        module = "|".join(map(re.escape, sorted(names_of(documents[file].id))))
         for each in files:
             bare = f"|{_BARE}" if self._imports(each, name) else ""
-            yield each, _reading(rf"(?:\b{module}\.{bare})", name)
+            yield each, _reading(rf"(?:\b(?:{module})\.{bare})", name)
 
     def _imports(self, file: int, name: str) -> bool:
-        if file not in self._import_words:
-            path = self.held.documents[file].id
-            text = self.held.constants.sources.text(self.held.documents.repo, path) or ""
-            comment = profile_of(language_of_path(path) or "").line_comment or ""
-            words = (word for each in imports_in(text, comment) for word in _WORD.findall(each))
-            self._import_words[file] = frozenset(words)
-        return name in self._import_words[file]
+        """Whether a file has a name outside of its definitions and gives it no value there."""
+        if file not in self._top_words:
+            lines = self.held.own_lines(file).values()
+            self._top_words[file] = frozenset(word for line in lines for word in _WORD.findall(line))
+        return name in self._top_words[file] and not self._is_given(file, name)
 
     @cached_property
-    def _import_words(self) -> dict[int, frozenset[str]]:
+    def _top_words(self) -> dict[int, frozenset[str]]:
         return {}
 
     def _is_file(self, number: int) -> bool:

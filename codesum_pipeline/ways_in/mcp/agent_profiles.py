@@ -13,21 +13,14 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from codesum_pipeline.ways_in.agent_tools.tool_words import words_of_tools
 from codesum_pipeline.ways_in.mcp.agent_files import AgentFile
 from codesum_pipeline.ways_in.mcp.edited_files import Insertion, Values, insert_block, insert_table, insert_values
 
 NAME = "codesum"
 # At most ten lines: an agent pays for them in every session. What a repository is, it finds out itself; public
 # measurements found overviews in these files to make agents worse.
-WHEN = {
-    "search": "you know what code does, not what it is called; also constants, messages, quoted text",
-    "grep": "exact text or a pattern: each hit with the function around it",
-    "read": "functions by name or path:first-last, several at once, instead of whole files",
-    "graph": "callers, users and subclasses of a symbol, before it is changed or removed",
-    "impact": "before you change a function, with its name: all affected, all tests; of a branch: its range",
-    "overview": "a repository that you do not know",
-    "status": "which repositories are indexed, and how fresh; what changed last",
-}
+WHEN = {name: words.when for name, words in words_of_tools().items() if words.when}
 
 
 class Agent(StrEnum):
