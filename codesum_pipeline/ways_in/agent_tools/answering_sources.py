@@ -52,12 +52,13 @@ def bring_mirror(catalogue: IndexCatalogue, index: PublishedIndex, *, tell: Tell
         except (CodesumError, OSError) as error:
             tell(f"the sources of {index.repo} are not on this machine, and cannot be fetched: {error}")
         finally:
-            catalogue.sought.add(git_dir, commit)
+            catalogue.sought.add((git_dir, commit))
 
 
 def open_texts(catalogue: IndexCatalogue, index: PublishedIndex, *, tell: Tell) -> PackedTexts | None:
     """All texts of a published index as its repository has them; None, with a note, where they cannot be read."""
-    if known := catalogue.texts.find(index):
+    key = (index.version.digest, index.home)
+    if known := catalogue.texts.find(key):
         return known
     bring_mirror(catalogue, index, tell=tell)
     layout = catalogue.layout if index.home is None else HomeLayout(index.home)
@@ -70,7 +71,7 @@ def open_texts(catalogue: IndexCatalogue, index: PublishedIndex, *, tell: Tell) 
         return None
     if problem:
         tell(f"the texts of {index.repo} cannot be kept and are read anew by each process: {problem}")
-    catalogue.texts.keep(index, texts, most=catalogue.settings.reading.open_indexes)
+    catalogue.texts.keep(key, texts, most=catalogue.settings.reading.open_indexes)
     return texts
 
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from codesum_pipeline.foundation.data_model.ids import own_name
 from codesum_pipeline.foundation.data_model.symbol import Symbol
@@ -31,16 +31,13 @@ class LeftUsers(Struct, eq=False, dict=True):
     documents: JoinedDocuments
     sources: SourceReader
     changes: Sequence[SymbolChange]
+    _known: dict[str, list[int]] = field(default_factory=dict)
 
     def of(self, change: SymbolChange) -> list[int]:
         """The documents that use what a change took away, ascending; none where the old name is kept."""
         if change.id not in self._known:
             self._known[change.id] = self._of(change)
         return self._known[change.id]
-
-    @cached_property
-    def _known(self) -> dict[str, list[int]]:
-        return {}
 
     def _of(self, change: SymbolChange) -> list[int]:
         before = change.before

@@ -6,9 +6,8 @@ those that import it from there, and in what these make of it: `client = app.tes
 
 import re
 from collections.abc import Iterator
-from functools import cached_property
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
 from codesum_pipeline.foundation.data_model.document import Level
@@ -31,12 +30,17 @@ MOST_SEARCHED = 5_000_000
 _MOST_STEPS = 3
 
 
-class RegistrarUsers(Struct, eq=False, dict=True):
+class RegistrarUsers(Struct, eq=False):
     """Finds the users of such objects; so many lines were `searched`, and where there would be more, it `is_cut`."""
 
     held: HeldValues
     searched: int = 0
     is_cut: bool = False
+    _outside: dict[tuple[int, str], bool] = field(default_factory=dict)
+    _known: dict[tuple[int, str], list[int]] = field(default_factory=dict)
+    _given_names: dict[int, frozenset[str]] = field(default_factory=dict)
+    _known_givers: dict[tuple[int, str, int], list[int]] = field(default_factory=dict)
+    _top_words: dict[int, frozenset[str]] = field(default_factory=dict)
 
     def of(self, number: int) -> Iterator[int]:
         """Who uses the objects that register a function."""
@@ -58,10 +62,6 @@ class RegistrarUsers(Struct, eq=False, dict=True):
             self._outside[file, name] = not is_ours
         return self._outside[file, name]
 
-    @cached_property
-    def _outside(self) -> dict[tuple[int, str], bool]:
-        return {}
-
     def _users_of_value(self, file: int, name: str) -> list[int]:
         """Who reads what has a name in a file, where that or a file that it imports gives the name its value."""
         if (file, name) not in self._known:
@@ -69,19 +69,11 @@ class RegistrarUsers(Struct, eq=False, dict=True):
             self._known[file, name] = [*dict.fromkeys(user for owner in owners for user in self._readers(owner, name))]
         return self._known[file, name]
 
-    @cached_property
-    def _known(self) -> dict[tuple[int, str], list[int]]:
-        return {}
-
     def _is_given(self, file: int, name: str) -> bool:
         if file not in self._given_names:
             given = filter(None, map(_GIVEN.match, self.held.own_lines(file).values()))
             self._given_names[file] = frozenset(match[1] for match in given)
         return name in self._given_names[file]
-
-    @cached_property
-    def _given_names(self) -> dict[int, frozenset[str]]:
-        return {}
 
     def _givers(self, file: int, name: str, steps: int = _MOST_STEPS) -> list[int]:
         """The files that give a value to a name that a file imports, also by a file between them."""
@@ -95,10 +87,6 @@ class RegistrarUsers(Struct, eq=False, dict=True):
             found = found or [giver for each in files for giver in self._givers(each, name, steps - 1)]
             self._known_givers[file, name, steps] = [*dict.fromkeys(found)]
         return self._known_givers[file, name, steps]
-
-    @cached_property
-    def _known_givers(self) -> dict[tuple[int, str, int], list[int]]:
-        return {}
 
     def _readers(self, file: int, name: str) -> Iterator[int]:
         waiting, seen = [(file, name)], {(file, name)}
@@ -143,10 +131,6 @@ class RegistrarUsers(Struct, eq=False, dict=True):
             lines = self.held.own_lines(file).values()
             self._top_words[file] = frozenset(word for line in lines for word in _WORD.findall(line))
         return name in self._top_words[file] and not self._is_given(file, name)
-
-    @cached_property
-    def _top_words(self) -> dict[int, frozenset[str]]:
-        return {}
 
     def _is_file(self, number: int) -> bool:
         return self.held.documents[number].level is Level.FILE
