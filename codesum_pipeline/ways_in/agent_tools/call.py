@@ -366,6 +366,23 @@ class ToolContext:
             self.tell(f"{len(also) + 1} documents are meant by {shorten_text(text)!r}; also: {others}")
         return best
 
+    def each_found(self, names: Sequence[str], find: Callable[[str], T]) -> list[T]:
+        """What `find` gives for each name; a note names each among others that is skipped or not there. Raises the last
+        error where none is there."""
+        found: list[T] = []
+        kind: type[CodesumError] = NotIndexedFile
+        for name in names:
+            try:
+                found.append(find(name))
+            except (NotIndexedFile, ConfigurationError) as error:
+                if len(names) == 1:
+                    raise
+                self.tell(str(error))
+                kind = type(error)
+        if not found:
+            raise kind("; ".join(self.notes))
+        return found
+
     def check_skipped(self, keys: Sequence[str], text: str) -> None:
         """Raise `NotIndexedFile` for a skipped file or a submodule's of some repositories, and for one of the caller's
         work tree that no index of it would have."""

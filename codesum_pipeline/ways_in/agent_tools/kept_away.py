@@ -16,7 +16,7 @@ from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.constants import whole_word
 from codesum_pipeline.ways_in.agent_tools.graph_role import is_test_document
-from codesum_pipeline.ways_in.agent_tools.python_imports import MOST_PARSED, PythonModules
+from codesum_pipeline.ways_in.agent_tools.python_modules import MOST_PARSED, PythonModules
 from codesum_pipeline.ways_in.agent_tools.reached_code import CodeReach
 from codesum_pipeline.ways_in.agent_tools.reached_documents import ReachedDocument, way_to
 from codesum_pipeline.ways_in.agent_tools.replaced_definitions import (
@@ -146,17 +146,12 @@ class _Walks(Struct, eq=False):
     def _lines_with(self, number: int, user: int) -> list[int]:
         """The lines of a function that name what it runs; the first one where none does."""
         documents = self.reach.documents
-        shown, name = documents[user].shown(), own_name(documents[number].id)
+        name, first = own_name(documents[number].id), documents[user].shown()["start_line"]
         if name.startswith("__"):
             name = own_name(documents[int(documents.parents[number])].id)
-        first, word = shown["start_line"], whole_word(name)
-        own = self._lines(user)[first - 1 : shown["end_line"]]
+        own, word = self.lookups.modules.sources.lines_of(documents[user]), whole_word(name)
         body = [*enumerate(own)][_head_length(own) :]
         return [first + at for at, line in body if word.search(line)] or [first]
-
-    def _lines(self, number: int) -> list[str]:
-        documents = self.reach.documents
-        return self.lookups.modules.sources.lines(documents.repo, documents[number].path)
 
     def _cut_by(self, replaced: ReplacedDefinition) -> frozenset[tuple[int, int]]:
         """The steps of what is reached that are not made while a name is replaced."""

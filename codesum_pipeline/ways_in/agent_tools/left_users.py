@@ -90,8 +90,7 @@ class LeftUsers(Struct, eq=False, dict=True):
     def _uses_another(self, number: int, name: str) -> bool:
         """Whether a document uses something else of a name, here or from outside of the repository."""
         documents = self.documents
-        named = (one for one in documents.named(name) if own_name(documents[one].id) == name)
-        if any(number in documents.uses.users_of(one, kind) for one in named for kind in KINDS):
+        if any(number in documents.uses.users_of(one, kind) for one in documents.named_exactly(name) for kind in KINDS):
             return True
         return any(dotted_parts(each)[-1:] == [name] for each in documents.outside(number))
 

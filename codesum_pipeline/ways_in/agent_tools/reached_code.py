@@ -178,7 +178,7 @@ class CodeReach(Struct, eq=False, dict=True):
         yield from (one for one in found if one in using and is_test_document(self.documents, one))
         if name in _USUAL_MEMBERS:
             return
-        is_only = family.issuperset(int(self.documents.parents[one]) for one in self._named(name))
+        is_only = family.issuperset(int(self.documents.parents[one]) for one in self.documents.named_exactly(name))
         shipped = [one for one in found if (is_only or one in using) and not is_test_document(self.documents, one)]
         yield from shipped if len(shipped) <= MOST_BY_NAME else ()
 
@@ -189,13 +189,10 @@ class CodeReach(Struct, eq=False, dict=True):
             signs, using = self.names.with_operator(own_name(self.documents[number].id)), self._users_of_classes(owner)
             yield from (one for one in sorted(signs or ()) if one in using)
 
-    def _named(self, name: str) -> list[int]:
-        return [one for one in self.documents.named(name) if own_name(self.documents[one].id) == name]
-
     def _users_of_name(self, name: str) -> frozenset[int]:
         """What uses any definition of a name that the graph knows."""
         if name not in self._known_users:
-            users = (user for one in self._named(name) for user in self._direct_users(one))
+            users = (user for one in self.documents.named_exactly(name) for user in self._direct_users(one))
             self._known_users[name] = frozenset(users)
         return self._known_users[name]
 

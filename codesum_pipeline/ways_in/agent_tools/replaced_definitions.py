@@ -16,7 +16,7 @@ from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelle
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.ids import own_name
 from codesum_pipeline.ways_in.agent_tools.document_tree import NOTHING, JoinedDocuments
-from codesum_pipeline.ways_in.agent_tools.python_imports import Meaning, PythonModules
+from codesum_pipeline.ways_in.agent_tools.python_modules import Meaning, PythonModules
 from codesum_pipeline.ways_in.agent_tools.reached_code import CodeReach
 from codesum_pipeline.ways_in.agent_tools.replaced_names import ReplacedName, ReplacingFunction, replacements_in
 
@@ -177,7 +177,7 @@ class ReplacedLookups(Struct, eq=False):
         module = self.modules.module_of(replaced.module)
         found = [each for each in self._names_in(holder) if name in each]
         is_bare = any(each[0] == name for each in found)
-        if is_bare and (path == replaced.module or self.modules.inner_import(path, name) == module):
+        if is_bare and path == replaced.module:
             return True
         owners = {each[: at + 1] for each in found for at, part in enumerate(each[1:]) if part == name}
         return any(self.modules.meaning(each, path) == module for each in owners)
@@ -191,8 +191,6 @@ class ReplacedLookups(Struct, eq=False):
 
     def _text(self, number: int) -> str:
         """The lines of a definition without its decorators, which are run before."""
-        found, shown = self.documents[number], self.documents[number].shown()
-        lines = self.modules.sources.lines(self.documents.repo, found.path)
-        own = lines[(shown["start_line"] or 1) - 1 : shown["end_line"]]
+        own = self.modules.sources.lines_of(self.documents[number])
         start = next((at for at, line in enumerate(own) if DEFINING.match(line)), 0)
-        return "\n".join(own[start:] if found.level is Level.FUNCTION else own)
+        return "\n".join(own[start:] if self.documents[number].level is Level.FUNCTION else own)

@@ -12,8 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from codesum_pipeline.ways_in.agent_tools.python_imports import dotted_name
-
 # Names that one function replaces; what is replaced beyond that is taken as not replaced.
 MOST_REPLACED = 1000
 # A longer text of a module's names is none.
@@ -27,8 +25,19 @@ _ENTERS = frozenset({"enterContext", "enterAsyncContext", "enterClassContext"})
 _RELOADS = frozenset({"reload"})
 _ENDS = _RELOADS | {"stop", "stopall", "undo", "__exit__", "__aexit__", "doCleanups", "doClassCleanups"}
 _CLEANS_UP = "teardown"
+# A name of more parts is not followed.
+_MOST_PARTS = 12
 Functions = ast.FunctionDef | ast.AsyncFunctionDef
 _RUN_LATER = ast.For | ast.AsyncFor | ast.While | ast.Lambda | Functions
+
+
+def dotted_name(node: ast.AST) -> tuple[str, ...]:
+    """The parts of a name such as `shop.money.round_cents`; empty for any other expression."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute) and len(parts) < _MOST_PARTS:
+        parts.append(node.attr)
+        node = node.value
+    return (node.id, *reversed(parts)) if isinstance(node, ast.Name) else ()
 
 
 class ReplacedName(Struct, frozen=True):
@@ -87,7 +96,8 @@ class ReplacedNames(Struct, frozen=True):
             return self._replaced(self._of_path(target), [*node.args[1:], *standing])
         if name[-2:] == ("patch", "object"):
             given = node.args[1] if len(node.args) > 1 else by_name.get("attribute")
-            return self._replaced(self._of_owner(target, given and self.text(given)), [*node.args[2:], *standing])
+            named = self.text(given) if given is not None else None
+            return self._replaced(self._of_owner(target, named), [*node.args[2:], *standing])
         if name[-2:] == ("patch", "multiple"):
             found = [one for each in by_name if each not in _OF_PATCH for one in self._of_owner(target, each)]
             return self._replaced(found, [by_name[each.name] for each in found])
@@ -265,8 +275,8 @@ def _texts_of(tree: ast.Module) -> dict[str, str]:
     found: dict[str, list[ast.expr]] = defaultdict(list)
     bodies = [tree.body, *(each.body for each in tree.body if isinstance(each, ast.ClassDef))]
     for node in (each for body in bodies for each in body):
-        for target in node.targets if isinstance(node, ast.Assign) else ():
-            if isinstance(target, ast.Name):
+        if isinstance(node, ast.Assign):
+            for target in (each for each in node.targets if isinstance(each, ast.Name)):
                 found[target.id].append(node.value)
     texts: dict[str, str] = {}
     for name, values in found.items():
@@ -283,6 +293,7 @@ def _kept_originals(tree: ast.Module) -> Iterator[str]:
     aliases = (each for node in nodes if isinstance(node, ast.Import | ast.ImportFrom) for each in node.names)
     imported = {(each.asname or each.name).partition(".")[0] for each in aliases}
     for node in nodes:
-        is_keyword = isinstance(node, ast.keyword) and node.arg not in _OF_PATCH
-        if (is_keyword or isinstance(node, ast.Assign)) and (name := dotted_name(node.value)) and name[0] in imported:
-            yield name[-1]
+        if isinstance(node, ast.Assign) or (isinstance(node, ast.keyword) and node.arg not in _OF_PATCH):
+            name = dotted_name(node.value)
+            if name and name[0] in imported:
+                yield name[-1]

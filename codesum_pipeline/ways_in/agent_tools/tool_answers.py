@@ -30,9 +30,6 @@ from codesum_pipeline.ways_in.agent_tools.catalogue import AsOf
 _LONGEST_NAME = 2000
 # A row is a pointer: whoever wants more reads the document.
 _LONGEST_ROW = 120
-# A message repeats no more than this of what a caller wrote.
-
-
 # What is nested as deep as a parser allows has no other text.
 _SHOWN = Repr()
 _SHOWN.maxstring = _SHOWN.maxother = 2 * _LONGEST_ROW

@@ -90,16 +90,7 @@ def _compact(value: Any, *, is_properties: bool = False) -> Any:
 
 
 NAME = "codesum"
-INSTRUCTIONS = (
-    "An index of what every function, class, file and folder of these repositories does, with the graph of calls, "
-    "imports and inheritance. Use it before grep where you know what code does but not what it is called, where "
-    "you want callers or users rather than equal names, and in a repository you do not know; for an exact string or "
-    "pattern, `grep` names the function around each hit. Who is affected by a change, and which tests run it, `impact` "
-    "lists in one call: callers need not be followed step by step. In a checkout they know edits that are not "
-    "committed; `as of` says so. Begin with `search` (or `overview`), whose hits show the lines that fit; `read` what "
-    "is left to decide, several places at once. Rows are `path:line  kind  one line`; `read`, `graph` and others take "
-    "these places, ids and names unchanged."
-)
+INSTRUCTIONS = " ".join(Path(__file__).with_name("instructions.txt").read_text(encoding="utf-8").splitlines())
 _NOTHING_WRITTEN = Auditor(None, "mcp")
 _READ_ONLY = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 # An id is looked up in an index, and is no path of this machine.

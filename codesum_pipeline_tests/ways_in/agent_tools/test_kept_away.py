@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.ways_in.agent_tools import kept_away, python_imports, replaced_definitions
+from codesum_pipeline.ways_in.agent_tools import kept_away, python_modules, replaced_definitions
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.agent_tools.impact_page import ImpactPage, KeptAwayTests
@@ -105,7 +105,7 @@ def test_of_two_versions_they_are_listed_apart_too(home: Path, page: ImpactPage)
     [
         (kept_away, "MOST_SETS", 1000, 3),
         (kept_away, "MOST_WALKED", 100_000, 50),
-        (python_imports, "MOST_PARSED", 1000, 3),
+        (python_modules, "MOST_PARSED", 1000, 3),
         (replaced_definitions, "MOST_KEPT", 500, 5),
     ],
     ids=["sets of names", "what is reached", "files", "pairs of a function and what it replaces"],
@@ -125,14 +125,14 @@ def test_beyond_a_limit_tests_are_named_as_if_they_replaced_nothing(
 
 @pytest.mark.parametrize(("longest", "is_read"), [(19, True), (18, False)], ids=["at the limit", "above it"])
 def test_a_source_is_parsed_up_to_a_length(monkeypatch: pytest.MonkeyPatch, longest: int, is_read: bool) -> None:
-    monkeypatch.setattr(python_imports, "LONGEST_SOURCE", longest)
+    monkeypatch.setattr(python_modules, "LONGEST_SOURCE", longest)
 
-    assert (python_imports.parse_python("x = 1\nlonger = 9\n# ") is not None) == is_read
+    assert (python_modules.parse_python("x = 1\nlonger = 9\n# ") is not None) == is_read
 
 
 @pytest.mark.parametrize("text", ["(" * 100_000, "-" * 100_000 + "1", "def f(:", "\0", "a" + ".b" * 100_000])
 def test_what_cannot_be_parsed_replaces_nothing(text: str) -> None:
-    assert python_imports.parse_python(text) is None
+    assert python_modules.parse_python(text) is None
 
 
 @pytest.mark.parametrize("name", [*REACHED, *NOT_READ, *STILL_RUN])
