@@ -29,7 +29,7 @@ from codesum_pipeline.ways_in.agent_tools.status_tool import StatusPage
 from codesum_pipeline.ways_in.agent_tools.tool_answers import AnswerPage
 from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
 from codesum_pipeline.ways_in.http_serving.audit_log import current_request
-from codesum_pipeline.ways_in.web.figures import cost_tables, evaluation_table, history_of
+from codesum_pipeline.ways_in.web.figures import HEIGHT, WIDTH, cost_charts, evaluation_chart, history_of
 from codesum_pipeline.ways_in.web.rendering import as_html, draw_diagram, link_to, respond_with
 
 _NAMES = {"query": "q", "levels": "level", "languages": "language", "paths": "path"}
@@ -191,8 +191,8 @@ class Pages(Struct, frozen=True):
             tree = folder_tree(call, standing.repo, limit=_FOLDERS)
             overview = self._overview(call, call.index(standing.repo))
             try:
-                evaluations = evaluation_table(self.catalogue.layout, standing.repo)
-                costs = cost_tables(self.catalogue.layout, standing.repo)
+                evaluations = evaluation_chart(self.catalogue.layout, standing.repo)
+                costs = cost_charts(self.catalogue.layout, standing.repo)
             except CodesumError as error:
                 call.tell(str(error))
         return respond_with(
@@ -205,6 +205,8 @@ class Pages(Struct, frozen=True):
             overview=overview,
             evaluations=evaluations,
             costs=costs,
+            chart_width=WIDTH,
+            chart_height=HEIGHT,
         )
 
     def _read(self, call: ToolContext, id_: str, repo: str, cursor: str) -> ReadPage:

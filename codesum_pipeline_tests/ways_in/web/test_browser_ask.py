@@ -178,7 +178,7 @@ def test_a_server_that_goes_away_meanwhile_is_said(page, web_home, tmp_path):
     indirect=True,
     ids=["light", "dark"],
 )
-def test_an_answer_and_the_tables_are_readable_on_a_phone(page, ask_site):
+def test_an_answer_and_the_charts_are_readable_on_a_phone(page, ask_site):
     ask_site.model.script = looks_first(Streams(ANSWER + "| a | b |\n|---|---|\n| " + "wide_name" * 9 + " | x |\n"))
     ask(page, ask_site, "what fits on a phone?")
     page.locator(".as-of").wait_for()
@@ -191,15 +191,16 @@ def test_an_answer_and_the_tables_are_readable_on_a_phone(page, ask_site):
         assert page.evaluate(CONTRAST) >= 4.5, path
 
 
-def test_numbers_are_in_tables_and_the_diagram_has_a_name(page, ask_site):
+def test_charts_have_names_and_tables(page, ask_site):
     page.goto(f"{ask_site.site}/repository?repo=zoo")
     for name in (
         "How well its own questions are answered",
         "What its texts cost by day",
         "What its texts cost by level",
     ):
-        assert page.get_by_text(name).is_visible()
+        assert page.get_by_role("img", name=name).is_visible()
     assert page.get_by_role("img", name="What uses what").is_visible()
+    page.get_by_text("as a table").first.click()
     assert page.get_by_role("columnheader", name="95 % interval").is_visible()
 
 

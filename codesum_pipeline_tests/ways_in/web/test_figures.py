@@ -9,7 +9,7 @@ import pytest
 from codesum_pipeline.foundation.data_model.document import Cause, HistoryEvent, HistoryRow, Level, WrittenBy
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.foundation.store.tables import TableStore
-from codesum_pipeline.ways_in.web.figures import history_of
+from codesum_pipeline.ways_in.web.figures import cost_charts, evaluation_chart, history_of
 from codesum_pipeline.ways_in.web.rendering import draw_diagram
 from codesum_pipeline_tests.ways_in.web.figures import write_evaluations, write_ledger
 from codesum_pipeline_tests.ways_in.web.reading import get, page, shown
@@ -35,15 +35,20 @@ def measured(web_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         yield address
 
 
-def test_a_repositorys_page_lists_its_evaluations_newest_first(measured):
+def test_a_repositorys_page_draws_its_evaluations_over_versions_with_a_table_behind(measured):
     found = page(measured, "/repository", repo="zoo")
+    titles = [each for tag, each in found.elements if tag == "svg"]
 
+    assert [each["aria-labelledby"].split()[0] for each in titles if each["class"] == "chart"] == [
+        "evaluations-title",
+        "cost-days-title",
+        "cost-levels-title",
+    ]
     for text in ("all lanes", "code only", "2026-01-03", "0.750", "0.670 to 0.830", "0303030303"):
         assert text in found.text, text
-    assert found.text.index("2026-01-03") < found.text.rindex("2026-01-01")
 
 
-def test_what_texts_cost_is_listed_by_day_and_by_level(measured):
+def test_what_texts_cost_is_drawn_by_day_and_by_level(measured):
     text = " ".join(page(measured, "/repository", repo="zoo").text.split())
 
     assert "US dollars by day; $1.00 in all." in text and "US dollars by level; $1.00 in all." in text
@@ -56,6 +61,37 @@ def test_where_nothing_was_measured_or_spent_it_says_so(measured):
 
     assert "It was not evaluated yet" in text
     assert "No model was asked for its texts: they cost nothing." in text
+
+
+def test_values_stand_where_they_belong(tmp_path):
+    write_evaluations(tmp_path, "zoo", MEANS)
+    write_ledger(tmp_path, "zoo", SPENT)
+    chart = evaluation_chart(HomeLayout(tmp_path), "zoo")
+    days, levels = cost_charts(HomeLayout(tmp_path), "zoo")
+    assert chart is not None
+    top, bottom = chart.y_ticks[-1].at, chart.y_ticks[0].at
+    (best, middle) = ([point.y for point in line.points] for line in chart.lines)
+
+    assert [line.name for line in chart.lines] == ["all lanes", "code only"]
+    assert best == [pytest.approx((top + bottom) / 2), pytest.approx(top + (bottom - top) / 4), pytest.approx(top)]
+    assert middle[2] == pytest.approx(top + (bottom - top) * 0.75)
+    assert [bar.height / days.bars[0].height for bar in days.bars] == [1.0, pytest.approx(1 / 3, abs=0.01)]
+    assert [bar.label for bar in levels.bars] == ["function: $0.75", "class: $0.25"]
+
+
+def test_one_evaluation_is_a_point(tmp_path):
+    write_evaluations(tmp_path, "zoo", MEANS[:1])
+    chart = evaluation_chart(HomeLayout(tmp_path), "zoo")
+
+    assert chart is not None
+    assert [(len(line.points), line.band) for line in chart.lines] == [(1, ""), (1, "")]
+
+
+def test_calls_that_cost_nothing_are_drawn_as_nothing(tmp_path):
+    write_ledger(tmp_path, "zoo", [("2026-01-02", Level.FILE, 0.0)])
+    days, _ = cost_charts(HomeLayout(tmp_path), "zoo")
+
+    assert [(bar.height, bar.label) for bar in days.bars] == [(0.0, "2026-01-02: $0.00")]
 
 
 @pytest.mark.slow
