@@ -210,9 +210,6 @@ def pieces_by_file(rows: Iterable["Row"]) -> Iterator[tuple[ReachedPlace, str]]:
         before = row
 
 
-Row = ChangedDefinition | ReachedPlace
-
-
 class ReachCounts(BaseModel):
     """How many definitions and files are reached in one, at most two, and any number of steps; `others` are those in
     other repositories, by key. With `is_cut` there are more."""
@@ -382,6 +379,7 @@ class ImpactPage(AnswerPage):
         return "; ".join(filter(None, (layout, *rest)))
 
 
+Row = ChangedDefinition | ReachedPlace
 # The lists of rows, in their order, with their headings.
 SECTIONS = {
     "changes": "changed", "tests": "tests that reach it", "starts": "routes and commands", "reached": "reached",
