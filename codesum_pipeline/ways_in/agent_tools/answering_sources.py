@@ -17,7 +17,7 @@ from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.foundation.store.locks import lock_exclusively
 from codesum_pipeline.search.retrieval.hits import Excerpt, Hit, best_lines
 from codesum_pipeline.search.retrieval.passages import NO_LINES, Passage, TellingLines, find_passage, find_telling
-from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
 from codesum_pipeline.search.source_lines.packed_texts import KeptTexts, PackedTexts
 from codesum_pipeline.source.files.content import read_file, read_files
 from codesum_pipeline.source.git.git import find_object_id
@@ -52,12 +52,13 @@ def bring_mirror(catalogue: IndexCatalogue, index: PublishedIndex, *, tell: Tell
         except (CodesumError, OSError) as error:
             tell(f"the sources of {index.repo} are not on this machine, and cannot be fetched: {error}")
         finally:
-            catalogue.sought.add(git_dir, commit)
+            catalogue.sought.add((git_dir, commit))
 
 
 def open_texts(catalogue: IndexCatalogue, index: PublishedIndex, *, tell: Tell) -> PackedTexts | None:
     """All texts of a published index as its repository has them; None, with a note, where they cannot be read."""
-    if known := catalogue.texts.find(index):
+    key = (index.version.digest, index.home)
+    if known := catalogue.texts.find(key):
         return known
     bring_mirror(catalogue, index, tell=tell)
     layout = catalogue.layout if index.home is None else HomeLayout(index.home)
@@ -70,7 +71,7 @@ def open_texts(catalogue: IndexCatalogue, index: PublishedIndex, *, tell: Tell) 
         return None
     if problem:
         tell(f"the texts of {index.repo} cannot be kept and are read anew by each process: {problem}")
-    catalogue.texts.keep(index, texts, most=catalogue.settings.reading.open_indexes)
+    catalogue.texts.keep(key, texts, most=catalogue.settings.reading.open_indexes)
     return texts
 
 
@@ -205,6 +206,11 @@ class SourceReader(Struct, eq=False):
             text = self.text(repo, path)
             self._lines[repo, path] = [] if text is None else text.split("\n")
         return self._lines[repo, path]
+
+    def lines_of(self, found: IndexedDocument) -> list[str]:
+        """The lines of a document."""
+        shown = found.shown()
+        return self.lines(found.repo, found.path)[(shown["start_line"] or 1) - 1 : shown["end_line"]]
 
     def _mirror(self, index: PublishedIndex) -> Path:
         layout = self.catalogue.layout if index.home is None else HomeLayout(index.home)

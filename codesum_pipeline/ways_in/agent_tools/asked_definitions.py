@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from codesum_pipeline.foundation.data_model.document import Level
-from codesum_pipeline.foundation.data_model.errors import CodesumError, ConfigurationError, NotIndexedFile
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext, documents_meant
 from codesum_pipeline.ways_in.agent_tools.changed_symbols import SymbolChangeKind
 from codesum_pipeline.ways_in.agent_tools.footprints import Footprint, WalkStarts, footprints
@@ -43,21 +43,9 @@ def report_uses(
 
 
 def _subjects(call: ToolContext, repo: str, names: Sequence[str]) -> list[GraphSubject]:
-    """What is meant, each once; a note names each among others that is skipped or not there."""
-    found: dict[tuple[str, int, str], GraphSubject] = {}
-    kind: type[CodesumError] = NotIndexedFile
-    for name in names:
-        try:
-            subject = _subject(call, name, repo)
-            found.setdefault((subject.documents.repo, subject.number, subject.constant), subject)
-        except (NotIndexedFile, ConfigurationError) as error:
-            if len(names) == 1:
-                raise
-            call.tell(str(error))
-            kind = type(error)
-    if not found:
-        raise kind("; ".join(call.notes))
-    return [*found.values()]
+    """What is meant, each once."""
+    found = call.each_found(names, lambda name: _subject(call, name, repo))
+    return [*{(each.documents.repo, each.number, each.constant): each for each in found}.values()]
 
 
 def _subject(call: ToolContext, name: str, repo: str) -> GraphSubject:

@@ -5,9 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, TypeVar
-
-from msgspec import Struct
+from typing import Any, TypeVar
 
 from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
 from codesum_pipeline.foundation.data_model.document import Level
@@ -37,7 +35,7 @@ from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
 from codesum_pipeline.ways_in.agent_tools.joined_uses import join_uses
 from codesum_pipeline.ways_in.agent_tools.skipped_files import check_skipped, skipped_on_disk
 from codesum_pipeline.ways_in.agent_tools.submodule_answers import check_submodule
-from codesum_pipeline.ways_in.agent_tools.tool_answers import Cursor, PagedArguments, place_of, take_fitting
+from codesum_pipeline.ways_in.agent_tools.tool_answers import Cursor, ItemSlice, PagedArguments, place_of, take_fitting
 
 _NEAREST_SHOWN = 5
 # The suffix of an overload's id, also in the form of earlier versions: `#2`.
@@ -128,18 +126,6 @@ def _place(found: IndexedDocument) -> str:
 T = TypeVar("T")
 _OTHERS_NAMED = 10
 _GONE_NAMED = 5
-
-
-class ItemSlice(Struct, Generic[T], frozen=True):
-    """Some of `total` items, and the cursor of those behind them."""
-
-    items: list[T]
-    total: int
-    next: str | None
-
-    @property
-    def frame(self) -> dict[str, Any]:
-        return {"shown": len(self.items), "total": self.total, "next": self.next}
 
 
 class ToolContext:
@@ -336,7 +322,7 @@ class ToolContext:
         text: Callable[[T], str],
         *,
         row: Callable[[Any], T] = lambda item: item,
-    ) -> "ItemSlice[T]":
+    ) -> ItemSlice[T]:
         """The items from the cursor on, each made a `row`, as many as the bounds of the call allow."""
         start = self.start(tool, arguments, indexes)[0]
         kept = take_fitting(map(row, items[start:]), text, limit=arguments.limit, tokens=arguments.tokens)
@@ -365,6 +351,23 @@ class ToolContext:
             others = ", ".join(f"{_place(each)} in {each.repo}" for each in also[:_OTHERS_NAMED])
             self.tell(f"{len(also) + 1} documents are meant by {shorten_text(text)!r}; also: {others}")
         return best
+
+    def each_found(self, names: Sequence[str], find: Callable[[str], T]) -> list[T]:
+        """What `find` gives for each name; a note names each among others that is skipped or not there. Raises the last
+        error where none is there."""
+        found: list[T] = []
+        kind: type[CodesumError] = NotIndexedFile
+        for name in names:
+            try:
+                found.append(find(name))
+            except (NotIndexedFile, ConfigurationError) as error:
+                if len(names) == 1:
+                    raise
+                self.tell(str(error))
+                kind = type(error)
+        if not found:
+            raise kind("; ".join(self.notes))
+        return found
 
     def check_skipped(self, keys: Sequence[str], text: str) -> None:
         """Raise `NotIndexedFile` for a skipped file or a submodule's of some repositories, and for one of the caller's

@@ -8,7 +8,7 @@ from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.source.repositories.checkouts import Checkout, checkout_of, entries_of
 from codesum_pipeline.ways_in.agent_tools.answering_sources import bring_mirror
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue, Tell
-from codesum_pipeline.ways_in.agent_tools.remembered import ComparedTree
+from codesum_pipeline.ways_in.agent_tools.compared_trees import ComparedTree
 from codesum_pipeline.ways_in.worktree_indexes.opening import TreeIndex, open_tree, settle_tree
 
 

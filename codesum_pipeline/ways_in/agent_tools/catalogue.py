@@ -33,15 +33,17 @@ from codesum_pipeline.foundation.store.lease import PURGE_RUN, current_holder
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.search.source_lines.packed_texts import PackedTexts
 from codesum_pipeline.source.git.git import find_object_id, run_git
 from codesum_pipeline.source.git.locations import is_url, slug_of
 from codesum_pipeline.source.git.remote import is_git_repository, source_git_dir
 from codesum_pipeline.source.repositories.checkouts import Checkout, checkout_of, entries_of
 from codesum_pipeline.source.repositories.registry import Registry
 from codesum_pipeline.source.repositories.surveys import Survey
-from codesum_pipeline.ways_in.agent_tools.remembered import ComparedTrees, OpenedIndexes, OpenedTexts, SoughtCommits
+from codesum_pipeline.ways_in.agent_tools.compared_trees import ComparedTrees
 from codesum_pipeline.ways_in.agent_tools.submodule_answers import closed_folders, read_submodules
 from codesum_pipeline.ways_in.worktree_indexes.opening import TreeIndex
+from codesum_pipeline.ways_in.worktree_indexes.recently_used import RecentlyUsed
 from codesum_pipeline.ways_in.worktree_indexes.settler import Settler
 from codesum_pipeline.ways_in.worktree_indexes.word_rarity import RescaledIndexes
 
@@ -49,6 +51,8 @@ if TYPE_CHECKING:
     from codesum_pipeline.ways_in.worktree_indexes.follower import Follower
 
 
+# The inode and modification time of the link to a published version: each publication makes the link anew.
+LinkIdentity = tuple[int, int]
 # Takes a note for the caller.
 Tell = Callable[[str], None]
 # Starts the first build of a checkout's index, and returns why there is no index yet; None if there is one.
@@ -76,11 +80,12 @@ class IndexCatalogue(Struct, frozen=True):
     settler: Settler | None = None
     follower: "Follower | None" = None
     first_index: FirstIndexOf | None = None
-    _opened: OpenedIndexes = field(default_factory=OpenedIndexes)
+    _opened: RecentlyUsed[tuple[LinkIdentity, PublishedIndex]] = field(default_factory=RecentlyUsed)
     compared: ComparedTrees = field(default_factory=ComparedTrees)
     rescaled: RescaledIndexes = field(default_factory=RescaledIndexes)
-    sought: SoughtCommits = field(default_factory=SoughtCommits)
-    texts: OpenedTexts = field(default_factory=OpenedTexts)
+    # Commits that were looked for in mirrors of this machine, found or not: a host is waited for only once.
+    sought: set[tuple[Path, str]] = field(default_factory=set)
+    texts: RecentlyUsed[PackedTexts] = field(default_factory=RecentlyUsed)
 
     @classmethod
     def of(cls, settings: Settings) -> "IndexCatalogue":
@@ -183,10 +188,11 @@ class IndexCatalogue(Struct, frozen=True):
             self._opened.forget(key)
             raise MissingTable(f"repository {key!r} has no index yet: {self.way_to_first(key)}") from error
         identity = (link.st_ino, link.st_mtime_ns)
-        if known := self._opened.find(key, identity):
-            return known
+        known = self._opened.find(key)
+        if known and known[0] == identity:
+            return known[1]
         opened = PublishedIndex.open(path, files=self.layout.files)
-        self._opened.keep(key, identity, opened, most=self.settings.reading.open_indexes)
+        self._opened.keep(key, (identity, opened), most=self.settings.reading.open_indexes)
         return opened
 
     def way_to_first(self, *keys: str) -> str:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.document import Level
+from codesum_pipeline.foundation.data_model.ids import own_name
 from codesum_pipeline.indexes.file_formats.index_files import Uses
 from codesum_pipeline.indexes.file_formats.stored_zip import Array
 from codesum_pipeline.indexes.file_formats.version_folder import Lane
@@ -72,6 +73,10 @@ class JoinedDocuments(Struct, eq=False, dict=True):
         """The numbers of the documents with a qualified name, `Class.method`."""
         parts = zip(self.starts, self.parts, strict=False)
         return [start + row for start, index in parts for row in index.names.rows_named(name) if index.shows(row)]
+
+    def named_exactly(self, name: str) -> list[int]:
+        """The numbers of the documents whose own name this is, with its capitals."""
+        return [one for one in self.named(name) if own_name(self[one].id) == name]
 
     def row(self, number: int) -> DocumentRow:
         return DocumentRow.of(self[number])

@@ -236,7 +236,7 @@ def lines_in(
     nothing could be searched."""
     searched = []
     for place, index in enumerate(indexes):
-        if call.catalogue.texts.find(index) is None:
+        if (index.version.digest, index.home) not in call.catalogue.texts:
             call.progress(f"reading the texts of {index.repo}", place, len(indexes))
         if texts := open_texts(call.catalogue, index, tell=call.tell):
             searched.append(SearchedTexts(index, texts, allowed_rows(index, filters)))

@@ -72,9 +72,7 @@ class HeldValues(Struct, eq=False):
 
     def decorators(self, number: int) -> list[str]:
         """The lines of a definition before its head."""
-        found, shown = self.documents[number], self.documents[number].shown()
-        text = self.constants.sources.lines(self.documents.repo, found.path)
-        own = text[(shown["start_line"] or 1) - 1 : shown["end_line"]]
+        own = self.constants.sources.lines_of(self.documents[number])
         return own[: next((at for at, line in enumerate(own) if _HEAD.match(line)), 0)]
 
     def users_of_registries(self, number: int) -> Iterator[int]:
@@ -93,7 +91,7 @@ class HeldValues(Struct, eq=False):
 
     def imported(self, name: str) -> list[str]:
         """The definition of a name, where the repository has one of it."""
-        named = [one for one in self.documents.named(name) if own_name(self.documents[one].id) == name]
+        named = self.documents.named_exactly(name)
         return [self.documents[one].id for one in named] if len(named) == 1 else []
 
     def users_of_file(self, file: int, names: list[str]) -> Iterator[int]:

@@ -194,11 +194,11 @@ class ReachedPlace(BaseModel):
         return f"{told}; {self.why}" if self.replaced else told
 
 
-def pieces_by_file(rows: Iterable[ReachedPlace]) -> Iterator[str]:
-    """Each row as what it adds to the text of those before it: `path  1 step: Class: name:line, name:line`, with other
-    steps on lines of their own."""
+def pieces_by_file(rows: Iterable["Row"]) -> Iterator[tuple[ReachedPlace, str]]:
+    """Each place with what it adds to the text of those before it: `path  1 step: Class: name:line, name:line`, with
+    other steps on lines of their own."""
     before: ReachedPlace | None = None
-    for row in rows:
+    for row in (each for each in rows if isinstance(each, ReachedPlace)):
         holder = f"{row.holder}: " if row.holder else ""
         if before is None or before.file != row.file:
             start = f"{'' if before is None else chr(10)}{row.file}  {row.why}: {holder}"
@@ -206,7 +206,7 @@ def pieces_by_file(rows: Iterable[ReachedPlace]) -> Iterator[str]:
             start = f"\n    {row.why}: {holder}"
         else:
             start = ", " if before.holder == row.holder else f"; {holder}"
-        yield f"{start}{row.name_and_line}"
+        yield row, f"{start}{row.name_and_line}"
         before = row
 
 
@@ -258,7 +258,7 @@ class UnfollowedCalls(BaseModel):
         return f"{one_line(self.name)}(: {'; '.join(filter(None, (places, tests, unread)))}"
 
 
-def explained_doubt(rows: Iterable[ChangedDefinition | ReachedPlace]) -> str:
+def explained_doubt(rows: Iterable["Row"]) -> str:
     """What a `?` behind a name means, for the heading of a list; empty where no row has one."""
     is_doubted = any(isinstance(row, ReachedPlace) and not row.is_sure for row in rows)
     return "; ? where a method is called by its name alone, or as that of a base class" if is_doubted else ""
@@ -306,18 +306,17 @@ class ImpactPage(AnswerPage):
         for name, rows in self.sections():
             yield self.heading(name, len(rows)) + explained_doubt(rows)
             if is_by_file(name, self.totals.get(name, 0)):
-                places = [row for row in rows if isinstance(row, ReachedPlace)]
-                yield from indent_lines("".join(pieces_by_file(places)).split("\n"))
+                yield from indent_lines("".join(piece for _, piece in pieces_by_file(rows)).split("\n"))
             else:
                 yield from indent_lines(line for row in rows for line in row.text().split("\n"))
         if self.is_first and self.unfollowed:
             yield "not followed, since nobody knows on what they are called:"
             yield from indent_lines(each.text() for each in self.unfollowed)
 
-    def sections(self) -> Iterator[tuple[str, Sequence[ChangedDefinition | ReachedPlace]]]:
+    def sections(self) -> Iterator[tuple[str, Sequence["Row"]]]:
         """The names of the lists that have rows in this part, with these."""
         for name in SECTIONS:
-            rows: Sequence[ChangedDefinition | ReachedPlace] = getattr(self, name)
+            rows: Sequence[Row] = getattr(self, name)
             if rows:
                 yield name, rows
 
@@ -380,6 +379,7 @@ class ImpactPage(AnswerPage):
         return "; ".join(filter(None, (layout, *rest)))
 
 
+Row = ChangedDefinition | ReachedPlace
 # The lists of rows, in their order, with their headings.
 SECTIONS = {
     "changes": "changed", "tests": "tests that reach it", "starts": "routes and commands", "reached": "reached",

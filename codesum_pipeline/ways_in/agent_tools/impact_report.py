@@ -21,7 +21,7 @@ from codesum_pipeline.ways_in.agent_tools.impact_page import (
     ImpactPage,
     KeptAwayTests,
     ReachCounts,
-    ReachedPlace,
+    Row,
     is_by_file,
     pieces_by_file,
     title_of,
@@ -31,7 +31,6 @@ from codesum_pipeline.ways_in.agent_tools.tool_answers import take_fitting
 from codesum_pipeline.ways_in.agent_tools.unfollowed_calls import unfollowed_calls
 
 _NAMED = 3
-Row = ChangedDefinition | ReachedPlace
 
 
 class ImpactLists(StrEnum):
@@ -78,22 +77,9 @@ class ImpactReport(Struct, frozen=True):
         for name in SECTIONS:
             made = (make() for of, make in rows if of == name)
             if is_by_file(name, self.page.totals.get(name, 0)):
-                yield from _by_file(name, made)
+                yield from ((name, row, piece) for row, piece in pieces_by_file(made))
             else:
                 yield from ((name, row, row.text()) for row in made)
-
-
-def _by_file(name: str, rows: Iterator[Row]) -> Iterator[tuple[str, Row, str]]:
-    last: list[ReachedPlace] = []
-
-    def remembered() -> Iterator[ReachedPlace]:
-        for row in rows:
-            if isinstance(row, ReachedPlace):
-                last[:] = [row]
-                yield row
-
-    for piece in pieces_by_file(remembered()):
-        yield name, last[0], piece
 
 
 def report_of(

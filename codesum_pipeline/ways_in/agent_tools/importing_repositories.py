@@ -11,12 +11,10 @@ from pathlib import PurePosixPath
 from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.document import Level
-from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
-from codesum_pipeline.foundation.language_facts.language_profiles import profile_of
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
 from codesum_pipeline.ways_in.agent_tools.joined_uses import dotted_parts, qualified_parts
-from codesum_pipeline.ways_in.agent_tools.uncounted import files_with
+from codesum_pipeline.ways_in.agent_tools.uncounted import family_of, files_with
 
 # Repositories that are looked through, and files of each that have the name of the package.
 MOST_REPOSITORIES = 500
@@ -48,7 +46,7 @@ class OfferedNames(Struct, frozen=True):
         names = {package for id_ in ids for package in packages_of(id_.partition("::")[0])}
         slug = documents.parts[0].slug
         names |= {slug.rpartition("/")[2]} if slug else set()
-        return cls(by_name, frozenset(names), frozenset(map(_family, ids)))
+        return cls(by_name, frozenset(names), frozenset(family_of(id_.partition("::")[0]) for id_ in ids))
 
     def meant(self, name: str) -> str | None:
         """The definition that a name from outside means; None for another package's."""
@@ -103,7 +101,3 @@ def _uses_in(call: ToolContext, key: str, offered: OfferedNames) -> Iterator[For
         used = (offered.meant(name) for name in other.outside(one))
         if other[one].level is not Level.FILE:
             yield from (ForeignUse(key, one, id_) for id_ in dict.fromkeys(used) if id_)
-
-
-def _family(id_: str) -> str:
-    return profile_of(language_of_path(id_.partition("::")[0]) or "").family

@@ -5,25 +5,22 @@ force. What is then not reached is kept away. Each set of replaced names costs a
 documents that they reach, tests are named as if they replaced nothing.
 """
 
-import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 
 from msgspec import Struct, field
 
 from codesum_pipeline.foundation.data_model.ids import own_name
-from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.constants import whole_word
 from codesum_pipeline.ways_in.agent_tools.graph_role import is_test_document
-from codesum_pipeline.ways_in.agent_tools.python_imports import MOST_PARSED, PythonModules
+from codesum_pipeline.ways_in.agent_tools.python_modules import MOST_PARSED, PythonModules
 from codesum_pipeline.ways_in.agent_tools.reached_code import CodeReach
 from codesum_pipeline.ways_in.agent_tools.reached_documents import ReachedDocument, way_to
 from codesum_pipeline.ways_in.agent_tools.replaced_definitions import (
     DEFINING,
-    DOTTED_NAME,
     ReplacedDefinition,
     ReplacedLookups,
     ReplacementReader,
@@ -33,10 +30,6 @@ from codesum_pipeline.ways_in.agent_tools.replaced_definitions import (
 # Sets of replaced names that are followed for one answer, and documents that the walks reach in all: some five seconds.
 MOST_SETS = 200
 MOST_WALKED = 500_000
-# Of so many names, each is tried alone, so that only what matters is told.
-_MOST_TRIED = 6
-_SETS_UP = "setup"
-_SCOPE = re.compile(r"\bscope\s*=")
 
 Found = Mapping[int, ReachedDocument]
 Replaced = frozenset[ReplacedDefinition]
@@ -85,22 +78,10 @@ def keep_away(
     walks.prepare()
     reader = ReplacementReader(documents, reach, modules, walks.inside)
     kept = walks.kept_away(reader.read(_names(reach, found)))
-    if reader.too_costly:
+    if modules.is_cut or reader.is_cut or walks.is_cut:
         call.tell(
-            f"what tests of {documents.repo} replace was not read in {count_noun(reader.too_costly, 'file')} that "
-            "would take too long: their tests are named as if they replaced nothing"
-        )
-    if reader.is_cut:
-        call.tell(
-            f"the tests of {documents.repo} replace more than was kept ({reader.kept:,} pairs of a function and what "
-            "it replaces): the others are named as if they replaced nothing"
-        )
-    if modules.is_cut:
-        call.tell(f"what tests of {documents.repo} replace was looked for in the first {MOST_PARSED:,} files")
-    if walks.is_cut:
-        call.tell(
-            f"the tests of {documents.repo} replace more sets of names than were followed ({budget.walks:,} sets, "
-            f"{budget.documents:,} reached documents): those with others are named as if they replaced nothing"
+            f"what tests of {documents.repo} replace was followed in part, at most {MOST_PARSED:,} files and "
+            f"{MOST_SETS:,} sets of names: other tests are named as if they replaced nothing"
         )
     return kept
 
@@ -129,7 +110,6 @@ class _Walks(Struct, eq=False):
     known: dict[Replaced, Collection[int]] = field(default_factory=dict)
     _cuts: dict[ReplacedDefinition, frozenset[tuple[int, int]]] = field(default_factory=dict)
     _users: dict[int, list[int]] = field(default_factory=dict)
-    _prepared: dict[int, frozenset[int]] = field(default_factory=dict)
     inside: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
 
     def prepare(self) -> None:
@@ -145,7 +125,7 @@ class _Walks(Struct, eq=False):
             if user in replacements.own or user in replacements.around:
                 replaced = self._in_force(replacements, number, user)
                 if replaced and self._blocks(replaced, number, user):
-                    blocked[number, user] = self._telling(replaced, number, user)
+                    blocked[number, user] = replaced
         if not blocked:
             return KeptAway(self.found, self.found)
         left = self.reach.reached(self.starts, steps=self.steps, without=blocked)
@@ -154,51 +134,24 @@ class _Walks(Struct, eq=False):
 
     def _in_force(self, replacements: TestReplacements, number: int, user: int) -> Replaced:
         """What is replaced while a function of test code runs something, of what matters."""
+        if is_test_document(self.reach.documents, number) and user in self.reach.tests_run_with(number):
+            # A fixture is run before what the test replaces.
+            return frozenset()
         around = replacements.around.get(user, ())
-        if user in self._prepared_by(number):
-            # A fixture is run before the test; what serves it is run before it.
-            return self._mattering(() if self._is_early(number) else replacements.around.get(number, ()))
         spans = replacements.own.get(user, ())
         lines = self._lines_with(number, user) if spans else []
         own = (each.replaced for each in spans if all(each.first <= line <= each.last for line in lines))
-        return self._mattering([*around, *own])
-
-    def _prepared_by(self, number: int) -> Collection[int]:
-        if number not in self._prepared:
-            is_test_code = is_test_document(self.reach.documents, number)
-            self._prepared[number] = frozenset(self.reach.tests_run_with(number) if is_test_code else ())
-        return self._prepared[number]
-
-    def _is_early(self, number: int) -> bool:
-        """Whether a fixture may be run before those of its tests: once for several of them, or as their `setUp`."""
-        documents = self.reach.documents
-        shown = documents[number].shown()
-        text = self._lines(number)[(shown["start_line"] or 1) - 1 : shown["end_line"]]
-        is_set_up = own_name(documents[number].id).replace("_", "").lower().startswith(_SETS_UP)
-        return is_set_up or any(_SCOPE.search(line) for line in text[:10])
+        return frozenset(each for each in (*around, *own) if self._cut_by(each))
 
     def _lines_with(self, number: int, user: int) -> list[int]:
         """The lines of a function that name what it runs; the first one where none does."""
         documents = self.reach.documents
-        shown, name = documents[user].shown(), own_name(documents[number].id)
+        name, first = own_name(documents[number].id), documents[user].shown()["start_line"]
         if name.startswith("__"):
             name = own_name(documents[int(documents.parents[number])].id)
-        first, word = shown["start_line"], whole_word(name)
-        own = self._lines(user)[first - 1 : shown["end_line"]]
+        own, word = self.lookups.modules.sources.lines_of(documents[user]), whole_word(name)
         body = [*enumerate(own)][_head_length(own) :]
-        named = [at for at, line in body if word.search(line) and not _kept_as(name, line)]
-        if not named:
-            # `made = module.Name` runs nothing yet.
-            words = [whole_word(kept) for _, line in body if (kept := _kept_as(name, line))]
-            named = [at for at, line in body if not _kept_as(name, line) and any(each.search(line) for each in words)]
-        return [first + at for at in named] or [first]
-
-    def _lines(self, number: int) -> list[str]:
-        documents = self.reach.documents
-        return self.lookups.modules.sources.lines(documents.repo, documents[number].path)
-
-    def _mattering(self, replaced: Iterable[ReplacedDefinition]) -> Replaced:
-        return frozenset(each for each in replaced if self._cut_by(each))
+        return [first + at for at, line in body if word.search(line)] or [first]
 
     def _cut_by(self, replaced: ReplacedDefinition) -> frozenset[tuple[int, int]]:
         """The steps of what is reached that are not made while a name is replaced."""
@@ -222,32 +175,15 @@ class _Walks(Struct, eq=False):
             self.budget.documents += len(self.known[replaced])
         return number not in self.known[replaced]
 
-    def _telling(self, replaced: Replaced, number: int, user: int) -> Replaced:
-        """One of the names that is enough, where there is one."""
-        tried = sorted(replaced, key=lambda each: each.told) if 1 < len(replaced) <= _MOST_TRIED else []
-        alone = (frozenset({each}) for each in tried)
-        return next((each for each in alone if self._blocks(each, number, user)), replaced)
-
     def _told(self, test: int, blocked: Mapping[tuple[int, int], Replaced]) -> list[str]:
         """The names that keep a test away: what is replaced in it, else in what it runs on its way."""
         own = {each.told for (_, user), replaced in blocked.items() if user == test for each in replaced}
-        return sorted(own or {each.told for step in self._way(test) for each in blocked.get(step, ())})
-
-    def _way(self, test: int) -> Iterator[tuple[int, int]]:
-        yield from pairwise(way_to(self.found, test))
+        steps = pairwise(way_to(self.found, test))
+        return sorted(own or {each.told for step in steps for each in blocked.get(step, ())})
 
 
 def _head_length(lines: Sequence[str]) -> int:
-    """The lines of a function before its body: decorators, and a head that may name types; 0 for one on a single line,
-    and for other languages than Python."""
+    """The lines of a function before its body: its decorators and its head; 0 where both are on one line."""
     start = next((at for at, line in enumerate(lines) if DEFINING.match(line)), len(lines))
     ends = (at + 1 for at in range(start, len(lines)) if lines[at].partition("#")[0].rstrip().endswith(":"))
     return next(ends, 0)
-
-
-def _kept_as(name: str, line: str) -> str:
-    """The name that a line `original = module.name` gives to something; empty for other lines. It runs nothing; what
-    then calls the original is seen where the replacements are read."""
-    kept, _, value = line.strip().partition(" = ")
-    is_name = value.rpartition(".")[2] == name and DOTTED_NAME.fullmatch(value) is not None
-    return kept if is_name and kept.isidentifier() else ""

@@ -7,8 +7,9 @@ used the definition there, and is the same now, uses nothing of that name that i
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
+from pathlib import PurePosixPath
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from codesum_pipeline.foundation.data_model.ids import own_name
 from codesum_pipeline.foundation.data_model.symbol import Symbol
@@ -17,8 +18,7 @@ from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
 from codesum_pipeline.ways_in.agent_tools.changed_symbols import SymbolChange, SymbolChangeKind
 from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
-from codesum_pipeline.ways_in.agent_tools.joined_uses import dotted_parts
-from codesum_pipeline.ways_in.agent_tools.old_places import OldPlace
+from codesum_pipeline.ways_in.agent_tools.joined_uses import ENTRIES, dotted_parts
 
 _WORD = re.compile(r"\w+")
 _EXPORTING = frozenset({"import", "from", "export", "exports", "use", "require"})
@@ -31,6 +31,7 @@ class LeftUsers(Struct, eq=False, dict=True):
     documents: JoinedDocuments
     sources: SourceReader
     changes: Sequence[SymbolChange]
+    _known: dict[str, list[int]] = field(default_factory=dict)
 
     def of(self, change: SymbolChange) -> list[int]:
         """The documents that use what a change took away, ascending; none where the old name is kept."""
@@ -38,42 +39,41 @@ class LeftUsers(Struct, eq=False, dict=True):
             self._known[change.id] = self._of(change)
         return self._known[change.id]
 
-    @cached_property
-    def _known(self) -> dict[str, list[int]]:
-        return {}
-
     def _of(self, change: SymbolChange) -> list[int]:
         before = change.before
         if change.moved_file:
-            return self._place(change).users()
-        if before is None or (change.after and change.after.id == before.id) or self.is_kept(before, change.after):
-            return []
-        number = self.documents.number(before.id)
-        if number is not None:
-            return self._users_now(number)
-        if self.index.row(before.id) is None and change.after is not None and before.parent_id is None:
-            # No version that is known has it: what its users import tells of them.
-            place = OldPlace(self.documents, self.sources, before.file_path, change.after.file_path)
-            return [one for one in place.users_of(before.name) if not self._uses_another(one, before.name)]
-        return sorted({*self._users_before(before.id)})
+            ids = [] if _is_imported_as(change.moved_file, change.path) else self._inside(change.moved_file)
+        elif before is None or (change.after and change.after.id == before.id) or self.is_kept(before, change.after):
+            ids = []
+        else:
+            ids = [before.id]
+        found = {user for id_ in ids for user in self._users_of(id_)}
+        return sorted(one for one in found if self.documents[one].path != change.moved_file)
+
+    def _inside(self, path: str) -> list[str]:
+        """The ids of a file of the published index and of its definitions."""
+        row = self.index.row(path)
+        inside = [] if row is None else (self.index.arrays["file_row"] == row).nonzero()[0].tolist()
+        return [path, *(self.index.ids[one] for one in inside)]
+
+    def _users_of(self, id_: str) -> Iterator[int]:
+        number = self.documents.number(id_)
+        if number is None:
+            yield from self._users_before(id_)
+        else:
+            # The version that answers is the one before.
+            yield from (user for kind in KINDS for user in self.documents.uses.users_of(number, kind))
 
     def gone(self, change: SymbolChange) -> list[str]:
         """The ids by which other repositories may know what a change took away."""
-        if change.before or not change.moved_file or self._place(change).is_kept:
+        was, documents = change.moved_file, self.documents
+        if change.before or not was or _is_imported_as(was, change.path):
             return [change.before.id] if change.before else []
-        documents, was = self.documents, change.moved_file
         inside = (
             (path, one) for path in (was, change.path)
             if (file := documents.number(path)) is not None for one in documents.inside_file(file)
         )  # fmt: skip
         return sorted({f"{was}{documents[one].id.removeprefix(path)}" for path, one in inside})
-
-    def _place(self, change: SymbolChange) -> OldPlace:
-        return OldPlace(self.documents, self.sources, change.moved_file, change.path)
-
-    def _users_now(self, number: int) -> list[int]:
-        """Where the version that answers is the one before."""
-        return sorted({user for kind in KINDS for user in self.documents.uses.users_of(number, kind)})
 
     def _users_before(self, id_: str) -> Iterator[int]:
         row = self.index.row(id_)
@@ -90,8 +90,7 @@ class LeftUsers(Struct, eq=False, dict=True):
     def _uses_another(self, number: int, name: str) -> bool:
         """Whether a document uses something else of a name, here or from outside of the repository."""
         documents = self.documents
-        named = (one for one in documents.named(name) if own_name(documents[one].id) == name)
-        if any(number in documents.uses.users_of(one, kind) for one in named for kind in KINDS):
+        if any(number in documents.uses.users_of(one, kind) for one in documents.named_exactly(name) for kind in KINDS):
             return True
         return any(dotted_parts(each)[-1:] == [name] for each in documents.outside(number))
 
@@ -115,3 +114,10 @@ class LeftUsers(Struct, eq=False, dict=True):
             if name in words and (words == [name] or not _EXPORTING.isdisjoint(words)):
                 return True
         return False
+
+
+def _is_imported_as(before: str, after: str) -> bool:
+    """Whether a moved file is imported as before: its ending is another, or it became a folder with an entry."""
+    plain = (PurePosixPath(path) for path in (before, after))
+    old, new = (one.parent if one.name.partition(".")[0] in ENTRIES else one.with_suffix("") for one in plain)
+    return old == new

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, field
 
 from codesum_pipeline.foundation.language_facts.file_languages import is_program, language_of_path
 from codesum_pipeline.indexes.file_formats.stored_zip import Array
@@ -41,6 +41,7 @@ class MentionedNames(Struct, eq=False, dict=True):
 
     documents: JoinedDocuments
     sources: SourceReader
+    _found: dict[re.Pattern[str], frozenset[int]] = field(default_factory=dict)
 
     def mentioning(self, name: str) -> Collection[Mention]:
         return self._read[0].get(name, ())
@@ -49,39 +50,22 @@ class MentionedNames(Struct, eq=False, dict=True):
         """The functions, else classes or files, that have the sign of an operator: `with` for `__enter__`; None for a
         name without a sign of its own."""
         sign = sign_of_operator(name)
-        if sign is None:
-            return None
-        if sign not in self._signs:
-            self._signs[sign] = frozenset(number for number, line in self._lines() if sign.search(line))
-        return self._signs[sign]
-
-    @cached_property
-    def _signs(self) -> dict[re.Pattern[str], frozenset[int]]:
-        return {}
+        return None if sign is None else self._with_code(sign)
 
     def with_text(self, text: str) -> Collection[int]:
         """The functions, else classes or files, that have a text; no part of a word follows a word at its end."""
-        if text not in self._texts_found:
-            wanted = re.compile(rf"{re.escape(text)}(?:(?![\w-])|(?<!\w))")
-            self._texts_found[text] = frozenset(
-                number for number, line in self._lines(text) if text in line and wanted.search(line)
-            )
-        return self._texts_found[text]
+        return self._with_code(re.compile(rf"{re.escape(text)}(?:(?![\w-])|(?<!\w))"), text)
 
     def with_quoted(self, name: str) -> Collection[int]:
         """The functions, else classes or files, that have a name as the end of a text: `"pay"`, `"shop.pay"`."""
-        if name not in self._quoted_found:
-            wanted = re.compile(rf"['\".:/]{re.escape(name)}['\"]")
-            self._quoted_found[name] = frozenset(number for number, line in self._lines(name) if wanted.search(line))
-        return self._quoted_found[name]
+        return self._with_code(re.compile(rf"['\".:/]{re.escape(name)}['\"]"), name)
 
-    @cached_property
-    def _quoted_found(self) -> dict[str, frozenset[int]]:
-        return {}
-
-    @cached_property
-    def _texts_found(self) -> dict[str, frozenset[int]]:
-        return {}
+    def _with_code(self, wanted: re.Pattern[str], having: str = "") -> frozenset[int]:
+        """Who has what is wanted in a line; `having` is a text that each such line has."""
+        if wanted not in self._found:
+            lines = ((number, line) for number, line in self._lines(having) if having in line)
+            self._found[wanted] = frozenset(number for number, line in lines if wanted.search(line))
+        return self._found[wanted]
 
     def is_property(self, number: int) -> bool:
         """Whether a decorator of a function says that it is run when it is read."""

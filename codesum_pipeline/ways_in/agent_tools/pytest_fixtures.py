@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, field
 
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, SEPARATOR, module_path_of, own_name
@@ -43,6 +43,8 @@ class PytestFixtures(Struct, eq=False, dict=True):
 
     documents: JoinedDocuments
     sources: SourceReader
+    _families: dict[int, frozenset[int]] = field(default_factory=dict)
+    _importers: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def users_of(self, number: int) -> list[int]:
         """The tests and fixtures that a function serves as a fixture; nothing for what is none."""
@@ -72,20 +74,12 @@ class PytestFixtures(Struct, eq=False, dict=True):
             self._families[class_] = frozenset({class_, *found})
         return self._families[class_]
 
-    @cached_property
-    def _families(self) -> dict[int, frozenset[int]]:
-        return {}
-
     def _importing(self, path: str) -> frozenset[str]:
         if path not in self._importers:
             number = self.documents.number(path)
             found = related_documents(self.documents, number, Relation.IMPORTED_BY) if number is not None else []
             self._importers[path] = frozenset(self.documents[each.number].id for each in found)
         return self._importers[path]
-
-    @cached_property
-    def _importers(self) -> dict[str, frozenset[str]]:
-        return {}
 
     @cached_property
     def _by_fixture(self) -> Mapping[str, list[int]]:

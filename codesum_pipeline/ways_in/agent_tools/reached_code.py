@@ -13,7 +13,7 @@ from functools import cached_property
 from io import IOBase
 from itertools import chain, product
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
 from codesum_pipeline.foundation.data_model.document import Level
@@ -50,6 +50,12 @@ class CodeReach(Struct, eq=False, dict=True):
     fixtures: PytestFixtures
     names: MentionedNames
     constants: ConstantReader
+    _known_by_text: dict[int, frozenset[int]] = field(default_factory=dict)
+    _sure_steps: dict[int, Sequence[int]] = field(default_factory=dict)
+    _known_steps: dict[int, Mapping[int, bool]] = field(default_factory=dict)
+    _known_users: dict[str, frozenset[int]] = field(default_factory=dict)
+    _class_users: dict[int, frozenset[int]] = field(default_factory=dict)
+    _run_with: dict[int, Collection[int]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, documents: JoinedDocuments, sources: SourceReader) -> "CodeReach":
@@ -122,10 +128,6 @@ class CodeReach(Struct, eq=False, dict=True):
                 registered = NOTHING
             yield ReachedDocument(user, each.distance + 1, each.number, by, registered)
 
-    @cached_property
-    def _known_by_text(self) -> dict[int, frozenset[int]]:
-        return {}
-
     def _is_unrelated(self, each: ReachedDocument) -> bool:
         """Whether it is test code that does not use the class whose method may have been called."""
         if not is_test_document(self.documents, each.number):
@@ -149,14 +151,6 @@ class CodeReach(Struct, eq=False, dict=True):
             found.pop(number, None)
             self._known_steps[number] = found
         return self._known_steps[number]
-
-    @cached_property
-    def _sure_steps(self) -> dict[int, Sequence[int]]:
-        return {}
-
-    @cached_property
-    def _known_steps(self) -> dict[int, Mapping[int, bool]]:
-        return {}
 
     def _sure_users(self, number: int) -> Iterator[int]:
         level = self.documents[number].level
@@ -184,7 +178,7 @@ class CodeReach(Struct, eq=False, dict=True):
         yield from (one for one in found if one in using and is_test_document(self.documents, one))
         if name in _USUAL_MEMBERS:
             return
-        is_only = family.issuperset(int(self.documents.parents[one]) for one in self._named(name))
+        is_only = family.issuperset(int(self.documents.parents[one]) for one in self.documents.named_exactly(name))
         shipped = [one for one in found if (is_only or one in using) and not is_test_document(self.documents, one)]
         yield from shipped if len(shipped) <= MOST_BY_NAME else ()
 
@@ -195,13 +189,10 @@ class CodeReach(Struct, eq=False, dict=True):
             signs, using = self.names.with_operator(own_name(self.documents[number].id)), self._users_of_classes(owner)
             yield from (one for one in sorted(signs or ()) if one in using)
 
-    def _named(self, name: str) -> list[int]:
-        return [one for one in self.documents.named(name) if own_name(self.documents[one].id) == name]
-
     def _users_of_name(self, name: str) -> frozenset[int]:
         """What uses any definition of a name that the graph knows."""
         if name not in self._known_users:
-            users = (user for one in self._named(name) for user in self._direct_users(one))
+            users = (user for one in self.documents.named_exactly(name) for user in self._direct_users(one))
             self._known_users[name] = frozenset(users)
         return self._known_users[name]
 
@@ -220,14 +211,6 @@ class CodeReach(Struct, eq=False, dict=True):
             self._class_users[class_] = frozenset(found)
         return self._class_users[class_]
 
-    @cached_property
-    def _known_users(self) -> dict[str, frozenset[int]]:
-        return {}
-
-    @cached_property
-    def _class_users(self) -> dict[int, frozenset[int]]:
-        return {}
-
     def _is_function(self, number: int) -> bool:
         return self.documents[number].level is Level.FUNCTION
 
@@ -240,15 +223,11 @@ class CodeReach(Struct, eq=False, dict=True):
             return own_name(documents[number].id).lower().startswith("test") and self._is_in_no_function(number)
         return is_whole_test(documents, number)
 
-    def tests_run_with(self, number: int) -> list[int]:
+    def tests_run_with(self, number: int) -> Collection[int]:
         """The tests, and other fixtures, for which a framework runs a function of test code by itself."""
         if number not in self._run_with:
-            self._run_with[number] = [*dict.fromkeys(self._tests_run_with(number, int(self.documents.parents[number])))]
+            self._run_with[number] = dict.fromkeys(self._tests_run_with(number, int(self.documents.parents[number])))
         return self._run_with[number]
-
-    @cached_property
-    def _run_with(self) -> dict[int, list[int]]:
-        return {}
 
     def tests_in(self, number: int) -> list[int]:
         """The tests of a file or class, itself among them."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from codesum_pipeline.foundation.data_model.document import LONG_LINES, Level
-from codesum_pipeline.foundation.data_model.errors import CodesumError, ConfigurationError, NotIndexedFile
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.notebook_cells import told_cell, without_cell
 from codesum_pipeline.foundation.data_model.printable import clean_text, count_noun, one_line, shorten_text, some_of
@@ -102,7 +102,13 @@ def read(call: ToolContext, arguments: ReadArguments) -> ReadPage:
         raise ConfigurationError(
             f"start_line and end_line are of one id, {len(arguments.ids)} were given: write `path:first-last` for each"
         )
-    found, texts = _found(call, arguments)
+
+    def place_of_text(text: str) -> tuple[IndexedDocument, str]:
+        place = constant_place(call, text, arguments.repo) or without_cell(text)
+        return call.find(place, arguments.repo), place
+
+    meant = call.each_found(arguments.ids, place_of_text)
+    found, texts = [each for each, _ in meant], [text for _, text in meant]
     indexes = list({each.index.version.digest: each.index for each in found}.values())
     sources = call.sources(indexes)
     item, line = (*call.start(_TOOL, arguments, indexes), 0)[:2]
@@ -133,25 +139,6 @@ def read(call: ToolContext, arguments: ReadArguments) -> ReadPage:
         next=call.next(_TOOL, arguments, indexes, (item, line)) if item < len(found) else None,
         items=items,
     )
-
-
-def _found(call: ToolContext, arguments: ReadArguments) -> tuple[list[IndexedDocument], list[str]]:
-    """The documents that are meant, and how; a note names each among others that is skipped or not there."""
-    found, texts = [], []
-    kind: type[CodesumError] = NotIndexedFile
-    for text in arguments.ids:
-        try:
-            place = constant_place(call, text, arguments.repo) or without_cell(text)
-            found.append(call.find(place, arguments.repo))
-            texts.append(place)
-        except (NotIndexedFile, ConfigurationError) as error:
-            if len(arguments.ids) == 1:
-                raise
-            call.tell(str(error))
-            kind = type(error)
-    if not found:
-        raise kind("; ".join(call.notes))
-    return found, texts
 
 
 def _read_one(

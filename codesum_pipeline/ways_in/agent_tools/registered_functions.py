@@ -6,9 +6,8 @@ its name as a text, is written on the way to the test.
 
 import re
 from collections.abc import Callable
-from functools import cached_property
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, own_name
@@ -23,7 +22,7 @@ _REGISTERED = re.compile(r"(?m)^[ \t]*@(\w+)(?:\.\w+)+\(\s*['\"]([^'\"<{]+)")
 SHORTEST_TEXT = 3
 
 
-class RegisteredFunctions(Struct, eq=False, dict=True):
+class RegisteredFunctions(Struct, eq=False):
     """Who runs functions by the texts under which they are registered; `is_test` says what a framework runs."""
 
     documents: JoinedDocuments
@@ -31,6 +30,8 @@ class RegisteredFunctions(Struct, eq=False, dict=True):
     registrars: RegistrarUsers
     names: MentionedNames
     is_test: Callable[[int], bool]
+    _texts: dict[int, str] = field(default_factory=dict)
+    _users: dict[int, frozenset[int]] = field(default_factory=dict)
 
     def users_by_text(self, number: int) -> frozenset[int]:
         """Who runs a function only by the text under which it is registered; nobody where it has none, or no test
@@ -68,11 +69,3 @@ class RegisteredFunctions(Struct, eq=False, dict=True):
             text = next(texts, "")
             self._texts[number] = text if len(re.sub(r"\W", "", text)) >= SHORTEST_TEXT else ""
         return self._texts[number]
-
-    @cached_property
-    def _texts(self) -> dict[int, str]:
-        return {}
-
-    @cached_property
-    def _users(self) -> dict[int, frozenset[int]]:
-        return {}

@@ -6,17 +6,14 @@ those that import it from there, and in what these make of it: `client = app.tes
 
 import re
 from collections.abc import Iterator
-from functools import cached_property
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.ids import symbol_id
-from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
-from codesum_pipeline.foundation.language_facts.language_profiles import profile_of
 from codesum_pipeline.ways_in.agent_tools.held_values import KEEPING, HeldValues
-from codesum_pipeline.ways_in.agent_tools.old_places import ModuleName, imports_in
+from codesum_pipeline.ways_in.agent_tools.joined_uses import names_of
 from codesum_pipeline.ways_in.agent_tools.relations import Relation, related_documents
 
 _DECORATOR = re.compile(r"@(\w+)\.\w+")
@@ -33,12 +30,17 @@ MOST_SEARCHED = 5_000_000
 _MOST_STEPS = 3
 
 
-class RegistrarUsers(Struct, eq=False, dict=True):
+class RegistrarUsers(Struct, eq=False):
     """Finds the users of such objects; so many lines were `searched`, and where there would be more, it `is_cut`."""
 
     held: HeldValues
     searched: int = 0
     is_cut: bool = False
+    _outside: dict[tuple[int, str], bool] = field(default_factory=dict)
+    _known: dict[tuple[int, str], list[int]] = field(default_factory=dict)
+    _given_names: dict[int, frozenset[str]] = field(default_factory=dict)
+    _known_givers: dict[tuple[int, str, int], list[int]] = field(default_factory=dict)
+    _top_words: dict[int, frozenset[str]] = field(default_factory=dict)
 
     def of(self, number: int) -> Iterator[int]:
         """Who uses the objects that register a function."""
@@ -55,14 +57,10 @@ class RegistrarUsers(Struct, eq=False, dict=True):
     def is_from_outside(self, file: int, name: str) -> bool:
         """Whether a file imports a name that nothing of the repository has."""
         if (file, name) not in self._outside:
-            is_imported = not self._is_given(file, name) and self._imports(file, name)
+            is_imported = self._imports(file, name)
             is_ours = not is_imported or self.held.imported(name) or self._givers(file, name)
             self._outside[file, name] = not is_ours
         return self._outside[file, name]
-
-    @cached_property
-    def _outside(self) -> dict[tuple[int, str], bool]:
-        return {}
 
     def _users_of_value(self, file: int, name: str) -> list[int]:
         """Who reads what has a name in a file, where that or a file that it imports gives the name its value."""
@@ -71,19 +69,11 @@ class RegistrarUsers(Struct, eq=False, dict=True):
             self._known[file, name] = [*dict.fromkeys(user for owner in owners for user in self._readers(owner, name))]
         return self._known[file, name]
 
-    @cached_property
-    def _known(self) -> dict[tuple[int, str], list[int]]:
-        return {}
-
     def _is_given(self, file: int, name: str) -> bool:
         if file not in self._given_names:
             given = filter(None, map(_GIVEN.match, self.held.own_lines(file).values()))
             self._given_names[file] = frozenset(match[1] for match in given)
         return name in self._given_names[file]
-
-    @cached_property
-    def _given_names(self) -> dict[int, frozenset[str]]:
-        return {}
 
     def _givers(self, file: int, name: str, steps: int = _MOST_STEPS) -> list[int]:
         """The files that give a value to a name that a file imports, also by a file between them."""
@@ -97,10 +87,6 @@ class RegistrarUsers(Struct, eq=False, dict=True):
             found = found or [giver for each in files for giver in self._givers(each, name, steps - 1)]
             self._known_givers[file, name, steps] = [*dict.fromkeys(found)]
         return self._known_givers[file, name, steps]
-
-    @cached_property
-    def _known_givers(self) -> dict[tuple[int, str, int], list[int]]:
-        return {}
 
     def _readers(self, file: int, name: str) -> Iterator[int]:
         waiting, seen = [(file, name)], {(file, name)}
@@ -134,23 +120,17 @@ class RegistrarUsers(Struct, eq=False, dict=True):
         importers = related_documents(documents, file, Relation.IMPORTED_BY)[:_MOST_FILES]
         files = [each.number for each in importers if self._is_file(each.number)]
         self._read(files)
-        module = re.escape(ModuleName.of(documents[file].id).name)
+        module = "|".join(map(re.escape, sorted(names_of(documents[file].id))))
         for each in files:
             bare = f"|{_BARE}" if self._imports(each, name) else ""
-            yield each, _reading(rf"(?:\b{module}\.{bare})", name)
+            yield each, _reading(rf"(?:\b(?:{module})\.{bare})", name)
 
     def _imports(self, file: int, name: str) -> bool:
-        if file not in self._import_words:
-            path = self.held.documents[file].id
-            text = self.held.constants.sources.text(self.held.documents.repo, path) or ""
-            comment = profile_of(language_of_path(path) or "").line_comment or ""
-            words = (word for each in imports_in(text, comment) for word in _WORD.findall(each))
-            self._import_words[file] = frozenset(words)
-        return name in self._import_words[file]
-
-    @cached_property
-    def _import_words(self) -> dict[int, frozenset[str]]:
-        return {}
+        """Whether a file has a name outside of its definitions and gives it no value there."""
+        if file not in self._top_words:
+            lines = self.held.own_lines(file).values()
+            self._top_words[file] = frozenset(word for line in lines for word in _WORD.findall(line))
+        return name in self._top_words[file] and not self._is_given(file, name)
 
     def _is_file(self, number: int) -> bool:
         return self.held.documents[number].level is Level.FILE

@@ -16,15 +16,13 @@ from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelle
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.ids import own_name
 from codesum_pipeline.ways_in.agent_tools.document_tree import NOTHING, JoinedDocuments
-from codesum_pipeline.ways_in.agent_tools.javascript_replacements import ENDINGS, MARK, MockedName, mocked_names
-from codesum_pipeline.ways_in.agent_tools.python_imports import Meaning, PythonModules
-from codesum_pipeline.ways_in.agent_tools.python_replacements import ReplacingFunction, replacements_in
+from codesum_pipeline.ways_in.agent_tools.python_modules import Meaning, PythonModules
 from codesum_pipeline.ways_in.agent_tools.reached_code import CodeReach
-from codesum_pipeline.ways_in.agent_tools.replaced_names import ReplacedName, TooMuchToLookAt
+from codesum_pipeline.ways_in.agent_tools.replaced_names import ReplacedName, ReplacingFunction, replacements_in
 
-# Where a source has none of these, nothing is replaced; then the names that may be.
-_PYTHON_MARK = re.compile(r"\bpatch\b|\b(?:set|del)attr\b|\.\w{1,100} ?=(?!=)")
-_PYTHON_NAME = re.compile(r"\b(\w+)(?=['\"]| ?=(?!=))")
+# Where a source has none of these, nothing is replaced; then the names that may be; and what ends replacements.
+_MARK = re.compile(r"\bpatch\b|\b(?:set|del)attr\b")
+_NAME = re.compile(r"\b(\w+)(?=['\"]| ?=(?!=))")
 _ENDING = re.compile(r"\b(?:stopall|undo|reload)\(")
 # Pairs of a function and what is replaced in or around it: about 50 MB.
 MOST_KEPT = 500_000
@@ -35,14 +33,13 @@ DEFINING = re.compile(r"^\s*(?:async\s+)?def\s")
 class ReplacedDefinition(Struct, frozen=True):
     """A definition, the name that is replaced, and the file of the module that has the name; empty for a member of a
     class, which is replaced for all. `told` is the name as people read it. What a class or module that `is_handed` has
-    may run all the same. The functions of the file `runs_in` run the original."""
+    may run all the same."""
 
     definition: int
     name: str
     module: str
     told: str
     is_handed: bool = False
-    runs_in: str = ""
 
 
 class ReplacedSpan(Struct, frozen=True):
@@ -63,17 +60,15 @@ class TestReplacements(Struct, eq=False):
 
 
 class ReplacementReader(Struct, eq=False):
-    """Reads the test code of a repository for what it replaces of some definitions: the `holders`. So many files were
-    `too_costly`, and so many pairs of a function and what it replaces were `kept`, at most `MOST_KEPT`; with `is_cut`
-    there are more. Both are taken to replace nothing."""
+    """Reads the test code of a repository for what it replaces of some definitions: the `holders`. Of more than
+    `MOST_KEPT` pairs of a function and what it replaces it `is_cut`: the others are taken to replace nothing."""
 
     documents: JoinedDocuments
     reach: CodeReach
     modules: PythonModules
     holders: Container[int]
-    too_costly: int = 0
-    kept: int = 0
     is_cut: bool = False
+    _kept: int = 0
     _own: dict[int, list[ReplacedSpan]] = field(default_factory=lambda: defaultdict(list))
     _lasting: dict[int, list[ReplacedDefinition]] = field(default_factory=lambda: defaultdict(list))
     _ending: list[int] = field(default_factory=list)
@@ -82,105 +77,43 @@ class ReplacementReader(Struct, eq=False):
     def read(self, names: frozenset[str]) -> TestReplacements:
         """What test code replaces; `names` are those of the holders."""
         for path, text in self._sources():
-            if not path.endswith(".py"):
-                if MARK.search(text) and self.modules.may_parse(path):
-                    stop_if_cancelled()
-                    self._read_script(path, text)
-            elif _ENDING.search(text) or (
-                _PYTHON_MARK.search(text) and not names.isdisjoint(_PYTHON_NAME.findall(text))
-            ):
+            if _ENDING.search(text) or (_MARK.search(text) and not names.isdisjoint(_NAME.findall(text))):
                 stop_if_cancelled()
                 self._read_file(path)
         ended = {user for number in self._ending for user in self._run_with(number)}
         for number, replaced in self._lasting.items():
             for user in self._run_with(number)[1:]:
-                if user not in ended:
-                    self._keep_around(user, replaced)
+                if user not in ended and self._has_room(len(replaced)):
+                    self._around[user].update(dict.fromkeys(replaced))
         return TestReplacements(self._own, self._around)
 
     def _sources(self) -> Iterator[tuple[str, str]]:
-        """The files of test code in the languages whose replacements are known."""
+        """The files of test code in Python."""
         for index in self.documents.parts:
             rows = (row for row in np.flatnonzero(index.arrays["is_test"]).tolist() if index.shows(row))
             found = {index.ids[row].partition("::")[0] for row in rows}
-            paths = sorted(path for path in found if path.endswith((".py", *ENDINGS)))
-            yield from self.modules.sources.texts(index, paths).items()
+            yield from self.modules.sources.texts(index, sorted(each for each in found if each.endswith(".py"))).items()
 
     def _read_file(self, path: str) -> None:
         tree, file = self.modules.tree(path), self.documents.number(path)
-        if tree is None or file is None:
-            return
-        functions = [one for one in self.documents.inside_file(file) if self.documents[one].level is Level.FUNCTION]
-        lines = {one: self.documents[one].shown() for one in functions}
-        try:
-            replacing, at_top = replacements_in(tree)
-        except TooMuchToLookAt:
-            # Each function may end whatever others have replaced.
-            self.too_costly += 1
-            self._ending += functions
-            return
-        whole = [found for each in at_top if (found := self._meant(each, path))]
-        for one in functions:
-            self._keep_around(one, whole)
-        innermost = dict[int, int]()
-        for one in sorted(functions, key=lambda one: lines[one]["start_line"]):
-            innermost.update(dict.fromkeys(range(lines[one]["start_line"], lines[one]["end_line"] + 1), one))
-        for function in replacing:
-            if function.line in innermost:
-                self._keep(innermost[function.line], path, function)
-
-    def _read_script(self, path: str, text: str) -> None:
-        """Of a whole group of tests it is replaced around each, of a test in its own lines."""
-        file = self.documents.number(path)
-        inside = [] if file is None else self.documents.inside_file(file)
-        lines = {one: self.documents[one].shown() for one in inside if self.documents[one].level is Level.FUNCTION}
-        for each in mocked_names(path, text):
-            if self.is_cut or (found := self._mocked(each)) is None:
-                continue
-            stop_if_cancelled()
-            for one, shown in lines.items():
-                if each.first <= shown["start_line"] and shown["end_line"] <= each.last:
-                    self._keep_around(one, [found])
-                elif shown["start_line"] <= each.first and each.last <= shown["end_line"]:
-                    self._keep_own(one, ReplacedSpan(found, each.first, each.last))
-
-    def _mocked(self, mocked: MockedName) -> ReplacedDefinition | None:
-        """The module's own functions call each other as before, where only names of it are replaced."""
-        below = (f"{mocked.module}{end}" for end in (*ENDINGS, *(f"/index{each}" for each in ENDINGS)))
-        path = next((each for each in below if self.documents.number(each) is not None), "")
-        found = self.documents.number(f"{path}::{mocked.name}" if mocked.name else path) if path else None
-        folder, _, name = path.rpartition("/")
-        by_hand = f"{folder}/__mocks__/{name}".removeprefix("/")
-        if (
-            found is None
-            or found not in self.holders
-            or (not mocked.name and self.documents.number(by_hand) is not None)
-        ):
-            # What stands in its place by hand may run the original.
-            return None
-        told = ".".join(filter(None, (mocked.module.rpartition("/")[2], mocked.name.replace("::", "."))))
-        is_member = "::" in mocked.name or not mocked.name
-        return ReplacedDefinition(found, mocked.name, "", told, runs_in="" if is_member else path)
+        inside = [] if tree is None or file is None else self.documents.inside_file(file)
+        functions = (one for one in inside if self.documents[one].level is Level.FUNCTION)
+        by_line = {self.documents[one].shown()["start_line"]: one for one in functions}
+        for function in replacements_in(tree) if tree else ():
+            if function.line in by_line and not self.is_cut:
+                self._keep(by_line[function.line], path, function)
 
     def _keep(self, number: int, path: str, function: ReplacingFunction) -> None:
         self._ending += [number] if function.is_ending else []
         for each in function.replaced:
-            if found := self._meant(each.of, path):
-                self._keep_own(number, ReplacedSpan(found, each.first, each.last))
+            if (found := self._meant(each.of, path)) and self._has_room(1):
+                self._own[number].append(ReplacedSpan(found, each.first, each.last))
                 if each.lasts:
                     self._lasting[number].append(found)
 
-    def _keep_own(self, number: int, span: ReplacedSpan) -> None:
-        if self._has_room(1):
-            self._own[number].append(span)
-
-    def _keep_around(self, number: int, replaced: Collection[ReplacedDefinition]) -> None:
-        if replaced and self._has_room(len(replaced)):
-            self._around[number].update(dict.fromkeys(replaced))
-
     def _has_room(self, count: int) -> bool:
-        self.is_cut = self.is_cut or self.kept + count > MOST_KEPT
-        self.kept += 0 if self.is_cut else count
+        self.is_cut = self.is_cut or self._kept + count > MOST_KEPT
+        self._kept += count
         return not self.is_cut
 
     def _meant(self, written: ReplacedName, path: str) -> ReplacedDefinition | None:
@@ -224,8 +157,6 @@ class ReplacedLookups(Struct, eq=False):
             return False
         if replaced.definition in self.chain(user) or (replaced.is_handed and number != replaced.definition):
             return False
-        if replaced.runs_in == self.documents[user].path:
-            return False
         if not replaced.module or self._looks_up(replaced, user, user):
             return True
         owner = int(self.documents.parents[user])
@@ -246,7 +177,7 @@ class ReplacedLookups(Struct, eq=False):
         module = self.modules.module_of(replaced.module)
         found = [each for each in self._names_in(holder) if name in each]
         is_bare = any(each[0] == name for each in found)
-        if is_bare and (path == replaced.module or self.modules.inner_import(path, name) == module):
+        if is_bare and path == replaced.module:
             return True
         owners = {each[: at + 1] for each in found for at, part in enumerate(each[1:]) if part == name}
         return any(self.modules.meaning(each, path) == module for each in owners)
@@ -260,8 +191,6 @@ class ReplacedLookups(Struct, eq=False):
 
     def _text(self, number: int) -> str:
         """The lines of a definition without its decorators, which are run before."""
-        found, shown = self.documents[number], self.documents[number].shown()
-        lines = self.modules.sources.lines(self.documents.repo, found.path)
-        own = lines[(shown["start_line"] or 1) - 1 : shown["end_line"]]
+        own = self.modules.sources.lines_of(self.documents[number])
         start = next((at for at, line in enumerate(own) if DEFINING.match(line)), 0)
-        return "\n".join(own[start:] if found.level is Level.FUNCTION else own)
+        return "\n".join(own[start:] if self.documents[number].level is Level.FUNCTION else own)

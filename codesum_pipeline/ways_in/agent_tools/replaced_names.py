@@ -1,48 +1,43 @@
-"""Which names a piece of Python code gives another value: `mock.patch` in its forms, `setattr`, `mod.f = fake`.
+"""Which names the functions of a Python file replace, and in which lines: `mock.patch` in its forms, `setattr`.
 
-Read with Python's own parser. What wraps the original, or is handed it, replaces nothing.
+A decorator counts for its function and a `with` block for its lines; what is set or started counts from its line to the
+next line that may end it. A name whose original the file keeps or hands on is not taken as replaced.
 """
 
 import ast
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
-from codesum_pipeline.ways_in.agent_tools.python_imports import dotted_name
-
+# Names that one function replaces; what is replaced beyond that is taken as not replaced.
+MOST_REPLACED = 1000
 # A longer text of a module's names is none.
 _LONGEST_NAME = 300
 _DEEPEST_TEXT = 20
-# How often each part of a file's code is looked at, in the mean: of 1,177 real files of tests the most is 2.8.
-MOST_LOOKS = 8
-_MOCKERS = ("mocker",)
 # What stands for the original: as it is, by what it is called with, by what it returns.
-_STANDING_FOR = ("new", "side_effect", "new_callable", "return_value")
+_STANDING_FOR = ("new", "side_effect", "new_callable", "return_value", "wraps")
 _MOCKS = frozenset({"Mock", "MagicMock", "AsyncMock", "NonCallableMock", "PropertyMock", "create_autospec", "DEFAULT"})
 _OF_PATCH = frozenset({"spec", "create", "spec_set", "autospec", "new_callable", "target", "unsafe"})
-_SELVES = frozenset({"self", "cls"})
+_ENTERS = frozenset({"enterContext", "enterAsyncContext", "enterClassContext"})
+_RELOADS = frozenset({"reload"})
+_ENDS = _RELOADS | {"stop", "stopall", "undo", "__exit__", "__aexit__", "doCleanups", "doClassCleanups"}
+_CLEANS_UP = "teardown"
+# A name of more parts is not followed.
+_MOST_PARTS = 12
 Functions = ast.FunctionDef | ast.AsyncFunctionDef
+_RUN_LATER = ast.For | ast.AsyncFor | ast.While | ast.Lambda | Functions
 
 
-class TooMuchToLookAt(Exception):
-    """The code of a file would be looked at too often."""
-
-
-class LooksAtFile(Struct):
-    """How often parts of a file may still be looked at: the same expression may stand for many calls."""
-
-    left: int
-
-    @classmethod
-    def of(cls, tree: ast.Module) -> "LooksAtFile":
-        return cls(MOST_LOOKS * sum(1 for _ in ast.walk(tree)))
-
-    def spend(self, count: int = 1) -> None:
-        self.left -= count
-        if self.left < 0:
-            raise TooMuchToLookAt
+def dotted_name(node: ast.AST) -> tuple[str, ...]:
+    """The parts of a name such as `shop.money.round_cents`; empty for any other expression."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute) and len(parts) < _MOST_PARTS:
+        parts.append(node.attr)
+        node = node.value
+    return (node.id, *reversed(parts)) if isinstance(node, ast.Name) else ()
 
 
 class ReplacedName(Struct, frozen=True):
@@ -55,98 +50,92 @@ class ReplacedName(Struct, frozen=True):
     is_handed: bool = False
 
 
-class ReplacedNames(Struct, frozen=True):
-    """Reads which names an expression or statement of a file replaces. `texts` are the file's names for texts; `kept`
-    the names under which it keeps each replaced original; `used` are the originals that it runs by them or hands to a
-    mock. `hidden` are the names that the function around has for objects of its own. What is read is counted in
-    `looks`; `TooMuchToLookAt` is raised where none are left."""
+class Replacement(Struct, frozen=True):
+    """A name that has another value in the lines `first` to `last`. It `lasts` where it has it still when its function
+    has ended, or is suspended for a test."""
 
-    texts: dict[str, str]
-    kept: dict[str, set[str]]
-    used: frozenset[str]
-    looks: LooksAtFile
+    of: ReplacedName
+    first: int
+    last: int
+    lasts: bool = False
+
+
+class ReplacingFunction(Struct, frozen=True):
+    """A function, by its first line, and what it replaces; `is_ending` where it may end what others have replaced."""
+
+    line: int
+    replaced: Sequence[Replacement]
+    is_ending: bool = False
+
+
+def replacements_in(tree: ast.Module) -> Iterator[ReplacingFunction]:
+    """The functions of a file that replace something or may end it."""
+    file = ReplacedNames(_texts_of(tree), frozenset(_kept_originals(tree)))
+    yield from (each for each in _functions_in(file, tree.body, []) if each.replaced or each.is_ending)
+
+
+class ReplacedNames(Struct, frozen=True):
+    """Reads which names an expression replaces. `texts` are the file's names for texts, `kept` the originals that the
+    file keeps or hands on, `hidden` the names that the function around has for objects of its own."""
+
+    texts: Mapping[str, str]
+    kept: frozenset[str]
     hidden: frozenset[str] = frozenset()
 
-    @classmethod
-    def of_file(cls, tree: ast.Module) -> "ReplacedNames":
-        looks = LooksAtFile.of(tree)
-        kept, used = _kept_originals(tree, looks)
-        return cls(_texts_of(tree, looks), kept, used, looks)
-
-    def within(self, function: Functions) -> "ReplacedNames":
-        """The reader for the body of a function, whose own names hide those of the file."""
-        return replace(self, hidden=frozenset(_own_names(function)))
-
-    def replaced_by(self, node: ast.expr) -> list[ReplacedName]:
+    def patched_by(self, node: ast.expr | None) -> list[ReplacedName]:
         """What a call of `patch` in one of its forms replaces; nothing for any other expression."""
         name = dotted_name(node.func) if isinstance(node, ast.Call) else ()
-        if not isinstance(node, ast.Call) or not name or any(each.arg == "wraps" for each in node.keywords):
+        if not isinstance(node, ast.Call) or not name:
             return []
         by_name = {each.arg: each.value for each in node.keywords if each.arg}
         target = node.args[0] if node.args else by_name.get("target")
+        standing = [by_name[each] for each in _STANDING_FOR if each in by_name]
         if target is None:
             return []
         if name[-1] == "patch":
-            found, values = self._of_path(target), node.args[1:]
-        elif name[-2:] == ("patch", "object") or name[-2:] == ("patch", "multiple"):
-            is_object = name[-1] == "object"
+            return self._replaced(self._of_path(target), [*node.args[1:], *standing])
+        if name[-2:] == ("patch", "object"):
             given = node.args[1] if len(node.args) > 1 else by_name.get("attribute")
-            texts = [self.text(given)] if given is not None else []
-            names = texts if is_object else [each for each in by_name if each not in _OF_PATCH]
-            found, values = [one for each in names for one in self._of_owner(target, each)], node.args[2:]
-        else:
+            named = self.text(given) if given is not None else None
+            return self._replaced(self._of_owner(target, named), [*node.args[2:], *standing])
+        if name[-2:] == ("patch", "multiple"):
+            found = [one for each in by_name if each not in _OF_PATCH for one in self._of_owner(target, each)]
+            return self._replaced(found, [by_name[each.name] for each in found])
+        return []
+
+    def set_by(self, node: ast.expr | None) -> list[ReplacedName]:
+        """What `monkeypatch.setattr`, `delattr` or the built-in `setattr` replaces."""
+        name = dotted_name(node.func) if isinstance(node, ast.Call) else ()
+        if not isinstance(node, ast.Call) or not node.args or name[-1:] not in (("setattr",), ("delattr",)):
             return []
-        values = [*values, *(by_name[each] for each in _STANDING_FOR if each in by_name)]
-        values += [] if name[-1] != "multiple" else [by_name[each.name] for each in found]
-        return self._set(found, values)[0]
-
-    def set_by(self, node: ast.Call) -> tuple[list[ReplacedName], set[str]]:
-        """What `monkeypatch.setattr`, `delattr` or the built-in `setattr` replaces, and the names that it sets."""
-        name, given = dotted_name(node.func), node.args
-        if not name or name[-1] not in ("setattr", "delattr") or not given:
-            return [], set()
+        given = node.args
+        if len(name) > 1 and len(given) == (1 if name[-1] == "delattr" else 2):
+            return self._replaced(self._of_path(given[0]), given[1:])
         named = self.text(given[1]) if len(given) > 1 else None
-        is_path = len(name) > 1 and (len(given) == 1 if name[-1] == "delattr" else len(given) == 2)
-        found = self._of_path(given[0]) if is_path else self._of_owner(given[0], named)
-        return self._set(found, given[1:] if is_path else given[2:])
+        return self._replaced(self._of_owner(given[0], named), given[2:])
 
-    def assigned_by(self, node: ast.Assign) -> tuple[list[ReplacedName], set[str]]:
-        """What `module.name = value` replaces, and the names that it sets."""
-        names = [dotted_name(each) for each in node.targets if isinstance(each, ast.Attribute)]
-        found = [ReplacedName(each[:-1], each[-1], is_text=False) for each in names if len(each) > 1]
-        return self._set(found, [node.value])
-
-    def _set(self, found: Sequence[ReplacedName], values: Sequence[ast.expr]) -> tuple[list[ReplacedName], set[str]]:
-        """The replaced ones of some names, and all whose earlier replacement ends. None is replaced whose original is
-        part of what stands for it, or is kept and used or put back."""
-        given, is_handed = names_in(values, self.looks), not all(map(_is_mock, values))
-        visible = [each for each in found if each.is_text or each.target[0] not in self.hidden]
-        put_back = {name for name in {each.name for each in found} if not given.isdisjoint(self.kept.get(name, ()))}
-        real = put_back | given
-        replaced = [
-            replace(each, is_handed=is_handed) for each in visible
-            if each.name not in real and each.name not in self.used
-        ]  # fmt: skip
-        return replaced, put_back | {each.name for each in visible}
+    def _replaced(self, found: Sequence[ReplacedName], values: Sequence[ast.expr]) -> list[ReplacedName]:
+        """Those of some names whose originals are no part of what stands for them, and are not kept."""
+        real, is_handed = {*_names_in(values), *self.kept}, not all(map(_is_mock, values))
+        visible = (each for each in found if each.is_text or each.target[0] not in self.hidden)
+        return [replace(each, is_handed=is_handed) for each in visible if each.name not in real]
 
     def text(self, node: ast.expr, depth: int = 0) -> str | None:
         """The text of an expression that is made of texts and of the file's names for texts."""
-        self.looks.spend()
-        if depth > _DEEPEST_TEXT:
-            return None
+        parts: Sequence[ast.expr] = ()
         if isinstance(node, ast.Constant):
             return node.value if isinstance(node.value, str) and len(node.value) <= _LONGEST_NAME else None
         if isinstance(node, ast.FormattedValue):
-            return self.text(node.value, depth + 1)
-        if isinstance(node, ast.JoinedStr):
-            parts = [self.text(each, depth + 1) for each in node.values]
+            parts = [node.value]
+        elif isinstance(node, ast.JoinedStr):
+            parts = node.values
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-            parts = [self.text(each, depth + 1) for each in (node.left, node.right)]
-        else:
-            name = dotted_name(node)
-            return self.texts.get(name[-1]) if name and name[0] not in self.hidden - _SELVES else None
-        told = [each for each in parts if each is not None]
-        return "".join(told) if len(told) == len(parts) and sum(map(len, told)) <= _LONGEST_NAME else None
+            parts = [node.left, node.right]
+        elif (name := dotted_name(node)) and (name[0] in ("self", "cls") or name[0] not in self.hidden):
+            return self.texts.get(name[-1])
+        texts = [self.text(each, depth + 1) for each in parts] if depth < _DEEPEST_TEXT else []
+        told = [each for each in texts if each is not None]
+        return "".join(told) if told and len(told) == len(parts) and sum(map(len, told)) <= _LONGEST_NAME else None
 
     def _of_path(self, node: ast.expr) -> list[ReplacedName]:
         *target, name = (self.text(node) or "").split(".")
@@ -158,22 +147,97 @@ class ReplacedNames(Struct, frozen=True):
         return [ReplacedName(target, name, is_text=text is not None)] if target and name else []
 
 
-def key_of(node: ast.expr) -> str:
-    """How a name, or an entry of a list or dictionary, is written; empty for what is long."""
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-        return entry_key(".".join(dotted_name(node.value)), node.slice.value)
-    return _unless_long(".".join(dotted_name(node)))
+def _functions_in(
+    file: ReplacedNames, body: Sequence[ast.stmt], marks: Sequence[ReplacedName]
+) -> Iterator[ReplacingFunction]:
+    """The functions of a file or class; `marks` are what the decorators of the classes around replace in tests."""
+    for node in body:
+        if isinstance(node, Functions | ast.ClassDef):
+            own = [each for mark in node.decorator_list for each in file.patched_by(mark)]
+            if isinstance(node, ast.ClassDef):
+                yield from _functions_in(file, node.body, [*marks, *own])
+            else:
+                yield _function(file, node, [*marks, *own] if node.name.startswith("test") else own)
 
 
-def entry_key(key: str, at: object) -> str:
-    """How an entry of what is written as `key` is; empty for what is long."""
-    # Python writes no number of many digits.
-    is_long = isinstance(at, int) and at.bit_length() > _LONGEST_NAME
-    return "" if is_long else _unless_long(f"{key}[{at!r}]")
+def _function(file: ReplacedNames, node: Functions, marks: Sequence[ReplacedName]) -> ReplacingFunction:
+    first, last = min([node.lineno, *(each.lineno for each in node.decorator_list)]), node.end_lineno or node.lineno
+    ends, reloads = ([*_lines_with_calls(node, methods)] for methods in (_ENDS, _RELOADS))
+    yields = sorted(each.lineno for each in ast.walk(node) if isinstance(each, ast.Yield))
+    until = min(reloads, default=last + 1) - 1
+    reader = _BodyReader(replace(file, hidden=frozenset(_own_names(node))), last, sorted(ends), yields)
+    found = [Replacement(each, first, until) for each in marks[:MOST_REPLACED]]
+    found += reader.read(node.body, until, is_block=False)
+    is_ending = _CLEANS_UP not in node.name.lower() and any(not yields or line < yields[-1] for line in ends)
+    return ReplacingFunction(first, found[:MOST_REPLACED], is_ending)
 
 
-def _unless_long(key: str) -> str:
-    return key if len(key) <= _LONGEST_NAME else ""
+class _BodyReader(Struct, frozen=True):
+    """Reads the statements of one function that surely run, in their order. It remembers the `patchers` that names
+    have."""
+
+    names: ReplacedNames
+    last: int
+    ends: Sequence[int]
+    yields: Sequence[int]
+    patchers: dict[str, list[ReplacedName]] = field(default_factory=dict)
+
+    def read(self, body: Sequence[ast.stmt], last: int, *, is_block: bool) -> Iterator[Replacement]:
+        """What the statements replace up to a `last` line, which is that of the block around them."""
+        for node in body:
+            if isinstance(node, ast.With | ast.AsyncWith):
+                end = min(node.end_lineno or node.lineno, last)
+                for item in node.items:
+                    for each in self._patched(item.context_expr):
+                        yield Replacement(each, node.lineno, end, self._is_suspended(node.lineno, end))
+                yield from self.read(node.body, end, is_block=True)
+            elif isinstance(node, ast.Try | ast.TryStar):
+                yield from self.read([*node.body, *node.finalbody], last, is_block=is_block)
+            elif isinstance(node, ast.Expr | ast.Assign | ast.AnnAssign | ast.Return):
+                at = bisect_left(self.ends, node.lineno)
+                end = min(last, self.ends[at] - 1) if at < len(self.ends) else last
+                lasts = end == self.last and not is_block and not self.yields
+                for each in self._begun(node) if node.lineno <= end else ():
+                    yield Replacement(each, node.lineno, end, lasts or self._is_suspended(node.lineno, end))
+
+    def _begun(self, node: ast.Expr | ast.Assign | ast.AnnAssign | ast.Return) -> list[ReplacedName]:
+        """What a statement replaces from its line on."""
+        value = node.value
+        while isinstance(value, ast.Yield | ast.Await):
+            value = value.value
+        patched = self.names.patched_by(value)
+        if patched and isinstance(value, ast.Call) and _is_mocker(value):
+            return patched
+        for target in node.targets if isinstance(node, ast.Assign) else ():
+            self.patchers[".".join(dotted_name(target))] = patched
+        called = value.func if isinstance(value, ast.Call) else None
+        if isinstance(value, ast.Call) and isinstance(called, ast.Attribute):
+            if called.attr == "start":
+                return self._patched(called.value)
+            if called.attr in _ENTERS and value.args:
+                return self._patched(value.args[0])
+        return self.names.set_by(value)
+
+    def _patched(self, node: ast.expr) -> list[ReplacedName]:
+        return self.names.patched_by(node) or self.patchers.get(".".join(dotted_name(node)), [])
+
+    def _is_suspended(self, first: int, last: int) -> bool:
+        """Whether a fixture waits for its test in some lines."""
+        at = bisect_left(self.yields, first)
+        return at < len(self.yields) and self.yields[at] <= last
+
+
+def _lines_with_calls(node: ast.AST, methods: frozenset[str]) -> Iterator[int]:
+    """The lines that call a method of some names; of what may be run later or again, the first line of it."""
+    waiting: list[tuple[ast.AST, int]] = [(each, 0) for each in ast.iter_child_nodes(node)]
+    while waiting:
+        one, around = waiting.pop()
+        if isinstance(one, ast.Call):
+            name = one.func.attr if isinstance(one.func, ast.Attribute) else "".join(dotted_name(one.func))
+            if name in methods:
+                yield around or one.lineno
+        around = around or (one.lineno if isinstance(one, _RUN_LATER) else 0)
+        waiting += [(each, around) for each in ast.iter_child_nodes(one)]
 
 
 def _is_mock(node: ast.expr) -> bool:
@@ -182,19 +246,17 @@ def _is_mock(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) or (bool(name) and name[0] in _MOCKS)
 
 
-def is_mocker(node: ast.expr) -> bool:
+def _is_mocker(node: ast.Call) -> bool:
     """Whether a call is one of `mocker.patch` in its forms, which need no start."""
-    name = dotted_name(node.func) if isinstance(node, ast.Call) else ()
-    return "patch" in name and any(each.endswith(_MOCKERS) for each in name[: name.index("patch")])
+    name = dotted_name(node.func)
+    return "patch" in name and any(each.endswith("mocker") for each in name[: name.index("patch")])
 
 
-def names_in(values: Iterable[ast.AST], looks: LooksAtFile) -> set[str]:
+def _names_in(values: Iterable[ast.AST]) -> Iterator[str]:
     """The last parts of the names in some code."""
-    found = set[str]()
-    for each in (each for value in values for each in ast.walk(value)):
-        looks.spend()
-        found.update(dotted_name(each)[-1:])
-    return found
+    for value in values:
+        for each in ast.walk(value):
+            yield from dotted_name(each)[-1:]
 
 
 def _own_names(function: Functions) -> Iterator[str]:
@@ -208,49 +270,30 @@ def _own_names(function: Functions) -> Iterator[str]:
             yield node.name
 
 
-def _texts_of(tree: ast.Module, looks: LooksAtFile) -> dict[str, str]:
+def _texts_of(tree: ast.Module) -> dict[str, str]:
     """What the names of a file and of its classes have as texts; of several values of a name, none."""
     found: dict[str, list[ast.expr]] = defaultdict(list)
     bodies = [tree.body, *(each.body for each in tree.body if isinstance(each, ast.ClassDef))]
     for node in (each for body in bodies for each in body):
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant | ast.JoinedStr | ast.BinOp):
-            for target in node.targets:
-                if isinstance(target, ast.Name):
-                    found[target.id].append(node.value)
-    reader = ReplacedNames({}, {}, frozenset(), looks)
+        if isinstance(node, ast.Assign):
+            for target in (each for each in node.targets if isinstance(each, ast.Name)):
+                found[target.id].append(node.value)
+    texts: dict[str, str] = {}
     for name, values in found.items():
         # A text is made of those before it, so each is read once.
-        if len(values) == 1 and (text := reader.text(values[0])) is not None:
-            reader.texts[name] = text
-    return reader.texts
+        if len(values) == 1 and (text := ReplacedNames(texts, frozenset()).text(values[0])) is not None:
+            texts[name] = text
+    return texts
 
 
-def _kept_originals(tree: ast.Module, looks: LooksAtFile) -> tuple[dict[str, set[str]], frozenset[str]]:
-    """The names under which a file keeps something (`original = mod.f`) by the last name of that, and the originals
-    that it runs: those whose kept names it reads otherwise than to put them back (`mod.f = original`), and those that
-    it hands to a mock (`mock.side_effect = mod.f`)."""
-    kept: dict[str, set[str]] = defaultdict(set)
-    read, put_back, handed = list[tuple[int, str]](), dict[int, set[str]](), set[str]()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
-            read.append((id(node), node.id if isinstance(node, ast.Name) else node.attr))
-        elif isinstance(node, ast.Assign):
-            attributes = {each.attr for each in node.targets if isinstance(each, ast.Attribute)}
-            handed.update(() if attributes.isdisjoint(_STANDING_FOR) else names_in([node.value], looks))
-            if value := dotted_name(node.value):
-                for target in map(dotted_name, node.targets):
-                    if target and target[-1] != value[-1]:
-                        kept[value[-1]].add(target[-1])
-                if all(isinstance(each, ast.Attribute) for each in node.targets):
-                    put_back[id(node.value)] = attributes
-        elif isinstance(node, ast.Call):
-            name = dotted_name(node.func)[-1:]
-            if name == ("configure_mock",):
-                handed.update(names_in((each.value for each in node.keywords), looks))
-            elif name == ("setattr",) and len(node.args) == 3 and isinstance(node.args[1], ast.Constant):
-                put_back[id(node.args[2])] = {node.args[1].value} if isinstance(node.args[1].value, str) else set()
-    used = {
-        name for place, name in read
-        if not (names := put_back.get(place)) or any(name not in kept.get(each, ()) for each in names)
-    }  # fmt: skip
-    return kept, frozenset({name for name, by in kept.items() if not by.isdisjoint(used)} | handed)
+def _kept_originals(tree: ast.Module) -> Iterator[str]:
+    """The last names of what a file imports and keeps (`original = mod.f`) or hands on by name (`side_effect=mod.f`):
+    whoever has it may run the original, or put it back."""
+    nodes = [*ast.walk(tree)]
+    aliases = (each for node in nodes if isinstance(node, ast.Import | ast.ImportFrom) for each in node.names)
+    imported = {(each.asname or each.name).partition(".")[0] for each in aliases}
+    for node in nodes:
+        if isinstance(node, ast.Assign) or (isinstance(node, ast.keyword) and node.arg not in _OF_PATCH):
+            name = dotted_name(node.value)
+            if name and name[0] in imported:
+                yield name[-1]

@@ -4,6 +4,7 @@ An index has no document of them, so the table of the build is asked.
 """
 
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -12,6 +13,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from codesum_pipeline.foundation.data_model.decoding import convert
 from codesum_pipeline.foundation.data_model.errors import CodesumError, NotIndexedFile
 from codesum_pipeline.foundation.data_model.file import NOTEBOOK, EncodingEvidence, SkipReason
 from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, SEPARATOR
@@ -32,30 +34,9 @@ _FILES_NAMED = 5
 # No file system has files with longer names, in bytes.
 _LONGEST_NAME = 255
 
-_WHY: Mapping[SkipReason, str] = {
-    SkipReason.SYMLINK: "it is a symbolic link: read the file that it leads to",
-    SkipReason.SUBMODULE: "it is a submodule, a repository of its own",
-    SkipReason.NESTED_REPOSITORY: "it is a repository of its own: index it by its own place",
-    SkipReason.IGNORED: "git ignores it",
-    SkipReason.CODESUMIGNORE: "a pattern of a .codesumignore above it fits it",
-    SkipReason.OUTSIDE_SUBDIR: "it is outside of the `subdir` that repos.yaml gives for the repository",
-    SkipReason.NOT_INCLUDED: "no pattern of `include` in repos.yaml fits it",
-    SkipReason.EXCLUDED: "a pattern of `exclude` in repos.yaml fits it",
-    SkipReason.SKIP_PATTERN: "a pattern of the setting `skip_patterns`, or a default, fits it: one with `!` undoes it",
-    SkipReason.TOO_LARGE: "it is larger than the setting `max_file_size_mb` allows",
-    SkipReason.BINARY: "it is binary; where it is text in UTF-16 without a mark, name that in the setting `encodings`",
-    SkipReason.NOT_TEXT: "it is no text that can be read; if it is one, name its encoding in the setting `encodings`",
-    SkipReason.LFS_POINTER: "its content is in Git LFS and not in the repository",
-    SkipReason.GENERATED: "its name or its first lines say that a program wrote it",
-    SkipReason.MINIFIED: "it is minified: nearly all of its lines are too long for a person to have written them",
-    SkipReason.KEYS: "it holds keys and nothing else",
-    SkipReason.NOTEBOOK: "it is no notebook that can be read: open it in Jupyter and save it",
-    SkipReason.LANGUAGE: "the setting `lang_allowlist` leaves its language out",
-    SkipReason.INVALID_PATH: "its name can be no path of a document",
-    SkipReason.TOO_DEEP: "it is below too many folders",
-    SkipReason.UNREADABLE: "it cannot be read",
-    SkipReason.FAILED: "its content could not be judged: `codesum status KEY` has the error",
-}
+_WHY: Mapping[SkipReason, str] = convert(
+    tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")), dict[SkipReason, str]
+)
 
 
 class SkippedFiles(Struct, frozen=True):

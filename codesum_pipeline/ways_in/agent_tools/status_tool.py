@@ -12,13 +12,14 @@ from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.store.lease import current_holder
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.ways_in.agent_tools.call import ItemSlice, ToolContext
+from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import AsOf
 from codesum_pipeline.ways_in.agent_tools.changes_tool import ChangedDocument, read_history, tree_edits
 from codesum_pipeline.ways_in.agent_tools.skipped_files import read_skipped, told_skipped
 from codesum_pipeline.ways_in.agent_tools.submodule_answers import read_submodules, told_left_out
 from codesum_pipeline.ways_in.agent_tools.tool_answers import (
     AnswerPage,
+    ItemSlice,
     Names,
     PagedArguments,
     indent_lines,

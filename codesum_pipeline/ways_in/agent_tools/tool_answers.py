@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from reprlib import Repr
-from typing import Annotated, Any, Self, TypeVar
+from typing import Annotated, Any, Generic, Self, TypeVar
 
 from msgspec import Struct
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -30,9 +30,6 @@ from codesum_pipeline.ways_in.agent_tools.catalogue import AsOf
 _LONGEST_NAME = 2000
 # A row is a pointer: whoever wants more reads the document.
 _LONGEST_ROW = 120
-# A message repeats no more than this of what a caller wrote.
-
-
 # What is nested as deep as a parser allows has no other text.
 _SHOWN = Repr()
 _SHOWN.maxstring = _SHOWN.maxother = 2 * _LONGEST_ROW
@@ -228,6 +225,18 @@ def take_fitting(items: Iterable[T], text: Callable[[T], str], *, limit: int, to
             break
         kept.append(item)
     return kept
+
+
+class ItemSlice(Struct, Generic[T], frozen=True):
+    """Some of `total` items, and the cursor of those behind them."""
+
+    items: list[T]
+    total: int
+    next: str | None
+
+    @property
+    def frame(self) -> dict[str, Any]:
+        return {"shown": len(self.items), "total": self.total, "next": self.next}
 
 
 class Cursor(Struct, frozen=True):

@@ -22,16 +22,16 @@ from codesum_pipeline.ways_in.agent_tools.read_tool import read
 from codesum_pipeline.ways_in.agent_tools.search_tool import search, search_symbols
 from codesum_pipeline.ways_in.agent_tools.status_tool import status
 from codesum_pipeline.ways_in.agent_tools.tool_answers import AnswerPage, Arguments, explain_invalid
+from codesum_pipeline.ways_in.agent_tools.tool_words import words_of_tools
 
 
 class Tool(Struct, frozen=True):
-    """The first sentence of `description` says when the tool is better than what an agent has anyway. `answer` takes a
-    call and arguments, and returns a page."""
+    """`answer` takes a call and arguments, and returns a page; agents have the tool `is_default`, or on request."""
 
     name: str
     description: str
     answer: Callable[[ToolContext, Any], AnswerPage]
-    is_default: bool = False
+    is_default: bool
 
     @property
     def arguments(self) -> type[Arguments]:
@@ -56,100 +56,25 @@ class Tool(Struct, frozen=True):
             raise ConfigurationError(f"{self.name}: {explain_invalid(error, self.arguments)}") from error
 
 
-TOOLS = (
-    Tool(
-        "search",
-        "Find code by what it does, in words, when you do not know the name to grep for: ranked functions, classes, "
-        "files and folders with path:line and a summary, and the lines that fit, of one repository or all. Also finds "
-        'names and quoted text ("failed to open %s"). Filters: repos, levels, languages, paths, tests.',
-        search,
-        is_default=True,
-    ),
-    Tool(
-        "grep",
-        "As ripgrep, in all files of one repository or all: matching lines below the function or class that holds them "
-        "and what it is for, definitions first.",
-        grep,
-        is_default=True,
-    ),
-    Tool(
-        "read",
-        "Read exactly the function, class or lines you need instead of whole files: several ids, names or "
-        "path:first-last in one call, 200 lines of each, with who calls it; a folder gives its summary, a long "
-        "function its outline and what fits the query; parts=summary what else is known.",
-        read,
-        is_default=True,
-    ),
-    Tool(
-        "graph",
-        "See who calls, refers to, imports or inherits from something, and what it uses, resolved across files where "
-        "grep finds only equal names; also its members, external packages, and code like it. Of a symbol, constant, "
-        "file or folder; depth follows further.",
-        graph,
-        is_default=True,
-    ),
-    Tool(
-        "overview",
-        "Start here in a repository you do not know, before listing folders: what it is, its parts and languages, "
-        "frameworks and entry points, and its most used files and definitions.",
-        overview,
-        is_default=True,
-    ),
-    Tool(
-        "impact",
-        "Before you change a function (ids) or finish a change (range): all who call or refer to it at any distance, "
-        "in other repositories too, and all tests, routes and commands that run it; tests kept away by mocks apart.",
-        impact,
-        is_default=True,
-    ),
-    Tool(
-        "status",
-        "Which repositories can be asked, at which commit each stands and how far behind HEAD; of one repository "
-        "what changed last.",
-        status,
-        is_default=True,
-    ),
-    Tool(
-        "get_codebase_overview",
-        "What a repository is before you open any file: parts, languages, frameworks, entry points, most used code.",
-        overview,
-    ),
-    Tool(
-        "get_framework_analysis",
-        "What a repository is built with and how it starts, from manifests, imports and entry points: web frameworks, "
-        "ORMs, test runners, build systems, CI, deployment.",
-        get_framework_analysis,
-    ),
-    Tool(
-        "get_semantic_neighborhoods",
-        "Code that belongs together whatever folder it is in: communities of the graph, and what is like a given "
-        "function, class, file or folder.",
-        get_semantic_neighborhoods,
-    ),
-    Tool(
-        "search_symbols",
-        "Find functions and classes by name or a part of it, also spelled nearly so, without the false hits of grep.",
-        search_symbols,
-    ),
-    Tool(
-        "get_symbol_info",
-        "All about one function or class in one call: signature, place, what it is part of, members, callers, "
-        "callees, what refers to it, bases and subclasses.",
-        get_symbol_info,
-    ),
-    Tool(
-        "get_dependencies",
-        "What a file or folder imports, what imports it, and which packages from outside it rests on.",
-        get_dependencies,
-    ),
-    Tool(
-        "get_file_analysis", "What a file defines, imports and hands to others, without reading it.", get_file_analysis
-    ),
-    Tool(
-        "watch_changes",
-        "Which functions, classes, files and folders came, changed or went since a commit or your last look.",
-        watch_changes,
-    ),
+_ANSWERS: Mapping[str, Callable[[ToolContext, Any], AnswerPage]] = {
+    "search": search,
+    "grep": grep,
+    "read": read,
+    "graph": graph,
+    "overview": overview,
+    "impact": impact,
+    "status": status,
+    "get_codebase_overview": overview,
+    "get_framework_analysis": get_framework_analysis,
+    "get_semantic_neighborhoods": get_semantic_neighborhoods,
+    "search_symbols": search_symbols,
+    "get_symbol_info": get_symbol_info,
+    "get_dependencies": get_dependencies,
+    "get_file_analysis": get_file_analysis,
+    "watch_changes": watch_changes,
+}
+TOOLS = tuple(
+    Tool(name, words.description, _ANSWERS[name], bool(words.when)) for name, words in words_of_tools().items()
 )
 
 

@@ -95,7 +95,7 @@ def other_callers(
     """The same with the functions around each place."""
     if not _NAME.fullmatch(name):
         return [], 0
-    family = profile_of(language_of_path(path) or "").family
+    family = family_of(path)
     known = {*_users_of_name(documents, name), *([] if but is None else [but])}
     found: list[OtherCaller] = []
     unread = 0
@@ -114,7 +114,7 @@ def other_callers(
 def _users_of_name(documents: JoinedDocuments, name: str) -> Iterator[int]:
     """What calls or refers to any document with a name."""
     uses = documents.uses
-    named = (one for one in documents.named(name) if one < len(uses) and own_name(documents[one].id) == name)
+    named = (one for one in documents.named_exactly(name) if one < len(uses))
     for one in named:
         yield from (user for kind in (EdgeKind.CALL, EdgeKind.REFERENCE) for user in uses.users_of(one, kind))
 
@@ -122,6 +122,11 @@ def _users_of_name(documents: JoinedDocuments, name: str) -> Iterator[int]:
 def _is_outside(documents: JoinedDocuments, number: int, name: str) -> bool:
     """Whether a document is known to use something of a name from outside the repository."""
     return any(dotted_parts(each)[-1:] == [name] for each in documents.outside(number))
+
+
+def family_of(path: str) -> str:
+    """The languages from which the definitions of a file can be called."""
+    return profile_of(language_of_path(path) or "").family
 
 
 def files_with(index: PublishedIndex, name: str, family: str) -> list[int]:
@@ -133,7 +138,7 @@ def files_with(index: PublishedIndex, name: str, family: str) -> list[int]:
     of_files = index.passage_files[passages[order][passages[order] >= 0]].tolist()
     return [
         row for row in dict.fromkeys(of_files)
-        if index.shows(row) and profile_of(language_of_path(index.ids[row]) or "").family == family
+        if index.shows(row) and family_of(index.ids[row]) == family
     ]  # fmt: skip
 
 

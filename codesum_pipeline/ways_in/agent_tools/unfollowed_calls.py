@@ -6,14 +6,12 @@ from itertools import islice
 from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.ids import own_name
-from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
-from codesum_pipeline.foundation.language_facts.language_profiles import profile_of
 from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
 from codesum_pipeline.ways_in.agent_tools.document_tree import JoinedDocuments
 from codesum_pipeline.ways_in.agent_tools.footprints import Footprint
 from codesum_pipeline.ways_in.agent_tools.graph_role import is_test_document
 from codesum_pipeline.ways_in.agent_tools.impact_page import UnfollowedCalls
-from codesum_pipeline.ways_in.agent_tools.uncounted import MOST_FILES, files_with, other_callers
+from codesum_pipeline.ways_in.agent_tools.uncounted import MOST_FILES, family_of, files_with, other_callers
 
 # Names that are looked for in the sources of other files, nearest first: each costs some milliseconds.
 MOST_NAMES = 50
@@ -51,13 +49,9 @@ def _read_files(documents: JoinedDocuments, sources: SourceReader, names: Sequen
         paths = {
             index.ids[row]
             for number, name in names
-            for row in files_with(index, name, _family(documents[number].path))[:MOST_FILES]
+            for row in files_with(index, name, family_of(documents[number].path))[:MOST_FILES]
         }
         sources.read_missing(index, paths)
-
-
-def _family(path: str) -> str:
-    return profile_of(language_of_path(path) or "").family
 
 
 def _names(own: Footprint) -> Iterator[tuple[int, str]]:

@@ -112,7 +112,7 @@ def _parts(page: ImpactPage) -> Iterator[tuple[str, str]]:
 
 def _list(rows: Sequence[ReachedPlace]) -> str:
     """A line for each file, and for other steps in it."""
-    lines = "".join(pieces_by_file(rows)).split("\n")
+    lines = "".join(piece for _, piece in pieces_by_file(rows)).split("\n")
     return "\n".join(
         f"  - {code_span(line.strip(), limit=_LONGEST_COMMENT)}"
         if line.startswith(" ")

@@ -7,27 +7,22 @@ ask for each call, and when it is told so while it greps; these parts are offere
 import json
 import shlex
 import sys
+import tomllib
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 
 from msgspec import Struct
 
+from codesum_pipeline.foundation.data_model.decoding import convert
+from codesum_pipeline.ways_in.agent_tools.tool_words import words_of_tools
 from codesum_pipeline.ways_in.mcp.agent_files import AgentFile
 from codesum_pipeline.ways_in.mcp.edited_files import Insertion, Values, insert_block, insert_table, insert_values
 
 NAME = "codesum"
 # At most ten lines: an agent pays for them in every session. What a repository is, it finds out itself; public
 # measurements found overviews in these files to make agents worse.
-WHEN = {
-    "search": "you know what code does, not what it is called; also constants, messages, quoted text",
-    "grep": "exact text or a pattern: each hit with the function around it",
-    "read": "functions by name or path:first-last, several at once, instead of whole files",
-    "graph": "callers, users and subclasses of a symbol, before it is changed or removed",
-    "impact": "before you change a function, with its name: all affected, all tests; of a branch: its range",
-    "overview": "a repository that you do not know",
-    "status": "which repositories are indexed, and how fresh; what changed last",
-}
+WHEN = {name: words.when for name, words in words_of_tools().items() if words.when}
 
 
 class Agent(StrEnum):
@@ -42,35 +37,26 @@ class Agent(StrEnum):
 
 
 class AgentPaths(Struct, frozen=True):
-    """Files of an agent below the project, or below the user's folder; none where it has none there. `group` is the
-    object of its JSON that has the servers; Codex has TOML."""
+    """Files of an agent below a folder; none where it has none there."""
 
     servers: str = ""
     instructions: str = ""
     permissions: str = ""
+
+
+class AgentProfile(Struct, frozen=True):
+    """The files of an agent below the project's folder and below the user's. `group` is the object of its JSON that has
+    the servers; Codex has TOML."""
+
+    project: AgentPaths
+    user: AgentPaths
     group: str = "mcpServers"
 
 
-_VSCODE_OF_USER = "Library/Application Support/Code/User" if sys.platform == "darwin" else ".config/Code/User"
-_OF_PROJECT = {
-    # What is written there names programs of this machine, so it goes to the settings that are not committed.
-    Agent.CLAUDE: AgentPaths(".mcp.json", "CLAUDE.md", ".claude/settings.local.json"),
-    Agent.CURSOR: AgentPaths(".cursor/mcp.json", "AGENTS.md", ".cursor/cli.json"),
-    # VS Code does not ask before tools that say that they only read.
-    Agent.VSCODE: AgentPaths(".vscode/mcp.json", "AGENTS.md", group="servers"),
-    Agent.GEMINI: AgentPaths(".gemini/settings.json", "GEMINI.md", ".gemini/settings.json"),
-    Agent.CODEX: AgentPaths(instructions="AGENTS.md"),
-    Agent.WINDSURF: AgentPaths(instructions="AGENTS.md"),
-}
-_OF_USER = {
-    Agent.CLAUDE: AgentPaths(".claude.json", ".claude/CLAUDE.md", ".claude/settings.json"),
-    # A list of permissions in the user's folder would replace the one of Cursor's settings.
-    Agent.CURSOR: AgentPaths(".cursor/mcp.json"),
-    Agent.VSCODE: AgentPaths(f"{_VSCODE_OF_USER}/mcp.json", group="servers"),
-    Agent.GEMINI: AgentPaths(".gemini/settings.json", ".gemini/GEMINI.md", ".gemini/settings.json"),
-    Agent.CODEX: AgentPaths(".codex/config.toml", ".codex/AGENTS.md", ".codex/config.toml"),
-    Agent.WINDSURF: AgentPaths(".codeium/windsurf/mcp_config.json", ".codeium/windsurf/memories/global_rules.md"),
-}
+_TABLE = Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+if sys.platform == "darwin":
+    _TABLE = _TABLE.replace(".config/Code/", "Library/Application Support/Code/")
+_PROFILES = convert(tomllib.loads(_TABLE), dict[Agent, AgentProfile])
 
 
 class Part(Struct, frozen=True):
@@ -124,13 +110,13 @@ class Places(Struct, frozen=True):
         return list({part.file.path: part.file for part in parts}.values())
 
     def group_of(self, agent: Agent) -> str:
-        return _OF_PROJECT[agent].group
+        return _PROFILES[agent].group
 
     def server_parts(self, agent: Agent, command: Sequence[str]) -> Iterator[Part]:
         """The server, as the agent's configuration file has it."""
         below = self._paths(agent).servers
         # Some agents have servers in the user's folder only.
-        file = self._file(below) if below else AgentFile.of_user(self.home, _OF_USER[agent].servers)
+        file = self._file(below) if below else AgentFile.of_user(self.home, _PROFILES[agent].user.servers)
         program, *arguments = command
         if agent is Agent.CODEX:
             # Texts and lists of texts are written alike in JSON and TOML.
@@ -139,7 +125,7 @@ class Places(Struct, frozen=True):
             return
         kind = {"type": "stdio"} if agent is Agent.VSCODE else {}
         server = {**kind, "command": program, "args": arguments}
-        yield Part(file, at=(self._paths(agent).group,), values={NAME: server})
+        yield Part(file, at=(self.group_of(agent),), values={NAME: server})
 
     def offered_parts(self, agent: Agent, offer: AgentOffer) -> Iterator[Part]:
         """What is offered beside the server."""
@@ -150,7 +136,7 @@ class Places(Struct, frozen=True):
             yield Part(self._markdown(paths.instructions), lines=(heading, *lines))
         if agent is Agent.CODEX and offer.permitted:
             tables = [(f"[mcp_servers.{NAME}.tools.{tool}]", 'approval_mode = "approve"') for tool in offer.permitted]
-            file = AgentFile.of_user(self.home, _OF_USER[agent].permissions)
+            file = AgentFile.of_user(self.home, _PROFILES[agent].user.permissions)
             lines = [line for table in tables for line in table]
             yield Part(file, at=("mcp_servers", NAME, "tools"), lines=tuple(lines))
         elif paths.permissions:
@@ -172,7 +158,7 @@ class Places(Struct, frozen=True):
             yield Part(file, at=("hooks", "PreToolUse"), values=[{"matcher": "Grep|Bash", "hooks": [hook]}])
 
     def _paths(self, agent: Agent) -> AgentPaths:
-        return (_OF_USER if self.is_user else _OF_PROJECT)[agent]
+        return _PROFILES[agent].user if self.is_user else _PROFILES[agent].project
 
     def _file(self, below: str) -> AgentFile:
         """In the user's own folder the file is the one behind links."""

@@ -3,17 +3,11 @@
 There is no state in a session: each call names its repository, opens the versions that are published when it begins,
 and answers from these. Over HTTP the server listens on loopback by default, with Host and Origin checked; elsewhere it
 needs tokens.
-
-Clients that listen hear which files of the work tree were edited. `subscriptions/listen` of the protocol of 2026-07-28
-names resources, and lasts as long as its request, without a session. The follower's thread notices edits, and each
-listener's event loop gets them.
 """
 
-import asyncio
 import json
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,10 +18,8 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp.server.mcpserver.resources import ResourceSecurity
 from mcp.server.mcpserver.tools import Tool as McpTool
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
-from mcp.server.subscriptions import ResourceUpdated, ServerEvent
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
-from msgspec import Struct, field
 from pydantic import BaseModel, PrivateAttr
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -97,67 +89,8 @@ def _compact(value: Any, *, is_properties: bool = False) -> Any:
     return kept
 
 
-Listener = Callable[[ServerEvent], None]
-
-
-class ResourceEvents(Struct):
-    """The server's subscription bus. The tree of `folder` is followed once a client listens."""
-
-    catalogue: IndexCatalogue
-    folder: Path
-    _listeners: dict[object, tuple[asyncio.AbstractEventLoop, Listener]] = field(default_factory=dict)
-    _is_followed: bool = False
-
-    async def publish(self, event: ServerEvent) -> None:
-        self._tell(event)
-
-    def subscribe(self, listener: Listener) -> Callable[[], None]:
-        token = object()
-
-        def follow() -> None:
-            """As a call does; a checkout without an index is followed after its first answered call."""
-            with suppress(CodesumError, OSError):
-                ToolContext(self.catalogue, self.folder).current()
-
-        self._listeners[token] = asyncio.get_running_loop(), listener
-        if self.catalogue.follower and not self._is_followed:
-            self._is_followed = True
-            self.catalogue.follower.listen(self._changed)
-        threading.Thread(target=follow, name="listened to", daemon=True).start()
-
-        def forget() -> None:
-            self._listeners.pop(token, None)
-
-        return forget
-
-    def _changed(self, key: str, paths: frozenset[str]) -> None:
-        """Tell of changed files, and of the repository's own document, which describes them."""
-        try:
-            if not self.catalogue.opens_all([key]):
-                return
-        except CodesumError:
-            return
-        for path in (".", *sorted(paths)):
-            self._tell(ResourceUpdated(f"codesum://{key}/{path}"))
-
-    def _tell(self, event: ServerEvent) -> None:
-        for loop, listener in list(self._listeners.values()):
-            # The loop of a listener may have ended.
-            with suppress(RuntimeError):
-                loop.call_soon_threadsafe(listener, event)
-
-
 NAME = "codesum"
-INSTRUCTIONS = (
-    "An index of what every function, class, file and folder of these repositories does, with the graph of calls, "
-    "imports and inheritance. Use it before grep where you know what code does but not what it is called, where "
-    "you want callers or users rather than equal names, and in a repository you do not know; for an exact string or "
-    "pattern, `grep` names the function around each hit. Who is affected by a change, and which tests run it, `impact` "
-    "lists in one call: callers need not be followed step by step. In a checkout they know edits that are not "
-    "committed; `as of` says so. Begin with `search` (or `overview`), whose hits show the lines that fit; `read` what "
-    "is left to decide, several places at once. Rows are `path:line  kind  one line`; `read`, `graph` and others take "
-    "these places, ids and names unchanged."
-)
+INSTRUCTIONS = " ".join(Path(__file__).with_name("instructions.txt").read_text(encoding="utf-8").splitlines())
 _NOTHING_WRITTEN = Auditor(None, "mcp")
 _READ_ONLY = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 # An id is looked up in an index, and is no path of this machine.
@@ -242,7 +175,6 @@ def make_server(
         instructions=INSTRUCTIONS,
         tools=tools,
         log_level="WARNING",
-        subscriptions=ResourceEvents(catalogue, folder),
     )
     _add_documents(server, catalogue, folder, audit)
     if metrics:

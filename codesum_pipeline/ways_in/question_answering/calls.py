@@ -29,15 +29,11 @@ from codesum_pipeline.ways_in.agent_tools.tool_registry import TOOLS, Tool
 
 
 class ToolResult(Struct, frozen=True):
-    """The result of a call: `text` for a reader, `structured` for a program. The text of an error says what to do.
-
-    `whole` is the text without the bounds of the call; None where `text` is complete.
-    """
+    """The result of a call: `text` for a reader, `structured` for a program. The text of an error says what to do."""
 
     text: str
     structured: Any = None
     is_error: bool = False
-    whole: str | None = None
 
 
 class ModelTool(Struct, frozen=True):
@@ -143,7 +139,6 @@ def _takes(tool: ModelTool, written: str) -> bool:
 OVERVIEW_TOOLS = frozenset({"get_codebase_overview", "get_framework_analysis", "get_semantic_neighborhoods"})
 # A second name of `get_codebase_overview`.
 _LEFT_OUT = "overview"
-_BOUNDS = ("limit", "tokens")
 
 
 def index_tools(call: ToolContext, repos: Sequence[str]) -> list[ModelTool]:
@@ -152,20 +147,11 @@ def index_tools(call: ToolContext, repos: Sequence[str]) -> list[ModelTool]:
 
 
 def _for_model(tool: Tool, call: ToolContext, repos: Sequence[str]) -> ModelTool:
-    is_overview = tool.name in OVERVIEW_TOOLS
-
     def run(arguments: Arguments) -> ToolResult:
-        within = _within(arguments, repos)
-        page = tool.ask(call.again(), within)
-        whole = None
-        if is_overview:
-            # The highest possible bounds.
-            fields: dict[str, Any] = within.model_json_schema()["properties"]
-            highest = {name: fields[name]["maximum"] for name in _BOUNDS if "maximum" in fields.get(name, {})}
-            whole = tool.ask(call.again(), within.model_copy(update=highest)).text()
-        return ToolResult(page.text(), page, whole=whole)
+        page = tool.ask(call.again(), _within(arguments, repos))
+        return ToolResult(page.text(), page)
 
-    return ModelTool(tool.name, tool.description, tool.arguments, run, is_overview)
+    return ModelTool(tool.name, tool.description, tool.arguments, run, tool.name in OVERVIEW_TOOLS)
 
 
 def _within(arguments: Arguments, repos: Sequence[str]) -> Arguments:
@@ -193,11 +179,6 @@ class CapturedCall(Struct, frozen=True):
     def head(self) -> str:
         """The part that the model reads."""
         return head_of(self.result.text)
-
-    @property
-    def whole(self) -> str:
-        """The tool's text without the bounds that the model set."""
-        return self.result.text if self.result.whole is None else self.result.whole
 
 
 def head_of(text: str) -> str:
@@ -236,8 +217,7 @@ def _run(call: ToolCall, tools: Mapping[str, ModelTool], is_over: threading.Even
     with wanted_until(partial(_end_if, is_over)), guard.item(call.name):
         try:
             found = tool.run(read_arguments(tool.arguments, call.arguments))
-            whole = None if found.whole is None else _clean(found.whole)
-            return replace(found, text=_clean(found.text), whole=whole)
+            return replace(found, text=_clean(found.text))
         except (InvalidArguments, CodesumError, OSError) as error:
             return _error(str(error))
     return _error(f"the tool failed: {guard.failures[0].reason}")

@@ -4,19 +4,16 @@
 A message is checked while it is written: each block is passed on once it is complete.
 """
 
-import json
 import re
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 
 import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.document import Level
-from codesum_pipeline.foundation.data_model.errors import MissingTable
 from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE
 from codesum_pipeline.foundation.data_model.markdown import with_closed_fence
 from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
@@ -25,7 +22,6 @@ from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.searching import answer_query
 from codesum_pipeline.source.files.path_rules import is_bundled
 from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader
-from codesum_pipeline.ways_in.agent_tools.overview_tool import read_overview
 from codesum_pipeline.ways_in.question_answering.turn_events import BlockWritten, OnEvent, TextAdded, TextVoided
 
 _MOST_FITTING = 50
@@ -45,13 +41,6 @@ class FileStanding(Struct, frozen=True):
     importance: float
     definitions: int = 0
     is_bundled: bool = False
-
-
-class ProgramStart(Struct, frozen=True):
-    """Where a program starts: the file that says so, and what that leads to, as it is written there."""
-
-    said_in: FileRef
-    target: str
 
 
 class RepositoryFiles(Struct, eq=False):
@@ -108,20 +97,6 @@ class RepositoryFiles(Struct, eq=False):
                     found[FileRef(index.repo, path)] = FileStanding(
                         float(importance[row]), int(definitions[row]), is_bundled(path)
                     )
-        return found
-
-    def program_starts(self) -> list[ProgramStart]:
-        """Where the programs of the repositories start, as their overviews know it; none of one without an overview."""
-        found: list[ProgramStart] = []
-        for repo in self.repos:
-            if self.sources.catalogue.hidden_folders(repo):
-                continue
-            with suppress(MissingTable):
-                facts = json.loads(read_overview(self.sources.catalogue.layout, repo)["facts"])
-                found += [
-                    ProgramStart(FileRef(repo, each["place"].rpartition(":")[0]), each["target"] or "")
-                    for each in facts["entry_points"]
-                ]
         return found
 
     def fitting(self, question: str) -> list[FileRef]:

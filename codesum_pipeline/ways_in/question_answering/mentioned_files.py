@@ -1,17 +1,16 @@
 """The files that a text about repositories mentions, those first that a reader should see first.
 
-The order is that of mentions, then of importance, then entry points come first, then what fits the question, and then
-what defines more. A list of files is often alphabetical, and ties are many: neither the place of a mention nor the
-alphabet counts. What a build has bundled comes last, since its sources are there, too.
+The order is that of mentions, then of importance, then what fits the question comes first, and then what defines more.
+A list of files is often alphabetical, and ties are many: neither the place of a mention nor the alphabet counts. What a
+build has bundled comes last, since its sources are there, too.
 """
 
 import hashlib
-import posixpath
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from codesum_pipeline.ways_in.question_answering.citations import FileRef, FileStanding, ProgramStart
+from codesum_pipeline.ways_in.question_answering.citations import FileRef, FileStanding
 
 _WORD = re.compile(r"[\w.@+\-/\[\]()]+")
 # As `DocumentRow.line` and `FrameworkEntry.line` write them.
@@ -27,12 +26,8 @@ def rank_mentioned(
     known: Mapping[FileRef, FileStanding],
     *,
     fitting: Sequence[FileRef] = (),
-    starts: Collection[FileRef] = (),
 ) -> list[FileRef]:
-    """The known files that a text mentions, best first.
-
-    `fitting` are the files that fit the question, best first, `starts` those at which programs start.
-    """
+    """The known files that a text mentions, best first; `fitting` are those that fit the question, best first."""
     mentions = count_mentions(text, known)
     places = {file: place for place, file in enumerate(fitting)}
 
@@ -42,7 +37,6 @@ def rank_mentioned(
             facts.is_bundled,
             -mentions[file],
             -round(facts.importance, _DIGITS),
-            file not in starts,
             places.get(file, len(places)),
             -facts.definitions,
             # The same in each run, and no alphabet.
@@ -90,25 +84,6 @@ class _FileNames:
             only = (files for form in forms if len(files := self._by_name.get(form, ())) == 1)
             self._named[word] = frozenset(paths or {file for files in only for file in files})
         return self._named[word]
-
-
-def files_started(starts: Iterable[ProgramStart], known: Collection[FileRef]) -> set[FileRef]:
-    """The known files at which programs start: those that a manifest leads to, or that say so themselves."""
-    by_repo: defaultdict[str, list[FileRef]] = defaultdict(list)
-    for file in known:
-        by_repo[file.repo].append(file)
-    names = {repo: _FileNames(files) for repo, files in by_repo.items()}
-    found: set[FileRef] = set()
-    for start in starts:
-        said_in = start.said_in
-        if start.target and said_in.repo in names:
-            words = _WORD.findall(start.target)
-            # As it is written, and as seen from the manifest's folder.
-            places = [posixpath.normpath(posixpath.join(posixpath.dirname(said_in.path), word)) for word in words]
-            found.update(*map(names[said_in.repo].files_named, (*words, *places)))
-        elif not start.target:
-            found.add(said_in)
-    return found & set(known)
 
 
 def _names_of(path: str) -> Iterator[str]:

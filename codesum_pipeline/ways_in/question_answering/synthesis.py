@@ -29,7 +29,7 @@ from codesum_pipeline.texts.llm.sent_parameters import changes_of
 from codesum_pipeline.ways_in.question_answering.answer_endings import FinalText, NoAnswer, read_final
 from codesum_pipeline.ways_in.question_answering.calls import CapturedCall
 from codesum_pipeline.ways_in.question_answering.citations import FileRef, MessageBlocks, RepositoryFiles
-from codesum_pipeline.ways_in.question_answering.mentioned_files import files_started, rank_mentioned
+from codesum_pipeline.ways_in.question_answering.mentioned_files import rank_mentioned
 from codesum_pipeline.ways_in.question_answering.question_store import (
     CANCELLED,
     Exchange,
@@ -86,14 +86,13 @@ class Material(Struct, frozen=True):
 
 
 def gather_material(
-    whole: str, sources: RepositoryFiles, *, question: str, repos: Sequence[str], primary: str, taken_tokens: int
+    overview: str, sources: RepositoryFiles, *, question: str, repos: Sequence[str], primary: str, taken_tokens: int
 ) -> Material:
-    """The material beside an overview: `whole` is its text, `taken_tokens` the tokens of the rest of the prompt."""
+    """The material beside the text of an overview; `taken_tokens` are the tokens of the rest of the prompt."""
     known = {file: facts for file, facts in sources.indexed_files().items() if file.repo in repos}
     documents = [piece for repo in repos for piece in _documents(sources, repo, primary)]
     shown = {piece.file for piece in documents}
-    starts = files_started(sources.program_starts(), known)
-    mentioned = rank_mentioned(whole, known, fitting=sources.fitting(question), starts=starts)
+    mentioned = rank_mentioned(overview, known, fitting=sources.fitting(question))
     files = [file for file in mentioned if file not in shown]
     pieces = [
         replace(piece, text=number_lines(mask_secrets(piece.text).text))
@@ -219,7 +218,7 @@ class Synthesiser(Struct, frozen=True):
         repos = _repos_of(overview, self.sources)
         material = await asyncio.to_thread(
             gather_material,
-            overview.whole,
+            overview.result.text,
             self.sources,
             question=question,
             repos=repos,

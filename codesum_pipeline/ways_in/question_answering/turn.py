@@ -229,7 +229,7 @@ class Turn(Struct):
         for entry in entries:
             call, result = entry.call, entry.result
             self.on_event(ToolAnswered(call.name, len(result.text), result.is_error))
-            content = {"id": call.id, "name": call.name, "text": entry.head, "characters": len(entry.whole)}
+            content = {"id": call.id, "name": call.name, "text": entry.head, "characters": len(result.text)}
             parts.append(MessagePart(PartKind.TOOL_RESULT, {**content, "is_error": result.is_error}))
         message = self.notebook.begin(Speaker.TOOL, *parts)
         self.notebook.end(message)

@@ -115,12 +115,11 @@ def view_of(answer: TurnAnswer, *, model: str, link: Link, notes: Iterable[str],
 
 def view_of_past(turn: PastTurn, steps: Iterable[PastStep], link: Link) -> TurnView:
     is_model = turn.status is Status.COMPLETE
-    notes = [] if is_model else [state_of(turn)]
     text = turn.answer or ""
     return TurnView(
         html=as_html(text, link) if is_model else plain_as_html(text, link),
         is_plain=not is_model,
-        notes=notes,
+        notes=[] if is_model else [state_of(turn)],
         took=[f"{turn.model}: {format_usd(turn.usd)}"] if turn.model else [],
         as_of=["as it was answered then: lines may have moved since"],
         steps=[line for step in steps if (line := _step_line(step))],
@@ -358,8 +357,7 @@ class AskPages(Struct, frozen=True):
 
     def _page(self, fields: AskFields, *, view: TurnView | None = None, message: str = "", before: str = "") -> str:
         settings = self.catalogue.settings
-        problems: list[str] = []
-        turns = []
+        problems, turns = list[str](), list[PastTurn]()
         try:
             turns = self._past().newest(utc_now(), before=before, limit=_EARLIER + 1)
         except CodesumError as error:

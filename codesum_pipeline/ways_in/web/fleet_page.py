@@ -1,7 +1,9 @@
 """The page of the fleet: one row for each repository that the caller may read, sorted and filtered by its address."""
 
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
@@ -10,6 +12,7 @@ from starlette.responses import Response
 
 from codesum_pipeline.builds.steps.fleet_states import RepositoryState
 from codesum_pipeline.builds.steps.freshness import IndexState
+from codesum_pipeline.foundation.data_model.decoding import convert
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.moments import age_in_words
 from codesum_pipeline.foundation.settings.operation_settings import CheckSettings
@@ -20,35 +23,16 @@ from codesum_pipeline.ways_in.web.rendering import link_to, respond_with
 FLEET = "/fleet"
 _ROWS = 200
 _SHORT_COMMIT = 10
-# What a person wants to see first.
-_URGENCY = (
-    IndexState.BROKEN,
-    IndexState.FAILED,
-    IndexState.UNREADABLE,
-    IndexState.UNKNOWN,
-    IndexState.HELD,
-    IndexState.STOPPED,
-    IndexState.WAITING,
-    IndexState.BUILDING,
-    IndexState.QUEUED,
+# The class of each state in the page's styles, in the order of what a person wants to see first.
+_CLASSES = convert(
+    tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")), dict[IndexState, str]
 )
-_LAST = (IndexState.FRESH, IndexState.RETIRED, IndexState.DISABLED)
-_CLASSES: dict[str, str] = {
-    **dict.fromkeys(_URGENCY[:4], "bad"),
-    **dict.fromkeys((IndexState.BUILDING, IndexState.QUEUED), "active"),
-    **dict.fromkeys(_LAST, "good"),
-}
-
-
-def _urgency(each: RepositoryState) -> int:
-    if each.state in _URGENCY:
-        return _URGENCY.index(IndexState(each.state))
-    return len(_URGENCY) + (1 + _LAST.index(IndexState(each.state)) if each.state in _LAST else 0)
+_URGENCY = {state: place for place, state in enumerate(_CLASSES)}
 
 
 # Ties are broken by the name. Moments are compared as they are written.
 _ORDERS: Mapping[str, Callable[[RepositoryState], Any]] = {
-    "state": _urgency,
+    "state": lambda each: _URGENCY[IndexState(each.state)],
     "repository": lambda each: "",
     "behind": lambda each: each.behind_since or "~",
     "published": lambda each: -(each.published_at or 0.0),
@@ -114,7 +98,7 @@ def _row(each: RepositoryState, checks: CheckSettings) -> FleetRow:
     return FleetRow(
         repo=each.key,
         state=each.state,
-        css=_CLASSES.get(each.state, "late"),
+        css=_CLASSES[IndexState(each.state)],
         commit=(each.commit or "")[:_SHORT_COMMIT],
         head=(each.head or "")[:_SHORT_COMMIT],
         behind=behind_for(each) or "",

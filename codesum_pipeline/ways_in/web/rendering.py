@@ -7,12 +7,14 @@ in each of them, so that it runs between the boxes.
 """
 
 import re
+import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from contextvars import ContextVar
 from functools import cache
 from html import escape
 from itertools import pairwise
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 from urllib.parse import unquote, urlencode
@@ -34,20 +36,7 @@ from codesum_pipeline.ways_in.agent_tools.surroundings import USERS_FACTS
 from codesum_pipeline.ways_in.agent_tools.tool_answers import DocumentRow
 
 _PLURALS = {"function": "functions", "class": "classes", "file": "files", "module": "modules"}
-_WORDS = {
-    "part_of": "Part of",
-    "members": "Holds",
-    "callers": "Called by",
-    "callees": "Calls",
-    "referenced_by": "Referenced by",
-    "references": "Refers to",
-    "bases": "Built on",
-    "subclasses": "Extended by",
-    "imports": "Imports",
-    "imported_by": "Imported by",
-    "external": "From outside",
-    "similar": "Similar",
-}
+_HEADINGS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 # The name of the person for whom a page is made; empty where nobody has signed in.
 SIGNED_IN_AS: ContextVar[str] = ContextVar("signed in as", default="")
@@ -138,7 +127,7 @@ def _environment() -> Environment:
         "one_line": one_line,
         "title": title_of,
         "without_title": text_without_title,
-        "relation": lambda name: _WORDS.get(name, name),
+        "relation": lambda name: _HEADINGS.get(name, name),
         "folder_name": folder_name,
         "levels": levels_counted,
         "without_lead": without_lead,

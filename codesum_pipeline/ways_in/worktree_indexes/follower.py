@@ -63,11 +63,6 @@ class TreeFolders(Struct, eq=False, dict=True):
         self._noise.update(ignored)
         return found | (candidates - ignored)
 
-    def named(self, changed: Iterable[str]) -> set[str]:
-        """Changed paths relative to the root, without git's own files."""
-        below = (Path(path).relative_to(self.root) for path in changed if Path(path).is_relative_to(self.root))
-        return {path.as_posix() for path in below if ".git" not in path.parts}
-
     def _is_of_home(self, path: Path) -> bool:
         return path.is_relative_to(self.home)
 
@@ -153,7 +148,7 @@ class TreeWatch:
         self._most_folders = most_folders
         self._lock = threading.Lock()
         self._generation = 0
-        self._news: set[str] | None = None
+        self._has_news = False
         self._is_closed = False
         if self._tree.is_on_a_network:
             raise NotFollowed("it lies on another machine's disk")
@@ -172,15 +167,12 @@ class TreeWatch:
                 self._count()
             return self._generation
 
-    def take_change(self) -> frozenset[str] | None:
-        """The paths below the root that changed since the last call; None if nothing changed.
-
-        A change of git's own files has no paths. Raises as the constructor.
-        """
+    def has_changed(self) -> bool:
+        """Whether the tree changed since the last call. Raises as the constructor."""
         with self._lock:
             self._look()
-            found, self._news = self._news, None
-            return None if found is None else frozenset(found)
+            found, self._has_news = self._has_news, False
+            return found
 
     def close(self) -> None:
         with self._lock:
@@ -218,7 +210,7 @@ class TreeWatch:
         if is_anew:
             self._watch_anew()
         if changed or self._notify is None:
-            self._news = (self._news or set()) | self._tree.named(changed)
+            self._has_news = True
             self._count()
         return is_anew or str(self._cookie) in paths
 
@@ -275,7 +267,6 @@ class Follower:
         self._home = home.resolve()
         self._most_folders = most_folders
         self._trees: dict[Path, _FollowedTree] = {}
-        self._listeners: list[Callable[[str, frozenset[str]], None]] = []
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -287,10 +278,6 @@ class Follower:
             if self._thread is None and not self._stop.is_set():
                 self._thread = threading.Thread(target=self._run, name="follower", daemon=True)
                 self._thread.start()
-
-    def listen(self, tell: Callable[[str, frozenset[str]], None]) -> None:
-        """Call `tell` after each prepared change, with its name and the changed paths as far as they are known."""
-        self._listeners.append(tell)
 
     def generation(self, root: Path) -> int | None:
         """A number that differs after each change of a tree; None for a tree without a watch, which must be compared.
@@ -334,8 +321,8 @@ class Follower:
             if watch is None:
                 if not followed.is_given_up:
                     followed.watch = TreeWatch(followed.root, self._home, most_folders=self._most_folders)
-            elif (changed := watch.take_change()) is not None:
-                self._prepare(followed, changed)
+            elif watch.has_changed():
+                self._prepare(followed)
         except (CodesumError, OSError) as error:
             self._drop(followed, watch, error)
         except Exception:
@@ -345,15 +332,13 @@ class Follower:
                 watch.close()
             _log.exception("%s is not followed any more", followed.root)
 
-    def _prepare(self, followed: _FollowedTree, changed: frozenset[str]) -> None:
+    def _prepare(self, followed: _FollowedTree) -> None:
         for name, prepare in list(followed.prepare.items()):
             try:
                 prepare()
             except (CodesumError, OSError) as error:
                 # The next call reports it to its caller.
                 _log.info("%s: %s was not prepared: %s", name, followed.root, error)
-            for tell in self._listeners:
-                tell(name, changed)
 
     def _drop(self, followed: _FollowedTree, watch: TreeWatch | None, error: Exception) -> None:
         """End a watch. A tree that is gone may come back, and is followed again with the next question; for another

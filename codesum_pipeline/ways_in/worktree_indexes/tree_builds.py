@@ -57,23 +57,19 @@ _READ_WHILE_ONE_IS_MADE = 100
 
 def carried_tables(ws: Workspace, scan: FolderScan, overlays: Path) -> MemoryTables:
     """The tables that an overlay of these files begins with; `overlays` is the folder of the repository's overlays."""
-    blobs_of_tree = _blobs(scan)
-    # The overlay with most of the wanted files unchanged.
+    wanted = _blobs(scan)
     nearest: tuple[int, str, Mapping[str, str]] = (0, "", {})
     for folder in kept_overlays(overlays):
         # One that read the base's tables keeps none, and another process may delete one now.
         with suppress(OSError, ValueError):
             blobs = json.loads((folder / _FILES).read_bytes())
-            nearest = max(
-                nearest, (len(blobs_of_tree.items() & blobs.items()), folder.name, blobs), key=itemgetter(0, 1)
-            )
-    shared, nearest_name, kept_blobs = nearest
+            nearest = max(nearest, (len(wanted.items() & blobs.items()), folder.name, blobs), key=itemgetter(0, 1))
+    count, name, blobs = nearest
+    kept = _read_all(overlays / name) if count else {}
+    edited = pa.array(sorted(wanted.keys() - (blobs if kept else {})), pa.string())
     tables = MemoryTables(overlays)
-    kept_tables = _read_all(overlays / nearest_name) if shared else {}
-    kept_blobs = kept_blobs if kept_tables else {}
-    edited = pa.array(sorted(blobs_of_tree.keys() - kept_blobs), pa.string())
     for name in (*_PARSED, *_MADE):
-        parts = [kept_tables[name]] if kept_tables else []
+        parts = [kept[name]] if kept else []
         parts += [*_rows_of(ws.tables, name, ws.key, edited)] if name in _MADE and len(edited) else []
         if parts:
             # The note of `file_facts` names the tables that it belongs to.

@@ -3,7 +3,6 @@
 How rare a word is among twenty documents says nothing: by that, an edited function would come behind all others.
 """
 
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from codesum_pipeline.indexes.file_formats.bm25 import Bm25Index, rarity_of
 from codesum_pipeline.indexes.file_formats.stored_zip import Array
 from codesum_pipeline.indexes.file_formats.version_folder import Lane
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.ways_in.worktree_indexes.recently_used import RecentlyUsed
 
 # The levels of documents, and passages.
 _KINDS = len(LEVELS) + 1
@@ -69,17 +69,10 @@ class RescaledIndexes:
     """
 
     def __init__(self) -> None:
-        self._known: dict[Path, PublishedIndex] = {}
-        self._lock = threading.Lock()
+        self._known: RecentlyUsed[PublishedIndex] = RecentlyUsed()
 
     def rescale(self, folder: Path, base: PublishedIndex, small: PublishedIndex) -> PublishedIndex:
         """The small index of a folder with the base's rarity of words: the remembered one, if there is one."""
-        with self._lock:
-            known = self._known.pop(folder, None)
-        if known is None:
-            known = with_rarity_of(base, small)
-        with self._lock:
-            while len(self._known) >= _MOST_KEPT:
-                del self._known[next(iter(self._known))]
-            self._known[folder] = known
-        return known
+        found = self._known.find(folder) or with_rarity_of(base, small)
+        self._known.keep(folder, found, most=_MOST_KEPT)
+        return found

@@ -17,9 +17,8 @@ from starlette.routing import Route
 from codesum_pipeline.ways_in.http_serving.access_tokens import TokenSource
 from codesum_pipeline.ways_in.http_serving.audit_log import Auditor
 from codesum_pipeline.ways_in.http_serving.gate import TokenGate
-from codesum_pipeline.ways_in.mcp.mcp_server import ResourceEvents
 from codesum_pipeline_tests.support.serving import served
-from codesum_pipeline_tests.ways_in.access.asking import HEADERS, SECRET, catalogue_of, mcp, pages, tokens_of_a
+from codesum_pipeline_tests.ways_in.access.asking import HEADERS, SECRET, mcp, pages
 from codesum_pipeline_tests.ways_in.access.homes import KEY_OF_B, Homes
 
 OTHER = "the-token-of-somebody-else"
@@ -169,22 +168,3 @@ def test_a_server_whose_file_has_no_token_asks_for_one(homes: Homes, tmp_path: P
     assert source.tokens == ()
     with pages(homes.both, source) as site, mcp(homes.both, source) as tools:
         assert (site.get("/").status_code, tools.post("/mcp").status_code) == (401, 401)
-
-
-def test_edits_of_a_repository_that_a_token_does_not_open_are_told_to_nobody(homes: Homes) -> None:
-    (token,) = tokens_of_a().tokens
-    events = ResourceEvents(catalogue_of(homes.both).held_by(token.name, token.scope), Path("/"))
-
-    async def heard() -> list[str]:
-        changed: list[str] = []
-        forget = events.subscribe(lambda event: changed.append(str(event)))
-        events._changed(KEY_OF_B, frozenset({"numbatpath/pay.py"}))
-        events._changed("till", frozenset({"till/pay.py"}))
-        while len(changed) < 2:
-            await anyio.sleep(0.01)
-        forget()
-        return changed
-
-    changed = anyio.run(heard)
-
-    assert len(changed) == 2 and all("codesum://till/" in each for each in changed), changed

@@ -1,16 +1,13 @@
 """Who imports a file from where it was before it was moved, by the real tool over real repositories."""
 
 from pathlib import Path
-from time import process_time
 
 import pytest
 
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.ways_in.agent_tools import old_places
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.agent_tools.impact_page import ImpactPage
-from codesum_pipeline.ways_in.agent_tools.old_places import ModuleName, imports_in
 from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
@@ -60,16 +57,12 @@ def reached(page: ImpactPage, repo: str = "shop") -> set[str]:
     return {row.id for row in (*page.tests, *page.reached) if row.repo == repo}
 
 
-@pytest.mark.parametrize("when", ["in the tree", "committed", "committed and indexed"])
-def test_who_imports_a_file_from_its_old_place_is_at_risk(shop: MovedShop, when: str) -> None:
+@pytest.mark.parametrize("is_committed", [False, True], ids=["in the tree", "committed"])
+def test_who_imports_a_file_from_its_old_place_is_at_risk(shop: MovedShop, is_committed: bool) -> None:
     shop.repo.git("mv", "shop/money.py", "shop/cash.py")
-    if when == "in the tree":
-        page = shop.ask(shop.repo.path)
-    else:
+    if is_committed:
         shop.repo.commit({})
-        if when == "committed and indexed":
-            shop.build(shop.repo)
-        page = shop.ask(asked="main~1..main")
+    page = shop.ask(asked="main~1..main") if is_committed else shop.ask(shop.repo.path)
 
     (change,) = page.changes
     assert (change.moved_from, change.left_count, change.test_user_count) == ("shop/money.py", 4, 2)
@@ -77,20 +70,6 @@ def test_who_imports_a_file_from_its_old_place_is_at_risk(shop: MovedShop, when:
     assert reached(page) == PYTHON
     assert reached(page, "app") == {"app.py::total"}
     assert [row.title for row in page.tests] == ["test_cents"]
-
-
-def test_who_imports_a_definition_from_its_old_file_is_at_risk_once_the_move_is_indexed(shop: MovedShop) -> None:
-    money = FILES["shop/money.py"]
-    shop.repo.commit({"shop/money.py": f"{money}\n\ndef whole(amount):\n    found = int(amount)\n    return found\n"})
-    shop.repo.commit(
-        {"shop/money.py": "def whole(amount):\n    found = int(amount)\n    return found\n", "shop/rounding.py": money}
-    )
-    shop.build(shop.repo)
-    page = shop.ask(asked="main~1..main")
-
-    (change,) = (each for each in page.changes if each.moved_from)
-    assert (change.id, change.left_count) == ("shop/rounding.py::round_cents", 2)
-    assert {"shop/bill.py::bill", "tests/test_money.py::test_cents"} <= reached(page)
 
 
 def test_a_relative_import_is_of_the_old_place_too(shop: MovedShop) -> None:
@@ -122,50 +101,3 @@ def test_who_imports_it_from_its_new_place_is_no_risk(shop: MovedShop, written: 
     shop.repo.write({"shop/bill.py": FILES["shop/bill.py"].replace("from shop import (\n    money,\n)", written)})
 
     assert reached(shop.ask(shop.repo.path)) == {"tests/test_money.py", "tests/test_money.py::test_cents"}
-
-
-@pytest.mark.parametrize(
-    ("statement", "path", "is_meant"),
-    [
-        ("import shop.money as m", "a.py", True),
-        ("from .money import money", "shop/bill.py", True),
-        ("from ..money import x", "shop/tills/bill.py", True),
-        ("from .cash import money", "shop/bill.py", False),
-        ("from .money import x", "till/bill.py", False),
-        ("from till import money", "till/bill.py", False),
-        ("const m = require('../shop/money.js')", "till/bill.js", True),
-        ("const money = require('./cash')", "shop/bill.js", False),
-        ("patch('shop.money.round_cents')", "tests/test_bill.py", True),
-        ("use crate::shop::{money, other};", "till/bill.rs", True),
-        ("use crate::till::money;", "till/bill.rs", False),
-    ],
-)
-def test_an_import_means_a_module_by_its_folder(statement: str, path: str, is_meant: bool) -> None:
-    assert ModuleName.of("shop/money.py").is_imported(statement, path) is is_meant
-
-
-@pytest.mark.parametrize(("last", "is_meant"), [("money", True), ("cash", False)])
-def test_an_import_of_many_names_from_a_long_module_is_read_once(last: str, is_meant: bool) -> None:
-    statement = f"from {'.'.join(['a'] * 20_000)}.shop import {', '.join(['b'] * 20_000)}, {last}"
-    started = process_time()
-
-    assert ModuleName.of("shop/money.py").is_imported(statement, "till/bill.py") is is_meant
-    assert process_time() - started < 5
-
-
-@pytest.mark.parametrize(("names", "is_whole"), [(58, True), (59, False)], ids=["60 lines", "61 lines"])
-def test_an_import_of_more_lines_than_a_limit_is_cut(names: int, is_whole: bool) -> None:
-    text = "from shop import (\n" + "    other,\n" * names + "    money)\n"
-    (statement,) = imports_in(text, "#")
-
-    assert ModuleName.of("shop/money.py").is_imported(statement, "till/bill.py") is is_whole
-
-
-@pytest.mark.parametrize(("most", "count"), [(5, 2), (1, 1)], ids=["all files", "one file"])
-def test_of_more_files_than_a_limit_no_more_are_read(
-    shop: MovedShop, monkeypatch: pytest.MonkeyPatch, most: int, count: int
-) -> None:
-    monkeypatch.setattr(old_places, "_MOST_FILES", most)
-    shop.repo.git("mv", "shop/money.py", "shop/cash.py")
-
-    assert len(reached(shop.ask(shop.repo.path)) & {"shop/bill.py", "tests/test_money.py"}) == count

@@ -7,20 +7,14 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.ways_in.agent_tools import (
-    footprints,
-    kept_away,
-    python_imports,
-    replaced_definitions,
-    replaced_names,
-)
+from codesum_pipeline.ways_in.agent_tools import kept_away, python_modules, replaced_definitions
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.agent_tools.impact_page import ImpactPage, KeptAwayTests
 from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
 from codesum_pipeline.ways_in.cli.impact_markdown import impact_markdown
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
-from codesum_pipeline_tests.support.mocked_shop import HEAD, KEPT_AWAY, REACHED, SHOP
+from codesum_pipeline_tests.support.mocked_shop import HEAD, KEPT_AWAY, NOT_READ, REACHED, SHOP
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.support.still_run_shop import STILL_RUN
 
@@ -30,7 +24,7 @@ Ask = Callable[..., ImpactPage]
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder: Path = tmp_path_factory.mktemp("mocked")
-    codes = {**KEPT_AWAY, **REACHED, **STILL_RUN}
+    codes = {**KEPT_AWAY, **REACHED, **NOT_READ, **STILL_RUN}
     tests = {f"tests/test_{name}.py": f"{HEAD}\n{textwrap.dedent(code)}" for name, code in codes.items()}
     repo = GitRepo.create(folder / "shop", {**SHOP, **tests})
     build(workspace_of(open_home(folder / "home"), RepositoryEntry("shop", str(repo.path))))
@@ -107,93 +101,40 @@ def test_of_two_versions_they_are_listed_apart_too(home: Path, page: ImpactPage)
 
 
 @pytest.mark.parametrize(
-    ("limit", "most", "is_told"),
+    ("where", "limit", "enough", "few"),
     [
-        ("MOST_SETS", 1000, False),
-        ("MOST_SETS", 3, True),
-        ("MOST_WALKED", 100_000, False),
-        ("MOST_WALKED", 50, True),
+        (kept_away, "MOST_SETS", 1000, 3),
+        (kept_away, "MOST_WALKED", 100_000, 50),
+        (python_modules, "MOST_PARSED", 1000, 3),
+        (replaced_definitions, "MOST_KEPT", 500, 5),
     ],
-    ids=["all sets", "few sets", "all that is reached", "little that is reached"],
+    ids=["sets of names", "what is reached", "files", "pairs of a function and what it replaces"],
 )
-def test_of_more_sets_of_names_than_a_limit_the_tests_are_named(
-    home: Path, page: ImpactPage, monkeypatch: pytest.MonkeyPatch, limit: str, most: int, is_told: bool
+def test_beyond_a_limit_tests_are_named_as_if_they_replaced_nothing(
+    home: Path, page: ImpactPage, monkeypatch: pytest.MonkeyPatch, where: object, limit: str, enough: int, few: int
 ) -> None:
-    monkeypatch.setattr(kept_away, limit, most)
+    monkeypatch.setattr(where, limit, enough)
+    assert asked(home).kept_away == page.kept_away
+    monkeypatch.setattr(where, limit, few)
     found = asked(home)
 
-    assert any("more sets of names than were followed" in note for note in found.notes) == is_told
-    assert (len(found.kept_away) < len(page.kept_away)) == is_told
-    assert len(found.tests) + len(found.kept_away) == len(page.tests) + len(page.kept_away)
-
-
-def test_as_many_walks_as_the_limit_are_not_told(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    budgets: list[kept_away.WalkBudget] = []
-
-    class Seen(kept_away.WalkBudget):
-        def __post_init__(self) -> None:
-            budgets.append(self)
-
-    monkeypatch.setattr(footprints, "WalkBudget", Seen)
-    asked(home)
-    told = []
-    for fewer in (0, 1):
-        monkeypatch.setattr(kept_away, "MOST_SETS", budgets[0].walks - fewer)
-        told.append(any("more sets of names" in note for note in asked(home).notes))
-
-    assert [budgets[0].walks > 1, *told] == [True, False, True]
-
-
-@pytest.mark.parametrize(("most", "is_told"), [(1000, False), (3, True)], ids=["all files", "few files"])
-def test_of_more_files_than_a_limit_the_tests_are_named(
-    home: Path, page: ImpactPage, monkeypatch: pytest.MonkeyPatch, most: int, is_told: bool
-) -> None:
-    monkeypatch.setattr(python_imports, "MOST_PARSED", most)
-    monkeypatch.setattr(kept_away, "MOST_PARSED", most)
-    found = asked(home)
-
-    assert any("was looked for in the first 3 files" in note for note in found.notes) == is_told
-    assert (len(found.kept_away) < len(page.kept_away)) == is_told
-
-
-@pytest.mark.parametrize(
-    ("where", "limit", "most", "told"),
-    [
-        (replaced_names, "MOST_LOOKS", 4, ""),
-        (replaced_names, "MOST_LOOKS", 0, "would take too long: their tests are named"),
-        (replaced_definitions, "MOST_KEPT", 500, ""),
-        (
-            replaced_definitions,
-            "MOST_KEPT",
-            5,
-            "replace more than was kept (5 pairs of a function and what it replaces)",
-        ),
-    ],
-    ids=["usual files", "costly files", "usual pairs", "few pairs"],
-)
-def test_what_would_cost_too_much_is_told_and_its_tests_are_named(
-    home: Path, page: ImpactPage, monkeypatch: pytest.MonkeyPatch, where: object, limit: str, most: int, told: str
-) -> None:
-    monkeypatch.setattr(where, limit, most)
-    found = asked(home)
-
-    assert ([note for note in found.notes if told in note] != page.notes) == bool(told)
-    assert (len(found.kept_away) < len(page.kept_away)) == bool(told)
+    assert [note for note in found.notes if "replace was followed in part" in note]
+    assert len(found.kept_away) < len(page.kept_away)
     assert len(found.tests) + len(found.kept_away) == len(page.tests) + len(page.kept_away)
 
 
 @pytest.mark.parametrize(("longest", "is_read"), [(19, True), (18, False)], ids=["at the limit", "above it"])
 def test_a_source_is_parsed_up_to_a_length(monkeypatch: pytest.MonkeyPatch, longest: int, is_read: bool) -> None:
-    monkeypatch.setattr(python_imports, "LONGEST_SOURCE", longest)
+    monkeypatch.setattr(python_modules, "LONGEST_SOURCE", longest)
 
-    assert (python_imports.parse_python("x = 1\nlonger = 9\n# ") is not None) == is_read
+    assert (python_modules.parse_python("x = 1\nlonger = 9\n# ") is not None) == is_read
 
 
 @pytest.mark.parametrize("text", ["(" * 100_000, "-" * 100_000 + "1", "def f(:", "\0", "a" + ".b" * 100_000])
 def test_what_cannot_be_parsed_replaces_nothing(text: str) -> None:
-    assert python_imports.parse_python(text) is None
+    assert python_modules.parse_python(text) is None
 
 
-@pytest.mark.parametrize("name", [*REACHED, *STILL_RUN])
+@pytest.mark.parametrize("name", [*REACHED, *NOT_READ, *STILL_RUN])
 def test_a_test_that_still_runs_it_is_named(page: ImpactPage, name: str) -> None:
     assert (name in files(page.tests), name in files(page.kept_away)) == (True, False)

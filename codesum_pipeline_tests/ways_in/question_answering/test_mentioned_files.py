@@ -6,8 +6,8 @@ import pytest
 
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.overview_tool import OverviewArguments, overview
-from codesum_pipeline.ways_in.question_answering.citations import FileRef, FileStanding, ProgramStart, RepositoryFiles
-from codesum_pipeline.ways_in.question_answering.mentioned_files import count_mentions, files_started, rank_mentioned
+from codesum_pipeline.ways_in.question_answering.citations import FileRef, FileStanding, RepositoryFiles
+from codesum_pipeline.ways_in.question_answering.mentioned_files import count_mentions, rank_mentioned
 from codesum_pipeline.ways_in.question_answering.synthesis import MAX_FILES
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.ways_in.question_answering.test_grounding import gathered, sources_of
@@ -42,14 +42,12 @@ def test_of_files_mentioned_as_often_the_more_important_comes_first_and_no_alpha
     ]
 
 
-def test_of_as_important_ones_entry_points_then_what_fits_then_what_defines_more_comes_first() -> None:
-    files = known("aa.py", "bb.py", "cc.py", "dd.py") | {ref("ee.py"): FileStanding(0.5, definitions=9)}
+def test_of_as_important_ones_what_fits_then_what_defines_more_comes_first() -> None:
+    files = known("aa.py", "bb.py", "cc.py") | {ref("ee.py"): FileStanding(0.5, definitions=9)}
 
-    found = rank_mentioned(
-        "aa.py bb.py cc.py dd.py ee.py", files, fitting=[ref("cc.py"), ref("bb.py")], starts=[ref("dd.py")]
-    )
+    found = rank_mentioned("aa.py bb.py cc.py ee.py", files, fitting=[ref("cc.py"), ref("bb.py")])
 
-    assert paths(found) == ["dd.py", "cc.py", "bb.py", "ee.py", "aa.py"]
+    assert paths(found) == ["cc.py", "bb.py", "ee.py", "aa.py"]
 
 
 def test_files_that_tie_in_everything_are_in_an_order_that_is_no_alphabet_and_the_same_in_each_run() -> None:
@@ -103,38 +101,17 @@ def test_the_rows_of_lists_mention_a_file_once_together() -> None:
     assert count_mentions(rows, known("a.py", "b.py")) == {ref("a.py"): 2, ref("b.py"): 1}
 
 
-@pytest.mark.parametrize(
-    ("said_in", "target", "started"),
-    [
-        ("pyproject.toml", "pkg.cli:main", ["src/pkg/cli.py"]),
-        ("package.json", "./index.js", ["index.js"]),
-        ("package.json", "node ./tools/serve.js", ["tools/serve.js"]),
-        ("parts/one/package.json", "./lib/start.js", ["parts/one/lib/start.js"]),
-        ("src/pkg/cli.py", "", ["src/pkg/cli.py"]),
-        ("Dockerfile", "", []),
-        ("pyproject.toml", "gone.away:main", []),
-    ],
-)
-def test_a_program_starts_in_the_file_that_a_manifest_leads_to_or_that_says_so(
-    said_in: str, target: str, started: list[str]
-) -> None:
-    files = known("src/pkg/cli.py", "index.js", "tools/serve.js", "parts/one/lib/start.js", "pyproject.toml")
-
-    assert sorted(paths([*files_started([ProgramStart(ref(said_in), target)], files)])) == started
-
-
 PLUGIN = "def {name}_load(x):\n    return x\n"
 ENGINE = "class Engine:\n" + "".join(f"    def step_{n}(self, x):\n        return x\n\n" for n in range(9))
 
 
 @pytest.fixture(scope="module")
 def tied(tmp_path_factory: pytest.TempPathFactory) -> RepositoryFiles:
-    """Thirty files alike, an engine, a program's start, and a bundle of them: nothing uses anything."""
+    """Thirty files alike, an engine, and a bundle of them: nothing uses anything."""
     folder = tmp_path_factory.mktemp("tied")
     files = {
         **{f"parts/part_{n:02}.py": PLUGIN.format(name=f"part{n}") for n in range(30)},
         "parts/zz_engine.py": ENGINE,
-        "parts/zz_start.py": "def go(x):\n    return x\n\n\nif __name__ == '__main__':\n    print(1)\n",
         "dist/all.js": "function aa(x) { return bb(x); }\nfunction bb(x) { return x; }\n" * 3,
     }
     return sources_of(folder, GitRepo.create(folder / "repository", files))
@@ -145,12 +122,12 @@ def overview_of(sources: RepositoryFiles) -> str:
     return overview(call, OverviewArguments(repo="many", limit=100, tokens=50_000)).text()
 
 
-def test_thirty_files_that_tie_do_not_hide_the_engine_nor_where_it_starts(tied: RepositoryFiles) -> None:
+def test_thirty_files_that_tie_do_not_hide_the_engine(tied: RepositoryFiles) -> None:
     shown = gathered(tied, overview_of(tied)).files
 
-    assert set(shown[:2]) == {"parts/zz_engine.py", "parts/zz_start.py"}
+    assert shown[0] == "parts/zz_engine.py"
     assert len(shown) == MAX_FILES
-    assert list(shown[2:]) != ["parts/part_00.py", "parts/part_01.py", "parts/part_02.py"]
+    assert list(shown[1:4]) != ["parts/part_00.py", "parts/part_01.py", "parts/part_02.py"]
     assert "dist/all.js" not in shown
 
 

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
-from codesum_pipeline.ways_in.agent_tools.remembered import ComparedTree, ComparedTrees
+from codesum_pipeline.ways_in.agent_tools.compared_trees import ComparedTree, ComparedTrees
 from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
 from codesum_pipeline.ways_in.worktree_indexes.opening import TreeIndex
 
