@@ -44,10 +44,11 @@ class EncodingEvidence(StrEnum):
     SETTING = "setting"
     DECLARATION = "declaration"
     CONTENT = "content"
-    ATTRIBUTES = ".gitattributes"
-    EDITOR = ".editorconfig"
     GUESS = "guess"
     UNKNOWN = "unknown"
+    # In tables of earlier versions.
+    ATTRIBUTES = ".gitattributes"
+    EDITOR = ".editorconfig"
 
 
 class FileEncoding(Struct, frozen=True):
@@ -87,12 +88,8 @@ class SourceFile(Struct, frozen=True):
 
     @property
     def is_declared_elsewhere(self) -> bool:
-        """Whether a setting, or another file, says what this one is read as: its other versions, too."""
-        return self.encoding_evidence in (
-            EncodingEvidence.SETTING,
-            EncodingEvidence.ATTRIBUTES,
-            EncodingEvidence.EDITOR,
-        )
+        """Whether a setting says what this file is read as: its other versions, too."""
+        return self.encoding_evidence is EncodingEvidence.SETTING
 
     @property
     def read_as(self) -> FileEncoding | None:
