@@ -288,12 +288,11 @@ def last_line(complaint: bytes) -> str:
 
 
 class BlobReader:
-    """Reads blobs, or objects of another `kind`, of one repository through one long-lived `git cat-file --batch`, which
-    begins with the first of them."""
+    """Reads blobs of one repository through one long-lived `git cat-file --batch`, which begins with the first of
+    them."""
 
-    def __init__(self, git_dir: Path, *, kind: str = "blob") -> None:
+    def __init__(self, git_dir: Path) -> None:
         self._git_dir = git_dir
-        self._kind = kind.encode()
         self._waiting: deque[str] = deque()
 
     def __enter__(self) -> Self:
@@ -366,7 +365,7 @@ class BlobReader:
         data = stdout.read(int(header[2]))
         if stdout.read(1) != b"\n":
             raise self._broken(blob)
-        return data if header[1] == self._kind else None
+        return data if header[1] == b"blob" else None
 
     def _broken(self, blob: str = "") -> RepositoryUnavailable:
         self._waiting.clear()
