@@ -91,7 +91,7 @@ def test_only_long_lines_throughout_are_minified(text: str, language: str, expec
             b"\0\1",
             ContentDecision("text", SkipReason.BINARY, problem="a NUL byte in the first 8000 bytes"),
         ),
-        ("a.py", b"\x81", ContentDecision("python", SkipReason.NOT_TEXT, problem="of an unknown encoding")),
+        ("a.py", b"\xfc", ContentDecision("python", SkipReason.NOT_TEXT, problem="of an unknown encoding")),
         (
             "a.c",
             b"int f;  // gr\xf6\xdfer\n",

@@ -22,7 +22,7 @@ MakeWorkspace = Callable[..., Workspace]
 FILES: dict[str, str | bytes] = {
     "README.md": "# Project\n",
     "src/a.py": "x = 1\n",
-    "src/b.py": b"\x81",
+    "src/b.py": b"\xfc",
     "src/c_pb2.py": "x = 1\n",
     "src/d.py": "# @generated\n",
     "src/data.bin": b"\0\1",

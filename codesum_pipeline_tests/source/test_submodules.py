@@ -98,6 +98,16 @@ def test_one_whose_folder_is_gone_is_read_from_what_the_clone_keeps_of_it(repo, 
     assert "third/lib/l.py" in indexed(ws)
 
 
+def test_a_clone_that_lacks_a_file_has_its_submodules_all_the_same(repo, make_source_workspace):
+    repo.commit({"b.py": "b = 1\n"})
+    blob = repo.git("rev-parse", "HEAD:b.py").strip()
+    (repo.path / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    ws = make_source_workspace(repo.path, submodules=True)
+
+    assert [failure.item for failure in take_snapshot(ws).failures] == ["b.py"]
+    assert {"a.py", "third/lib/l.py"} <= indexed(ws)
+
+
 def test_switching_it_off_again_leaves_out_what_was_indexed(repo, make_source_workspace):
     take_snapshot(make_source_workspace(repo.path, submodules=True))
     ws = make_source_workspace(repo.path)

@@ -37,7 +37,7 @@ from codesum_pipeline.source.files.path_rules import RULES_VERSION, PathRules, r
 from codesum_pipeline.source.git.git import BlobReader
 from codesum_pipeline.source.git.mirror import Head, Mirror
 from codesum_pipeline.source.git.remote import way_out
-from codesum_pipeline.source.git.trees import MOST_ENTRIES, read_tree, tree_of_commit
+from codesum_pipeline.source.git.trees import FOLDER_MODE, MOST_ENTRIES, read_tree, tree_of_commit
 from codesum_pipeline.source.masking.secrets import mask_secrets
 
 _PROGRESS_EVERY = 200
@@ -322,7 +322,8 @@ def _read_rows(scan: _Scan, unread: list[_TreeEntry], *, to_mend: str, progress:
             if done % _PROGRESS_EVERY == 0:
                 progress("reading files", done, len(unread))
             if data is None:
-                why = f"unreadable: object {entry.blob} is missing, or cannot be read: {to_mend}"
+                what = "folder" if entry.mode == FOLDER_MODE else "object"
+                why = f"unreadable: {what} {entry.blob} is missing, or cannot be read: {to_mend}"
                 guard.add([Failure(entry.path, why)])
                 continue
             rows = []

@@ -288,11 +288,12 @@ def last_line(complaint: bytes) -> str:
 
 
 class BlobReader:
-    """Reads blobs of one repository through one long-lived `git cat-file --batch`, which begins with the first of
-    them."""
+    """Reads blobs, or objects of another `kind`, of one repository through one long-lived `git cat-file --batch`, which
+    begins with the first of them."""
 
-    def __init__(self, git_dir: Path) -> None:
+    def __init__(self, git_dir: Path, *, kind: str = "blob") -> None:
         self._git_dir = git_dir
+        self._kind = kind.encode()
         self._waiting: deque[str] = deque()
 
     def __enter__(self) -> Self:
@@ -365,7 +366,7 @@ class BlobReader:
         data = stdout.read(int(header[2]))
         if stdout.read(1) != b"\n":
             raise self._broken(blob)
-        return data if header[1] == b"blob" else None
+        return data if header[1] == self._kind else None
 
     def _broken(self, blob: str = "") -> RepositoryUnavailable:
         self._waiting.clear()

@@ -24,6 +24,7 @@ from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.source.git.folder_commits import LeftOut, scan_folder
 from codesum_pipeline.source.git.git import GitResult, find_object_id, run_git
 from codesum_pipeline.source.git.git_addresses import shown_location
+from codesum_pipeline.source.git.incomplete import copy_what_is_there, survey_commit
 from codesum_pipeline.source.git.locations import is_url
 from codesum_pipeline.source.git.remote import (
     ONE_COMMIT,
@@ -120,7 +121,7 @@ class Mirror(Struct, frozen=True):
             if finished.status != 0 and self._drop_dead_locks():
                 finished = self._fetch_or_less(entry, refspec, depth=depth)
             if finished.status != 0:
-                raise cannot_fetch(entry, finished, commit=remote.commit, git_dir=self.git_dir)
+                return self._copy_what_is_there(entry, remote.commit, finished)
             self._tidy()
         commit = self.resolve(ours)
         if commit is None:
@@ -144,12 +145,25 @@ class Mirror(Struct, frozen=True):
             depth = WHOLE_HISTORY if shallow_commits(self.git_dir) else ()
             finished = self._fetch_or_less(entry, every, depth=depth)
             if finished.status != 0:
-                raise cannot_fetch(entry, finished, commit=ref, git_dir=self.git_dir)
+                return self._copy_what_is_there(entry, ref, finished)
             commit = self.resolve(ref)
         if commit is None:
             raise missing_ref(entry, timeout_s=self.timeout_s)
         self._drop_dead_locks()
         self.run_git("update-ref", our_ref(entry), commit)
+        return Head(commit, _label(entry))
+
+    def _copy_what_is_there(self, entry: RepositoryEntry, commit: str, finished: GitResult) -> Head:
+        """A commit of which a local repository lacks objects, without these; raises the error of a fetch that failed
+        for another reason."""
+        found, source = None, source_git_dir(Path(entry.location))
+        if not is_url(entry.location):
+            found = survey_commit(commit, git_dir=source, timeout_s=self.timeout_s)
+        if found is None or not found.lacking or not found.has_files:
+            lacking = found.lacking if found else ()
+            raise cannot_fetch(entry, finished, commit=commit, git_dir=self.git_dir, lacking=lacking)
+        copy_what_is_there(found, source, self.git_dir)
+        self._tidy()
         return Head(commit, _label(entry))
 
     def _held(self, entry: RepositoryEntry) -> Head:

@@ -207,8 +207,14 @@ def shallow_commits(git_dir: Path) -> set[str]:
     return set(file.read_text(encoding="ascii").split()) if file.exists() else set()
 
 
-def cannot_fetch(entry: RepositoryEntry, finished: GitResult, *, commit: str, git_dir: Path) -> RepositoryUnavailable:
-    """Why a commit of an entry did not come, and the way out."""
+def cannot_fetch(
+    entry: RepositoryEntry, finished: GitResult, *, commit: str, git_dir: Path, lacking: Sequence[str] = ()
+) -> RepositoryUnavailable:
+    """Why a commit of an entry did not come, and the way out. `lacking` are objects that a local repository lacks."""
+    if lacking:
+        more = f" and {len(lacking) - 1:,} more" if len(lacking) > 1 else ""
+        why = f"commit {commit[:12]} needs object {lacking[0]}{more}, which it does not have: {way_out(entry)}"
+        return ObjectsMissing(f"{describe_entry(entry)} cannot be fetched: {why}")
     if not is_url(entry.location) and b"not our ref " + commit.encode() in finished.complaints:
         why = f"it does not have commit {commit[:12]}: {way_out(entry)}"
         return ObjectsMissing(f"{describe_entry(entry)} cannot be fetched: {why}")
@@ -238,7 +244,4 @@ def way_out(entry: RepositoryEntry) -> str:
     """What a person can do about a repository that lacks objects."""
     if is_url(entry.location):
         return "run `git fsck` there, or index another clone"
-    return (
-        f"run `git -C {entry.location} fetch --refetch --no-filter origin`, or index its URL, or the folder as it is "
-        "(--worktree)"
-    )
+    return f"run `git -C {entry.location} fetch --refetch --no-filter origin`, or index its URL instead"

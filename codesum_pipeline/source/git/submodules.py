@@ -28,6 +28,7 @@ from codesum_pipeline.foundation.data_model.progress import Progress, no_progres
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.source.git.git import run_git, try_git
 from codesum_pipeline.source.git.git_addresses import GitAddress, shown_location, take_apart
+from codesum_pipeline.source.git.incomplete import copy_objects
 from codesum_pipeline.source.git.locations import is_url
 from codesum_pipeline.source.git.mirror import Mirror, our_ref
 from codesum_pipeline.source.git.remote import git_dirs, source_git_dir
@@ -251,10 +252,9 @@ class SubmoduleJoin(Struct):
                     f"{shown_location(entry.location)} does not give out commit {pin[:12]}"
                 ) from error
             tree = fetched.run_git("rev-parse", f"{pin}^{{tree}}").decode("ascii").strip()
-            ids = fetched.run_git("rev-list", "--objects", "--no-object-names", tree)
-            # Fast: it is read once.
-            fast = ("-c", "pack.window=0", "-c", "pack.compression=1")
-            fetched.run_git(*fast, "pack-objects", "-q", str(mirror.git_dir.resolve() / "objects/pack/pack"), data=ids)
+            listed = fetched.run_git("rev-list", "--objects", "--no-object-names", "--missing=print", tree)
+            ids = [each for each in listed.decode("ascii").split() if not each.startswith("?")]
+            copy_objects([tree, *ids], fetched.git_dir, mirror.git_dir)
         return tree
 
 

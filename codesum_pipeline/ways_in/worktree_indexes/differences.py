@@ -24,7 +24,7 @@ from codesum_pipeline.source.files.path_rules import PathRules, readable_path
 from codesum_pipeline.source.files.work_trees import work_tree_state
 from codesum_pipeline.source.git.folder_commits import FolderScan, StoredFile, scan_files
 from codesum_pipeline.source.git.git import run_git
-from codesum_pipeline.source.git.trees import SUBMODULE_MODE, SYMLINK_MODE, read_tree, tree_of_commit
+from codesum_pipeline.source.git.trees import FOLDER_MODE, SUBMODULE_MODE, SYMLINK_MODE, read_tree, tree_of_commit
 
 _TIMEOUT_S = 20.0
 # The tag of files that are not checked out; tags of files assumed to be unchanged are small letters.
@@ -148,7 +148,9 @@ def _files_of_commit(mirror: Path, commit: str) -> Mapping[bytes, StoredFile]:
 def _files_of_tree(mirror: Path, tree: str) -> Mapping[bytes, StoredFile]:
     """The files of a commit or tree. They never change, so the last few lists are kept as long as the process runs."""
     files = read_tree(tree, git_dir=mirror, timeout_s=_TIMEOUT_S)
-    return {file.path: StoredFile(file.mode, file.blob) for file in files if file.mode != SUBMODULE_MODE}
+    return {
+        file.path: StoredFile(file.mode, file.blob) for file in files if file.mode not in (SUBMODULE_MODE, FOLDER_MODE)
+    }
 
 
 def _is_below(path: bytes, folders: Collection[bytes]) -> bool:

@@ -284,6 +284,26 @@ def test_a_location_that_git_must_not_be_given_is_refused(codesum, tmp_path: Pat
     assert not (tmp_path / "marker").exists()
 
 
+def test_a_clone_that_lacks_an_object_is_indexed_without_its_file_and_mended_by_the_next_build(
+    git_repo, codesum, tmp_path: Path
+) -> None:
+    repo, home = git_repo({"a.py": SOUND, "lib/b.py": SOUND + b"# b\n"}, name="shop"), tmp_path / "home"
+    id_ = repo.git("rev-parse", "HEAD:lib/b.py").strip()
+    file = repo.path / ".git/objects" / id_[:2] / id_[2:]
+    content = file.read_bytes()
+    file.unlink()
+
+    built, status = codesum(home, "index", repo.path), codesum(home, "status", "shop")
+    file.write_bytes(content)
+    mended, after = codesum(home, "index", "shop"), codesum(home, "status", "shop")
+
+    problem = f"lib/b.py (unreadable: object {id_} is missing, or cannot be read: run `git -C {repo.path} fetch"
+    assert (built.exit_code, mended.exit_code) == (0, 0), built.stderr + mended.stderr
+    assert problem in built.stderr and problem in status.stdout
+    assert "1 file indexed" in built.stdout and "2 files indexed" in mended.stdout
+    assert "lib/b.py" not in mended.stderr + after.stdout
+
+
 def test_a_clone_that_lacks_its_commit_is_refused_without_another_try(git_repo, codesum, tmp_path: Path) -> None:
     repo, home = git_repo({"a.py": SOUND}, name="shop"), tmp_path / "home"
     id_ = repo.git("rev-parse", "HEAD^{tree}").strip()
