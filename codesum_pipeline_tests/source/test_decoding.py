@@ -13,12 +13,20 @@ import pytest
 
 from codesum_pipeline.foundation.data_model.errors import SkippedFile
 from codesum_pipeline.foundation.data_model.file import EncodingEvidence, FileEncoding
-from codesum_pipeline.source.files.encodings import decode_text, known_encoding, read_other_version, read_text
+from codesum_pipeline.source.files.encodings import (
+    DeclaredEncoding,
+    decode_text,
+    known_encoding,
+    read_other_version,
+    read_text,
+)
 
 MARK, SETTING, DECLARATION, CONTENT = (
     EncodingEvidence.MARK, EncodingEvidence.SETTING, EncodingEvidence.DECLARATION, EncodingEvidence.CONTENT
 )  # fmt: skip
-GUESS, UNKNOWN = EncodingEvidence.GUESS, EncodingEvidence.UNKNOWN
+ATTRIBUTES, EDITOR, GUESS, UNKNOWN = (
+    EncodingEvidence.ATTRIBUTES, EncodingEvidence.EDITOR, EncodingEvidence.GUESS, EncodingEvidence.UNKNOWN
+)  # fmt: skip
 
 CODE = """#include <stdio.h>
 /* %s */
@@ -55,7 +63,7 @@ int open_device(struct device *dev, int flags)
             b"# coding: latin-1\n'\xfc'\n",
             "python",
             "# coding: latin-1\n'ü'\n",
-            ("cp1252", DECLARATION),
+            ("iso8859-1", DECLARATION),
             id="cookie",
         ),
         pytest.param(
@@ -64,6 +72,13 @@ int open_device(struct device *dev, int flags)
             "#!/usr/bin/python\n# vim: set fileencoding=cp1252 :\n'€'\n",
             ("cp1252", DECLARATION),
             id="cookie in the second line",
+        ),
+        pytest.param(
+            "# coding: utf-8-unix\nü".encode(),
+            "python",
+            "# coding: utf-8-unix\nü",
+            ("utf-8", DECLARATION),
+            id="utf-8-unix",
         ),
         pytest.param(
             "# encoding: windows-1251\nputs 'привет'\n".encode("cp1251"),
@@ -80,6 +95,22 @@ int open_device(struct device *dev, int flags)
             id="Emacs' line",
         ),
         pytest.param(
+            ("int f;\n// ж\n" + "int g;\n" * 500 + "/* Local Variables:\n * coding: koi8-r\n * End: */\n").encode(
+                "koi8-r"
+            ),
+            "c",
+            "int f;\n// ж\n" + "int g;\n" * 500 + "/* Local Variables:\n * coding: koi8-r\n * End: */\n",
+            ("koi8-r", DECLARATION),
+            id="Emacs' list at the end",
+        ),
+        pytest.param(
+            b"#!/usr/bin/ruby\n# frozen_string_literal: true\n# encoding: windows-1252\nx = '\xfc'\n",
+            "ruby",
+            "#!/usr/bin/ruby\n# frozen_string_literal: true\n# encoding: windows-1252\nx = 'ü'\n",
+            ("cp1252", DECLARATION),
+            id="Ruby's comment behind another one",
+        ),
+        pytest.param(
             ";; -*- Coding: koi8-r -*-\n; жук\n".encode("koi8-r"),
             "scheme",
             ";; -*- Coding: koi8-r -*-\n; жук\n",
@@ -87,32 +118,68 @@ int open_device(struct device *dev, int flags)
             id="Emacs' line in other letters",
         ),
         pytest.param(
-            '<?xml version="1.0" encoding="GBK"?>\n<a>用户</a>\n'.encode("gbk"),
+            "-module(a).\n%% coding: latin-1\n%% år är ö\n".encode("latin-1"),
+            "erlang",
+            "-module(a).\n%% coding: latin-1\n%% år är ö\n",
+            ("iso8859-1", DECLARATION),
+            id="the second line of Erlang",
+        ),
+        pytest.param(
+            "int f;\n/* š */\n/* vim: set ts=4 fenc=cp1250 : */\n".encode("cp1250"),
+            "c",
+            "int f;\n/* š */\n/* vim: set ts=4 fenc=cp1250 : */\n",
+            ("cp1250", DECLARATION),
+            id="Vim's line at the end",
+        ),
+        pytest.param(
+            '<?xml version="1.0" encoding="GBK"?>\n<a>联通</a>\n'.encode("gbk"),
             "xml",
-            '<?xml version="1.0" encoding="GBK"?>\n<a>用户</a>\n',
-            ("gb18030", DECLARATION),
-            id="what XML declares",
+            '<?xml version="1.0" encoding="GBK"?>\n<a>联通</a>\n',
+            ("gbk", DECLARATION),
+            id="what XML declares, though the bytes are UTF-8 by chance",
         ),
         pytest.param(
             '<html><meta charset="shift_jis"><p>表\n'.encode("cp932"),
             "html",
             '<html><meta charset="shift_jis"><p>表\n',
-            ("cp932", DECLARATION),
+            ("shift_jis", DECLARATION),
             id="the charset of a page",
         ),
         pytest.param(
             '<%@ page language="java" pageEncoding="GBK"%>\n<b>表</b>\n'.encode("gbk"),
             "text",
             '<%@ page language="java" pageEncoding="GBK"%>\n<b>表</b>\n',
-            ("gb18030", DECLARATION),
+            ("gbk", DECLARATION),
             id="the encoding of a page of Java",
         ),
         pytest.param(
             '<%@ page contentType="text/html; charset=big5" %>\n<b>表</b>\n'.encode("big5"),
             "text",
             '<%@ page contentType="text/html; charset=big5" %>\n<b>表</b>\n',
-            ("big5hkscs", DECLARATION),
+            ("big5", DECLARATION),
             id="the charset of a page of Java",
+        ),
+        pytest.param(
+            '@charset "windows-1252";\na{content:"“"}\n'.encode("cp1252"),
+            "css",
+            '@charset "windows-1252";\na{content:"“"}\n',
+            ("cp1252", DECLARATION),
+            id="the charset of a style sheet",
+        ),
+        pytest.param(
+            "\\documentclass{a}\n\\usepackage[latin2]{inputenc}\nŁ\n".encode("iso8859-2"),
+            "tex",
+            "\\documentclass{a}\n\\usepackage[latin2]{inputenc}\nŁ\n",
+            ("iso8859-2", DECLARATION),
+            id="the input encoding of TeX",
+        ),
+        pytest.param(b"// \x1b$BF|K\\8l\x1b(B\n", "c", "// 日本語\n", ("iso2022_jp", CONTENT), id="iso-2022-jp"),
+        pytest.param(
+            "// 장치를 열고 닫는다\n".encode("iso2022_kr"),
+            "c",
+            "// 장치를 열고 닫는다\n",
+            ("iso2022_kr", CONTENT),
+            id="iso-2022-kr",
         ),
         pytest.param(
             b"// gr\xf6\xdfer\r\n" + b"\x1a" * 3,
@@ -127,9 +194,9 @@ int open_device(struct device *dev, int flags)
         pytest.param(
             b"# coding: latin-1\na\x85b\n",
             "python",
-            "# coding: latin-1\na…b\n",
-            ("cp1252", DECLARATION),
-            id="NEL of Latin-1 is a sign of Windows",
+            "# coding: latin-1\na\x85b\n",
+            ("iso8859-1", DECLARATION),
+            id="NEL",
         ),
         pytest.param(b"", "python", "", ("utf-8", CONTENT), id="empty"),
     ],
@@ -148,6 +215,7 @@ def test_text_is_decoded_by_what_it_says(
     [
         pytest.param(b"ab\0c", "text", "binary", id="NUL"),
         pytest.param(b"x" * 9000 + b"\0", "text", "not_text", id="late NUL"),
+        pytest.param(b"\xfc\n", "text", "not_text", id="one byte says nothing"),
         pytest.param(bytes(range(0x80, 0x100)) * 2, "text", "not_text", id="no letters"),
         pytest.param(bytes(range(0x80, 0x100)) * 2, "c", "not_text", id="a program of no letters"),
         pytest.param(b"\xff\xfea", "text", "not_text", id="half a character"),
@@ -217,6 +285,7 @@ COMMENTS = [
     pytest.param("cp1252", "pages 1\u20135 \u2013 or 10 \u2014 wait\u2026", id="dashes and dots"),
     pytest.param("cp1252", "costs 100 \u20ac at Foo\u2122", id="signs of Windows"),
     pytest.param("cp1252", "\u2022 first item", id="a bullet"),
+    pytest.param("cp437", "╔══════╗ ║ menu ║ ╚══════╝ ░░░░ ──────", id="frames of DOS"),
     pytest.param("iso8859-1", "år är ö", id="Swedish with hardly a word, which could be Hebrew"),
     pytest.param("iso8859-1", "Prøver å åpne på nytt", id="Norwegian, whose letters could be Arabic ones"),
     pytest.param("cp1250", "Zwraca najdłuższą ścieżkę między węzłami", id="Polish"),
@@ -255,19 +324,28 @@ def test_what_nobody_declares_is_detected(encoding: str, comment: str) -> None:
     ("data", "text", "encoding"),
     [
         pytest.param(
-            b"int f;  // se\xf1al\n", "int f;  // señal\n", FileEncoding("cp1252", GUESS), id="a letter of Latin script"
+            b"int f;  // se\xf1al\n",
+            "int f;  // se\ufffdal\n",
+            FileEncoding("ascii", UNKNOWN, "1 byte of an unknown encoding"),
+            id="a letter that is another one in each page",
         ),
         pytest.param(
-            "int f;  // l\u00e6s\n".encode("cp850") + "// 表\n".encode("cp932") + b"// \x81\n",
-            "int f;  // l\ufffds\n// \ufffd\\\n// \ufffd\n",
-            FileEncoding("ascii", UNKNOWN, "3 bytes of an unknown encoding"),
-            id="letters of several people",
+            "int f;  // für\n".encode("cp850"),
+            "int f;  // f\ufffdr\n",
+            FileEncoding("ascii", UNKNOWN, "1 byte of an unknown encoding"),
+            id="a letter of DOS",
         ),
         pytest.param(
-            b"int f;  // \xed\xa0\xbd\xed\xb8\x80\n",
-            "int f;  // " + "\ufffd" * 6 + "\n",
-            FileEncoding("ascii", UNKNOWN, "6 bytes of an unknown encoding"),
-            id="halves of a character",
+            "int f;  // l\u00e6s \u00c6ble\n".encode("cp850"),
+            "int f;  // l\ufffds \ufffdble\n",
+            FileEncoding("ascii", UNKNOWN, "2 bytes of an unknown encoding"),
+            id="letters of DOS where Windows has quotation marks",
+        ),
+        pytest.param(
+            "int f;  // 表\n".encode("cp932"),
+            "int f;  // \ufffd\\\n",
+            FileEncoding("ascii", UNKNOWN, "1 byte of an unknown encoding"),
+            id="a character alone",
         ),
         pytest.param(
             "// größer, süß, schön\n".encode() + b"// gr\xf6\xdfer\n",
@@ -282,14 +360,26 @@ def test_what_nobody_declares_is_detected(encoding: str, comment: str) -> None:
             id="UTF-8 that was cut",
         ),
         pytest.param(
+            "/* 打开设备并返回句柄，如果失败则返回错误码 */\n// ".encode("gbk") + b"\xb4\n",
+            "/* 打开设备并返回句柄，如果失败则返回错误码 */\n// \ufffd\n",
+            FileEncoding("gb18030", GUESS, "1 byte outside of gb18030"),
+            id="GBK that was cut",
+        ),
+        pytest.param(
             b"\xef\xbb\xbf// gr\xf6\xdfer\n",
             "// größer\n",
             FileEncoding("cp1252", GUESS, "the mark of UTF-8 does not fit"),
             id="a mark that somebody else's editor left",
         ),
+        pytest.param(
+            b"int f;  // \xed\xa0\xbd\xed\xb8\x80\n",
+            "int f;  // " + "\ufffd" * 6 + "\n",
+            FileEncoding("ascii", UNKNOWN, "6 bytes of an unknown encoding"),
+            id="halves of a character",
+        ),
     ],
 )
-def test_of_what_is_read_in_part_the_rest_is_no_letter(data: bytes, text: str, encoding: FileEncoding) -> None:
+def test_what_cannot_be_read_is_no_letter(data: bytes, text: str, encoding: FileEncoding) -> None:
     found = read_text(data, "c")
 
     assert (found.text, found.encoding) == (text, encoding)
@@ -302,26 +392,42 @@ GBK = "// 用户\n".encode("gbk")
 @pytest.mark.parametrize(
     ("data", "declared", "encoding"),
     [
-        pytest.param(GBK, ["gbk", "latin1"], FileEncoding("gb18030", SETTING), id="in their order"),
-        pytest.param("// 联通".encode("gbk"), ["gbk"], FileEncoding("gb18030", SETTING), id="before valid UTF-8"),
+        pytest.param(GBK, [("gb2312", EDITOR)], FileEncoding("gb2312", EDITOR), id="what an editor is told"),
+        pytest.param(
+            GBK, [("gbk", ATTRIBUTES), ("latin1", EDITOR)], FileEncoding("gbk", ATTRIBUTES), id="in their order"
+        ),
+        pytest.param(
+            "// 用户".encode(),
+            [("latin1", EDITOR)],
+            FileEncoding("utf-8", CONTENT),
+            id="valid UTF-8 is no other encoding",
+        ),
+        pytest.param(
+            "// 联通".encode("gbk"), [("gbk", SETTING)], FileEncoding("gbk", SETTING), id="but a user's word counts"
+        ),
         pytest.param(
             "// -*- coding: latin-1 -*-\n// 用户\n".encode("gbk"),
-            ["gbk"],
-            FileEncoding("gb18030", SETTING),
+            [("gbk", SETTING)],
+            FileEncoding("gbk", SETTING),
             id="a user's word before that of the file",
         ),
         pytest.param(
-            "ü".encode("utf-8-sig"), ["latin-1"], FileEncoding("utf-8", MARK), id="a mark before a user's word"
+            "ü".encode("utf-8-sig"),
+            [("latin-1", SETTING)],
+            FileEncoding("utf-8", MARK),
+            id="a mark before a user's word",
         ),
         pytest.param(
             "// größe\n".encode("latin-1"),
-            ["klingon", "utf-8"],
-            FileEncoding(
-                "cp1252",
-                GUESS,
-                "unknown encoding 'klingon' (setting); the declared encoding 'utf-8' (setting) does not fit",
-            ),
-            id="what is unknown or does not fit is named, and the next counts",
+            [("utf-8", EDITOR)],
+            FileEncoding("cp1252", GUESS, "the declared encoding 'utf-8' (.editorconfig) does not fit"),
+            id="a declaration that does not fit is named, and the next counts",
+        ),
+        pytest.param(
+            "// größe\n".encode("latin-1"),
+            [("klingon", ATTRIBUTES), ("latin1", EDITOR)],
+            FileEncoding("iso8859-1", EDITOR, "unknown encoding 'klingon' (.gitattributes)"),
+            id="an unknown one is named",
         ),
         pytest.param(
             "# coding: ascii\n# größe\n".encode("latin-1"),
@@ -330,35 +436,49 @@ GBK = "// 用户\n".encode("gbk")
             id="a cookie that does not fit",
         ),
         pytest.param(
-            "# coding: nonsense\nü".encode(), [], FileEncoding("utf-8", CONTENT), id="valid UTF-8 needs no cookie"
+            "# coding: nonsense\nü".encode(),
+            [],
+            FileEncoding("utf-8", CONTENT, "unknown encoding 'nonsense' (declaration)"),
+            id="an unknown cookie",
         ),
         pytest.param(
             "hello\nü\n".encode("utf-16-le"),
-            ["UTF-16LE"],
-            FileEncoding("utf-16-le", SETTING),
+            [("UTF-16LE", ATTRIBUTES)],
+            FileEncoding("utf-16-le", ATTRIBUTES),
             id="utf-16 without a mark, where it is declared",
         ),
         pytest.param(
             "// größer und süß\n".encode("latin-1"),
-            ["utf-16-le"],
-            FileEncoding("cp1252", GUESS, "the declared encoding 'utf-16-le' (setting) does not fit"),
+            [("utf-16-le", SETTING), ("utf-16-be", EDITOR)],
+            FileEncoding(
+                "cp1252",
+                GUESS,
+                "the declared encoding 'utf-16-le' (setting) does not fit; "
+                "the declared encoding 'utf-16-be' (.editorconfig) does not fit",
+            ),
             id="bytes that are UTF-16 by chance",
         ),
         pytest.param(
-            b"// \x1b$BF|K\\8l\x1b(B\n",
-            ["iso2022_jp"],
-            FileEncoding("iso2022_jp", SETTING),
-            id="an encoding of seven bits",
+            "// größer\n".encode(),
+            [("utf-16", SETTING)],
+            FileEncoding("utf-8", CONTENT, "the declared encoding 'utf-16' (setting) does not fit"),
+            id="UTF-8 in a folder that is said to be in UTF-16",
+        ),
+        pytest.param(
+            b"\x93quoted\x94\n",
+            [("latin1", EDITOR)],
+            FileEncoding("cp1252", EDITOR),
+            id="the controls of Latin-1 are the signs of Windows",
         ),
         pytest.param(
             b'#define A "\x83\x5c\x87\x40"\n',
-            ["shift_jis"],
+            [("shift_jis", SETTING)],
             FileEncoding("cp932", SETTING),
             id="a character of a vendor",
         ),
         pytest.param(
             "// größe\n".encode("latin-1"),
-            ["rot13", "unicode_escape", "hex"],
+            [("rot13", SETTING), ("unicode_escape", SETTING), ("hex", SETTING)],
             FileEncoding(
                 "cp1252",
                 GUESS,
@@ -369,25 +489,34 @@ GBK = "// 用户\n".encode("gbk")
         ),
     ],
 )
-def test_what_a_setting_declares_counts_where_it_fits(data: bytes, declared: list[str], encoding: FileEncoding) -> None:
-    assert read_text(data, "python", declared).encoding == encoding
+def test_what_others_declare_counts_where_it_fits(
+    data: bytes, declared: list[tuple[str, EncodingEvidence]], encoding: FileEncoding
+) -> None:
+    found = read_text(data, "python", [DeclaredEncoding(*each) for each in declared])
+
+    assert found.encoding == encoding
 
 
 def test_no_binary_file_becomes_text_because_all_files_are_declared_to_be() -> None:
     with pytest.raises(SkippedFile, match="binary"):
-        read_text(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "text", ["latin1"])
+        read_text(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "text", [DeclaredEncoding("latin1", EDITOR)])
 
 
 @pytest.mark.parametrize(
     ("written", "name"),
     [
-        ("Latin-1", "iso8859-1"), ("ISO_8859-2", "iso8859-2"), ("windows-1251", "cp1251"), ("SJIS", "shift_jis"),
-        ("eucJP", "euc_jp"), ("ks_c_5601-1987", "euc_kr"), ("utf16", "utf-16-le"), ("UTF-16", "utf-16-le"),
-        ("utf-8-sig", "utf-8"), ("rot13", None), ("base64", None), ("idna", None), ("utf-7", None), ("", None),
-        ("../x", None), ("a\0b", None), ("klingon", None),
+        ("Latin-1", "iso8859-1"), ("iso-latin-1-unix", "iso8859-1"), ("ISO_8859-2", "iso8859-2"), ("cp-1252", "cp1252"),
+        ("windows-1251", "cp1251"), ("x-sjis", "shift_jis"), ("Windows-31J", "cp932"), ("x-gbk", "gbk"),
+        ("windows1251", "cp1251"), ("win-1251", "cp1251"), ("ms-936", "gbk"), ("iso88591", "iso8859-1"),
+        ("8859_2", "iso8859-2"), ("Latin-2", "iso8859-2"), ("latin-15", None), ("UTF-16LE-BOM", "utf-16-le"),
+        ("SJIS-win", "cp932"), ("eucJP-win", "euc_jp"), ("prefer-utf-8", "utf-8"), ("utf-8-emacs-unix", "utf-8"),
+        ("utf16", "utf-16-le"), ("utf16le", "utf-16-le"), ("u16", "utf-16-le"), ("windows-949", "cp949"),
+        ("japanese-shift-jis-dos", "cp932"), ("cyrillic-koi8", "koi8-r"), ("x-cp932", "cp932"),
+        ("eucJP", "euc_jp"), ("ks_c_5601-1987", "euc_kr"), ("utf8-dos", "utf-8"), ("UTF-16", "utf-16-le"),
+        ("rot13", None), ("base64", None), ("idna", None), ("utf-7", None), ("", None), ("../x", None), ("a\0b", None),
     ],
 )  # fmt: skip
-def test_names_of_encodings_are_those_that_python_knows(written: str, name: str | None) -> None:
+def test_names_of_encodings_are_known_as_people_write_them(written: str, name: str | None) -> None:
     assert known_encoding(written) == name
 
 

@@ -44,11 +44,10 @@ class EncodingEvidence(StrEnum):
     SETTING = "setting"
     DECLARATION = "declaration"
     CONTENT = "content"
-    GUESS = "guess"
-    UNKNOWN = "unknown"
-    # In tables of earlier versions.
     ATTRIBUTES = ".gitattributes"
     EDITOR = ".editorconfig"
+    GUESS = "guess"
+    UNKNOWN = "unknown"
 
 
 class FileEncoding(Struct, frozen=True):
@@ -88,8 +87,12 @@ class SourceFile(Struct, frozen=True):
 
     @property
     def is_declared_elsewhere(self) -> bool:
-        """Whether a setting says what this file is read as: its other versions, too."""
-        return self.encoding_evidence is EncodingEvidence.SETTING
+        """Whether a setting, or another file, says what this one is read as: its other versions, too."""
+        return self.encoding_evidence in (
+            EncodingEvidence.SETTING,
+            EncodingEvidence.ATTRIBUTES,
+            EncodingEvidence.EDITOR,
+        )
 
     @property
     def read_as(self) -> FileEncoding | None:

@@ -30,6 +30,8 @@ class Trait(StrEnum):
     CHAINS_CALL = "chains_call"  # a chain of names may be a call, without brackets
     CLASSES_ARE_CALLED = "classes_are_called"  # an object is made by calling its class
     CLASSES_ARE_TYPES = "classes_are_types"  # none is there only to nest others: that has a syntax of its own
+    DECLARED_ENCODING = "declared_encoding"  # a file's first lines may say its encoding
+    ENCODING_AMONG_DIRECTIVES = "encoding_among_directives"  # so may a later line of its first comment
     DERIVING = "deriving"  # what a type derives is written for it
     DOC_ELEMENTS = "doc_elements"  # documentation is XML: `name: text` was an element
     DOC_LISTS = "doc_lists"  # parameters are items of a list: `- Parameter name: text`
@@ -41,6 +43,7 @@ class Trait(StrEnum):
     DOCSTRINGS = "docstrings"  # texts in bodies document
     FILES_ARE_MODULES = "files_are_modules"  # a file is imported by its path
     FREE_MAIN = "free_main"  # a program starts at a function `main` outside of all others
+    HOLDS_PAGES = "holds_pages"  # a file may be a page with code in it, and either may say its encoding
     LAST_PART_TELLS = "last_part_tells"  # the last part of a module's name says most
     MACROS = "macros"  # a preprocessor replaces words of the code, and headers re-export what they include
     MAIN_GUARD = "main_guard"  # a program starts where a condition asks whether the module is run

@@ -13,6 +13,7 @@ from msgspec import Struct
 from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import NotParsed, SkippedFile
+from codesum_pipeline.foundation.data_model.file import EncodingEvidence
 from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE
 from codesum_pipeline.foundation.data_model.standing_question import Intent, IntentMatch
 from codesum_pipeline.foundation.language_facts.file_languages import TEXT
@@ -23,7 +24,7 @@ from codesum_pipeline.notifications.matching.document_differences import Documen
 from codesum_pipeline.notifications.matching.scores import choose_matches, make_blob_reader, score_changes, score_of
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.source.files.content import judge_content, without_outputs
-from codesum_pipeline.source.files.encodings import encodings_of_versions
+from codesum_pipeline.source.files.encodings import DeclaredEncoding
 from codesum_pipeline.source.files.path_rules import PathRules
 from codesum_pipeline.source.git.commit_history import (
     MOST_BYTES_PARSED,
@@ -107,7 +108,8 @@ class _Versions:
             data = without_outputs(path, self._blobs.read(blob))
             # What another version was read in may still hold.
             said = self._index.version.encodings.get(path)
-            verdict = judge_content(path, data, encodings_of_versions(data, said))
+            declared = (DeclaredEncoding(said, EncodingEvidence.ATTRIBUTES),) if said else ()
+            verdict = judge_content(path, data, declared)
             skipped = self._rules.why_skipped(path, mode=_USUAL_MODE, size=len(data))
             is_left_out = skipped or verdict.reason or not self._rules.allows(verdict.language)
             if is_left_out or verdict.encoding is None or len(data) > MOST_BYTES_PARSED:

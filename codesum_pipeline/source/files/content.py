@@ -18,7 +18,7 @@ from codesum_pipeline.foundation.language_facts.file_languages import (
     language_of_file,
 )
 from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait, profile_of
-from codesum_pipeline.source.files.encodings import as_utf_8, decode_text, read_text
+from codesum_pipeline.source.files.encodings import DeclaredEncoding, as_utf_8, decode_text, read_text
 from codesum_pipeline.source.files.notebooks import read_notebook, slim_notebook
 from codesum_pipeline.source.git.git import run_git
 from codesum_pipeline.source.git.trees import tree_of_commit
@@ -154,9 +154,9 @@ class ContentDecision(Struct, frozen=True):
 
 
 def judge_content(
-    path: str, data: bytes, declared: Sequence[str] = (), *, most_of_notebook: int | None = None
+    path: str, data: bytes, declared: Sequence[DeclaredEncoding] = (), *, most_of_notebook: int | None = None
 ) -> ContentDecision:
-    """A pure function of name and content, and of the encodings that settings declare. `most_of_notebook` are the bytes
+    """A pure function of name and content, and of the encodings that others declare. `most_of_notebook` are the bytes
     that the cells of a notebook may have; the size of any other file is known without its content."""
     language = language_of_file(path, data)
     reason = None

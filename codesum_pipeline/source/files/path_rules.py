@@ -5,7 +5,6 @@ Pure functions. A rule that needs the content is in `content`; it is asked only 
 
 import difflib
 import re
-from collections.abc import Sequence
 from typing import Self
 
 from msgspec import Struct
@@ -24,13 +23,13 @@ from codesum_pipeline.foundation.language_facts.file_languages import (
     language_of_path,
 )
 from codesum_pipeline.foundation.settings.stage_settings import ScanSettings
-from codesum_pipeline.source.files.encodings import known_encoding
+from codesum_pipeline.source.files.declared_encodings import EncodingRules, encoding_rules
 from codesum_pipeline.source.files.ignore_files import NO_IGNORE_RULES, IgnoreRules
 from codesum_pipeline.source.files.notebooks import LARGEST_NOTEBOOK_BYTES, NOTEBOOKS_VERSION
 from codesum_pipeline.source.git.trees import SUBMODULE_MODE, SYMLINK_MODE
 
 # Part of every carry-over key: raise it with any rule, language or decoding that changes.
-RULES_VERSION = f"scan/8 {NOTEBOOKS_VERSION}"
+RULES_VERSION = f"scan/7 {NOTEBOOKS_VERSION}"
 
 # Text that no one reads. The setting `skip_patterns` adds to these and takes one back with `!`.
 DEFAULT_SKIP_PATTERNS = (
@@ -77,32 +76,6 @@ _TEST_LIBRARY = re.compile(
 )
 
 
-class EncodingRules(Struct, frozen=True):
-    """The lines of a setting `encodings`: a pattern and the encoding of the files that it fits; the last that fits
-    counts."""
-
-    patterns: GitIgnoreSpec
-    names: tuple[str, ...]
-
-    @classmethod
-    def of(cls, lines: Sequence[str], where: str) -> Self:
-        """Raises `ConfigurationError` for a line that is not `PATTERN = ENCODING`, and for an unknown encoding."""
-        pairs = []
-        for line in lines:
-            pattern, equals, name = (part.strip() for part in line.rpartition("="))
-            if not (pattern and equals and name):
-                raise ConfigurationError(
-                    f'{where}: {line!r} is not written as "PATTERN = ENCODING", as in "*.c = cp1250"'
-                )
-            if known_encoding(name) is None:
-                raise ConfigurationError(
-                    f"{where}: {line!r}: unknown encoding {name!r}: give a name as Python has it, such as gb18030, "
-                    "shift_jis, cp1250 or latin-1"
-                )
-            pairs.append((pattern, name))
-        return cls(read_patterns([pattern for pattern, _ in pairs], where), tuple(name for _, name in pairs))
-
-
 class PathRules(Struct, frozen=True):
     """The rules of one entry and its settings, compiled once; `ignored` are those of one tree's files."""
 
@@ -128,8 +101,8 @@ class PathRules(Struct, frozen=True):
             languages=_allowed_languages(settings.lang_allowlist),
             # An entry's own word counts more than that for all.
             encodings=(
-                EncodingRules.of(entry.encodings, f"{where}encodings"),
-                EncodingRules.of(settings.encodings, "setting 'encodings'"),
+                *encoding_rules(entry.encodings, f"{where}encodings"),
+                *encoding_rules(settings.encodings, "setting 'encodings'"),
             ),
         )
 
@@ -157,11 +130,6 @@ class PathRules(Struct, frozen=True):
             return SkipReason.TOO_LARGE
         language = None if has_shared_ending(path) or is_notebook(path) else language_of_path(path)
         return None if language is None or self.allows(language) else SkipReason.LANGUAGE
-
-    def encodings_of(self, path: str) -> tuple[str, ...]:
-        """The encodings that settings name for a file, the most trusted first."""
-        found = ((rules.names, rules.patterns.check_file(path).index) for rules in self.encodings if rules.names)
-        return tuple(names[place] for names, place in found if place is not None)
 
     def most_bytes(self, path: str) -> int:
         """How many bytes a file may have; of a notebook, its outputs among them."""

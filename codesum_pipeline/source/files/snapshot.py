@@ -7,6 +7,7 @@ table where path, blob and rules are the same, so an unchanged file is not read 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from pathlib import Path
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -31,6 +32,7 @@ from codesum_pipeline.foundation.store.rows import to_table
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.source.files.commit_fetching import bring_commit
 from codesum_pipeline.source.files.content import CONTENT_REASONS, ContentDecision, judge_content
+from codesum_pipeline.source.files.declared_encodings import DECLARING_FILES, DeclaredEncodings, read_declared
 from codesum_pipeline.source.files.ignore_files import NO_IGNORE_RULES, IgnoreRules, is_ignore_file, rules_of_blobs
 from codesum_pipeline.source.files.origins import foreign_folders, is_below
 from codesum_pipeline.source.files.path_rules import RULES_VERSION, PathRules, readable_path
@@ -104,11 +106,12 @@ def snapshot_of(
     head: Head,
     *,
     index_state: str = "",
+    declared: DeclaredEncodings | None = None,
     is_filtered: bool = False,
     progress: Progress = no_progress,
 ) -> SnapshotReport:
-    """As `take_snapshot`, of a commit that is in the mirror. One that `is_filtered` lacks the files that the tree's own
-    patterns leave out."""
+    """As `take_snapshot`, of a commit that is in the mirror; `declared` holds in the tree around it. One that
+    `is_filtered` lacks the files that the tree's own patterns leave out."""
     rules = PathRules.of(ws.entry, ws.settings)
     described = ["log", "--no-walk", "--no-color", "--encoding=UTF-8", "--format=%T%x00%ct%x00%s", head.commit]
     tree, seconds, subject = mirror.run_git(*described).decode("utf-8", "replace").rstrip("\n").split("\0", 2)
@@ -127,8 +130,10 @@ def snapshot_of(
     rules = replace(rules, ignored=ignored)
     known = {} if ws.force else {row.path: row for row in ws.tables.read_rows_or_empty("files", ws.key, SourceFile)}
     guard = FailureGuard()
-    made_by = hash_of([RULES_VERSION, ws.memo_settings(), is_filtered, *_said_in_tree(listed)])
-    scan = _Scan(rules, mirror, guard, ws.tables.note("files", ws.key) == made_by)
+    made_by = "" if declared else hash_of([RULES_VERSION, ws.memo_settings(), is_filtered, *_said_in_tree(listed)])
+    if declared is None:
+        declared = declared_in(mirror.git_dir, {entry.path: entry.blob for entry in listed}, rules)
+    scan = _Scan(rules, declared, mirror, guard, bool(made_by) and ws.tables.note("files", ws.key) == made_by)
     rows, read = _classify(scan, listed, known, to_mend=way_out(ws.entry), progress=progress)
     rows = _with_foreign_folders(rows, rules, mirror)
     guard.add([*ignored.problems, *head.problems])
@@ -172,17 +177,27 @@ def _report(
     )
 
 
+def declared_in(git_dir: Path, blobs: Mapping[str, str], rules: PathRules) -> DeclaredEncodings:
+    """The encodings that the settings and the files of a tree declare; `blobs` are the tree's files by path."""
+    if not any(path.rpartition("/")[2] in DECLARING_FILES for path in blobs):
+        return DeclaredEncodings(rules.encodings)
+    with BlobReader(git_dir) as reader:
+        return read_declared(rules.encodings, blobs, lambda blob: next(reader.read_many([blob]), None))
+
+
 class _Scan(Struct, frozen=True):
     """What the rows of one snapshot are made with; `is_as_last` says that the last one's were made with the same."""
 
     rules: PathRules
+    declared: DeclaredEncodings
     mirror: Mirror
     guard: FailureGuard
     is_as_last: bool
 
     def version(self, path: str) -> str:
         """Everything besides its bytes that decides how a file's content is judged."""
-        return ", ".join([RULES_VERSION, *self.rules.encodings_of(path)])
+        said = [f"{each.evidence} {each.name}" for each in self.declared.of(path)]
+        return ", ".join([RULES_VERSION, *said])
 
 
 def _submodules(rows: Iterable[SourceFile], head: Head, rules: PathRules) -> list[Submodule]:
@@ -223,6 +238,8 @@ def _said_in_tree(listed: Sequence[_TreeEntry]) -> Iterator[object]:
     for entry in listed:
         if is_ignore_file(entry.path):
             yield [entry.path, entry.mode, entry.blob, len(listed)]
+        elif entry.path.rpartition("/")[2] in DECLARING_FILES:
+            yield [entry.path, entry.blob]
 
 
 def _folders_of(paths: Iterable[str]) -> set[str]:
@@ -315,7 +332,7 @@ def _read_rows(scan: _Scan, unread: list[_TreeEntry], *, to_mend: str, progress:
     one that is not there."""
     if not unread:
         return
-    guard, rules = scan.guard, scan.rules
+    guard, declared = scan.guard, scan.declared
     with BlobReader(scan.mirror.git_dir) as blobs:
         contents = blobs.read_many(entry.blob for entry in unread)
         for done, (entry, data) in enumerate(zip(unread, contents, strict=True)):
@@ -328,8 +345,8 @@ def _read_rows(scan: _Scan, unread: list[_TreeEntry], *, to_mend: str, progress:
                 continue
             rows = []
             with guard.item(entry.path):
-                said = rules.encodings_of(entry.path)
-                judged = judge_content(entry.path, data, said, most_of_notebook=rules.largest_bytes)
+                said = declared.of(entry.path)
+                judged = judge_content(entry.path, data, said, most_of_notebook=scan.rules.largest_bytes)
                 rows = [_judged_row(entry, scan, judged)]
             yield from rows
     progress("reading files", len(unread), len(unread))

@@ -13,6 +13,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.hashing import hash_of
+from codesum_pipeline.source.files.declared_encodings import DECLARING_FILES, read_declared
+from codesum_pipeline.source.files.encodings import is_plain_text
 from codesum_pipeline.source.files.ignore_files import (
     IgnoreRules,
     is_ignore_file,
@@ -22,8 +24,8 @@ from codesum_pipeline.source.files.ignore_files import (
 )
 from codesum_pipeline.source.files.path_rules import PathRules, readable_path
 from codesum_pipeline.source.files.work_trees import work_tree_state
-from codesum_pipeline.source.git.folder_commits import FolderScan, StoredFile, scan_files
-from codesum_pipeline.source.git.git import run_git
+from codesum_pipeline.source.git.folder_commits import FolderScan, StoredFile, read_stored, scan_files
+from codesum_pipeline.source.git.git import BlobReader, run_git
 from codesum_pipeline.source.git.trees import FOLDER_MODE, SUBMODULE_MODE, SYMLINK_MODE, read_tree, tree_of_commit
 
 _TIMEOUT_S = 20.0
@@ -81,15 +83,17 @@ def compare_tree(
     edited = {path.encode() for path in state.paths}
     differing = {path for path in before.keys() | tracked.keys() if not _is_same(before.get(path), tracked.get(path))}
     candidates = set()
-    for path in differing | edited | uncompared:
+    changed = differing | edited | uncompared
+    for path in changed:
         name, is_valid = readable_path(path)
         is_indexed = is_valid and rules.why_skipped(name, mode="100644", size=0) is None
         if is_indexed and not (root / name).is_relative_to(home):
             candidates.add(path)
     # Other files on disk are ignored, or belong to another repository.
     listed = tracked.keys() | {path for path in untracked if not ignored.ignores(path.decode())}
-    scan = scan_files(root, candidates & listed)
-    same = {path for path, file in scan.files.items() if _is_same(file, before.get(path))}
+    redeclared = _redeclared(root, rules, before, changed, mirror)
+    scan = scan_files(root, (candidates | redeclared) & listed)
+    same = {path for path, file in scan.files.items() if path not in redeclared and _is_same(file, before.get(path))}
     kept = {
         path: file
         for path, file in scan.files.items()
@@ -98,6 +102,31 @@ def compare_tree(
     present = same | kept.keys()
     gone = frozenset(path.decode() for path in (candidates & before.keys()) - present)
     return Differences(replace(scan, files=kept, left_out=()), gone)
+
+
+def _redeclared(
+    root: Path, rules: PathRules, before: Mapping[bytes, StoredFile], changed: set[bytes], mirror: Path
+) -> set[bytes]:
+    """The files of the commit that the tree reads in another encoding, since others declare it now."""
+    on_disk = {name for path in changed if (name := readable_path(path)[0]).rpartition("/")[2] in DECLARING_FILES}
+    if not on_disk:
+        return set()
+    names = {path: name for path, (name, is_valid) in zip(before, map(readable_path, before), strict=True) if is_valid}
+    blobs = {name: before[path].blob for path, name in names.items()}
+    with BlobReader(mirror) as reader:
+
+        def read(blob: str) -> bytes | None:
+            if blob not in on_disk:
+                return next(reader.read_many([blob]), None)
+            stored = read_stored(root, blob.encode())
+            return stored[1] if isinstance(stored, tuple) else None
+
+        old = read_declared(rules.encodings, blobs, read)
+        # A file on disk is read by its name.
+        new = read_declared(rules.encodings, blobs | {name: name for name in on_disk}, read)
+        doubtful = [path for path in sorted(names) if old.of(names[path]) != new.of(names[path])]
+        contents = reader.read_many([before[path].blob for path in doubtful])
+        return {path for path, data in zip(doubtful, contents, strict=True) if data and not is_plain_text(data)}
 
 
 def whole_tree(found: Differences, *, mirror: Path, commit: str) -> FolderScan:

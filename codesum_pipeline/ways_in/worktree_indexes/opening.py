@@ -187,7 +187,8 @@ def _overlay_folder(settings: Settings, base: PublishedIndex, found: Differences
         from codesum_pipeline.builds.codesum_home.wiring import Home
         from codesum_pipeline.ways_in.worktree_indexes.tree_builds import build_overlay
 
-        build_overlay(Home(settings).workspace(base.repo, run_id="overlay"), found.scan, folder)
+        tree = whole_tree(found, mirror=HomeLayout(settings.home).mirror(base.repo), commit=base.commit)
+        build_overlay(Home(settings).workspace(base.repo, run_id="overlay"), found.scan, folder, tree=tree)
     return folder
 
 

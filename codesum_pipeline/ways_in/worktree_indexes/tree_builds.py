@@ -35,8 +35,11 @@ from codesum_pipeline.graph.graph_step import build_call_graph
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of, is_asked_over_the_network
 from codesum_pipeline.indexes.embedders.static import StaticEmbedder
 from codesum_pipeline.search.evaluation.scratch import index_texts, scratch_in, write_texts
+from codesum_pipeline.source.files.declared_encodings import DeclaredEncodings, read_declared
+from codesum_pipeline.source.files.path_rules import PathRules
 from codesum_pipeline.source.files.snapshot import snapshot_of
 from codesum_pipeline.source.git.folder_commits import FolderScan
+from codesum_pipeline.source.git.git import BlobReader
 from codesum_pipeline.source.git.mirror import Head, Mirror, make_borrowing
 from codesum_pipeline.symbols.parsing.symbols_step import facts_note, parse_symbols
 
@@ -127,8 +130,8 @@ def _path(folder: Path, name: str) -> Path:
 _REF = "refs/codesum/overlay"
 
 
-def build_overlay(ws: Workspace, scan: FolderScan, folder: Path) -> None:
-    """Index only the files of a scan into `folder`, which appears when it is complete.
+def build_overlay(ws: Workspace, scan: FolderScan, folder: Path, *, tree: FolderScan) -> None:
+    """Index only the files of a scan, which are of a `tree`, into `folder`, which appears when it is complete.
 
     Raises `ConfigurationError` if the embedding model is called over the network, or the repository has sha256 ids;
     `RepositoryUnavailable` where files were written meanwhile, or a base that is read was built anew.
@@ -140,10 +143,10 @@ def build_overlay(ws: Workspace, scan: FolderScan, folder: Path) -> None:
         mirror.create("sha1")
         if ws.settings.llm.enabled or not isinstance(embedder_of(ws.settings), StaticEmbedder):
             with _in_one_state(ws):
-                _build(scratch, mirror, scan)
+                _build(scratch, mirror, scan, around=(ws, tree))
         else:
             tables = carried_tables(ws, scan, folder.parent)
-            _build(replace(scratch, tables=tables), mirror, scan)
+            _build(replace(scratch, tables=tables), mirror, scan, around=(ws, tree))
             keep_tables(tables, scan, ws.key, aside)
     drop_oldest(folder.parent)
 
@@ -186,20 +189,35 @@ def _build(
     scratch: Workspace,
     mirror: Mirror,
     scan: FolderScan,
+    *,
+    around: tuple[Workspace, FolderScan] | None = None,
 ) -> None:
-    """Run the build steps."""
+    """Run the build steps; `around` is the base with the whole tree where the scan is a part of it."""
     written = scan.write(mirror.git_dir, ref=_REF, timeout_s=mirror.timeout_s)
     if written.files != scan.files:
         raise RepositoryUnavailable(f"files in {scan.root} were written while they were read")
     commit = written.commit_id()
     entry = replace(scratch.entry, location=str(mirror.git_dir), ref=commit, worktree=False)
     scratch = replace(scratch, entry=entry)
-    snapshot_of(scratch, mirror, Head(commit, commit), is_filtered=True)
+    declared = _declared(mirror, *around) if around else None
+    snapshot_of(scratch, mirror, Head(commit, commit), declared=declared, is_filtered=True)
     parse_symbols(scratch)
     build_call_graph(scratch)
     write_texts(scratch, progress=no_progress)
     index_texts(scratch, progress=no_progress)
     shutil.rmtree(scratch.layout.warehouse, ignore_errors=True)
+
+
+def _declared(mirror: Mirror, base: Workspace, tree: FolderScan) -> DeclaredEncodings:
+    """The encodings that a whole tree declares: also in files that are only in the base's mirror."""
+    blobs = {path.decode("utf-8", "replace"): file.blob for path, file in tree.files.items()}
+    rules = PathRules.of(base.entry, base.settings)
+    with BlobReader(mirror.git_dir) as own, BlobReader(base.layout.mirror(base.key)) as others:
+
+        def read(blob: str) -> bytes | None:
+            return next((data for reader in (own, others) for data in reader.read_many([blob]) if data), None)
+
+        return read_declared(rules.encodings, blobs, read)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Files in any encoding are built like others: all their definitions, their words, their lines; and a setting that
+"""Files in any encoding are built like others: all their definitions, their words, their lines; and a declaration that
 changes has exactly those files read again that it is about."""
 
 from pathlib import Path
@@ -81,35 +81,43 @@ def test_the_report_counts_what_was_guessed(foreign: Workspace) -> None:
 
 TEXT = "/* 用户 */\nint f(int x)\n{\n    return x + 1;\n}\n"
 SAME = {"a.c": TEXT.encode("gbk"), "b.c": b"int g(int x)\n{\n    return x + 2;\n}\n", "c.py": "x = 'ü'\n"}
-STEPS: list[tuple[str, dict[str, Any]]] = [
-    ("nobody says anything", {}),
-    ("a setting says another", {"encodings": ["*.c = big5"]}),
-    ("a setting says something that does not fit", {"encodings": ["*.c = utf-8"]}),
-    ("the setting goes", {}),
+STEPS: list[tuple[str, dict[str, str | bytes], dict[str, Any]]] = [
+    ("nobody says anything", {}, {}),
+    ("an editor is told", {".editorconfig": "[*.c]\ncharset = latin1\n"}, {}),
+    ("git is told", {".gitattributes": "*.c encoding=gb18030\n"}, {}),
+    ("a setting says another", {}, {"encodings": ["*.c = big5"]}),
+    ("a setting says something that does not fit", {}, {"encodings": ["*.c = utf-8"]}),
+    ("the setting goes", {}, {}),
+    ("an unknown one", {".gitattributes": "*.c encoding=klingon\n"}, {}),
+    ("all go", {".gitattributes": "", ".editorconfig": ""}, {}),
 ]
 
 
 def test_the_same_bytes_under_another_declaration_are_read_again_and_equal_a_clean_build(tmp_path: Path) -> None:
     repo = GitRepo.create(tmp_path / "repository", SAME)
     read, documents = {}, {}
-    for number, (name, settings) in enumerate(STEPS):
-        repo.commit({}, name)
+    for number, (name, files, settings) in enumerate(STEPS):
+        repo.commit(files, name)
         built = workspace_at(tmp_path / "home", repo, **settings)
         reports = build(built)
         clean = workspace_at(tmp_path / f"clean-{number}", repo, **settings)
         build(clean)
 
         assert differences(built, clean) == (None, None), name
-        read[name] = reports["symbols"].parsed
+        read[name] = reports["symbols"].parsed - len(files)
         documents[name] = (files_of(built)["a.c"].encoding, symbols_of(built)["a.c::f"]["docstring"])
 
     assert documents == {
         "nobody says anything": ("gb18030", "用户"),
-        "a setting says another": ("big5hkscs", "蚚誧"),
+        "an editor is told": ("iso8859-1", "ÓÃ»§"),
+        "git is told": ("gb18030", "用户"),
+        "a setting says another": ("big5", "蚚誧"),
         "a setting says something that does not fit": ("gb18030", "用户"),
         "the setting goes": ("gb18030", "用户"),
+        "an unknown one": ("iso8859-1", "ÓÃ»§"),
+        "all go": ("gb18030", "用户"),
     }
-    assert read["a setting says another"] == 1
+    assert read["git is told"] == 1
     assert read["the setting goes"] == 0
 
 
@@ -122,10 +130,12 @@ def test_an_entrys_own_encodings_win_over_those_for_all(tmp_path: Path) -> None:
 
 
 def test_a_declaration_that_does_not_fit_is_named_and_counted_and_the_others_go_on(tmp_path: Path) -> None:
-    repo = GitRepo.create(tmp_path / "repository", {**SAME, "latin.c": "/* Größe */\nint f;\n".encode("latin-1")})
-    report = build(workspace_at(tmp_path / "home", repo, encodings=["* = utf-8"]), until="repo_snapshot")[
-        "repo_snapshot"
-    ]
+    files = {
+        ".editorconfig": "root = true\n[*]\ncharset = utf-8\n",
+        "latin.c": "/* Größe */\nint f;\n".encode("latin-1"),
+    }
+    repo = GitRepo.create(tmp_path / "repository", {**SAME, **files})
+    report = build(workspace_at(tmp_path / "home", repo), until="repo_snapshot")["repo_snapshot"]
 
     assert report.files_skipped == 0
     assert (report.encodings, report.encodings_guessed, report.encodings_in_doubt) == (
@@ -134,20 +144,20 @@ def test_a_declaration_that_does_not_fit_is_named_and_counted_and_the_others_go_
         2,
     )
     assert report.encoding_problems == tuple(
-        f"{path}: the declared encoding 'utf-8' (setting) does not fit" for path in ("a.c", "latin.c")
+        f"{path}: the declared encoding 'utf-8' (.editorconfig) does not fit" for path in ("a.c", "latin.c")
     )
 
 
-def test_a_plain_folder_is_read_in_the_encoding_of_its_entry(tmp_path: Path) -> None:
+def test_a_plain_folder_is_read_in_the_encoding_of_its_work_tree(tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
+    (folder / ".gitattributes").write_text("*.c working-tree-encoding=UTF-16LE\n")
     (folder / "a.c").write_bytes("int wide(int a)\r\n{\r\n    return a + 5; // größer\r\n}\r\n".encode("utf-16-le"))
-    entry = RepositoryEntry("shop", str(folder), encodings=("*.c = UTF-16LE",))
-    ws = workspace_of(open_home(tmp_path / "home"), entry)
+    ws = workspace_of(open_home(tmp_path / "home"), RepositoryEntry("shop", str(folder)))
     build(ws, until="symbols")
 
     assert symbols_of(ws)["a.c::wide"]["start_line"] == 1
-    assert (files_of(ws)["a.c"].encoding, str(files_of(ws)["a.c"].encoding_evidence)) == ("utf-16-le", "setting")
+    assert (files_of(ws)["a.c"].encoding, str(files_of(ws)["a.c"].encoding_evidence)) == ("utf-16-le", ".gitattributes")
 
 
 def test_a_secret_in_another_encoding_is_masked(tmp_path: Path) -> None:

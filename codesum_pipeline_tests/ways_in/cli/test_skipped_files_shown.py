@@ -16,7 +16,7 @@ FILES = {
     "señal.c": "int h(int x)\n{\n    return x;  // señal\n}\n".encode("latin-1"),
     "src/driver.c": bytes(range(0x80, 0x100)) * 3,
     "src/a.c": "int k(int x)\n{\n    return x + 3;\n}\n",
-    "old.c": "/* 表 */\n".encode("cp932") + b"int m(int x);  // \xef\xa4\xe1\xfa\n",
+    ".editorconfig": "[*]\ncharset = utf-8\n",
 }
 
 
@@ -43,23 +43,20 @@ def test_a_folder_and_the_overview_count_them(codesum, home):
     assert "skipped: 1 not_text; `codesum show PATH` says why" in codesum(home, "overview").stderr
 
 
-def test_status_tells_the_encodings_and_what_was_not_read_in_full(codesum, home):
+def test_status_tells_the_encodings_and_what_was_not_read_as_declared(codesum, home):
     text = " ".join(codesum(home, "status", "shop").stdout.split())
 
     assert "5 indexed; skipped: 1 not_text" in text
-    assert "1 ASCII alone, the rest is unknown; 1 cp1252 by guess; 1 iso8859-15 by guess" in text
-    assert "old.c: 5 bytes of an unknown encoding" in text
+    assert "1 ASCII alone, the rest is unknown; 1 cp1252 by guess" in text
+    assert "größe.c: the declared encoding 'utf-8' (.editorconfig) does not fit" in text
+    assert "señal.c: the declared encoding 'utf-8' (.editorconfig) does not fit; 1 byte of an unknown encoding" in text
 
 
 def test_status_for_programs_has_every_skipped_file(codesum, home):
     found = json.loads(codesum(home, "status", "shop", "--json").stdout)
 
     assert found["skipped"] == {"src/driver.c": "not_text"}
-    assert found["read_as"] == {
-        "ASCII alone, the rest is unknown": 1,
-        "cp1252 by guess": 1,
-        "iso8859-15 by guess": 1,
-    }
+    assert found["read_as"] == {"ASCII alone, the rest is unknown": 1, "cp1252 by guess": 1}
 
 
 def test_a_source_is_shown_as_it_was_read(codesum, home):
