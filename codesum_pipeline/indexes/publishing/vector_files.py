@@ -44,6 +44,7 @@ def _last_vectors(tables: CandidateTables, name: str) -> tuple[Vectors, Numbers]
     last, wanted = tables.origins.last, tables.dense_rows
     if (
         last is None
+        or not last.rows.num_rows
         or not last.has(name, paths.DOCUMENT_ARRAYS)
         or last.version.manifest["embedder"]["dimensions"] != tables.dimensions
     ):
