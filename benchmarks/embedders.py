@@ -27,7 +27,6 @@ def texts_of(folder: Path, scratch: Path) -> list[str]:
     """Evenly spread texts of the dense lanes."""
     # Imported here so that a process that measures holds a model and nothing else.
     from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-    from codesum_pipeline.indexes.file_formats.version_folder import DENSE_LANES
     from codesum_pipeline.indexes.lanes.lane_texts import dense_texts, lane_sources, read_heads
     from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
     from codesum_pipeline_tests.support.repositories import GitRepo
@@ -37,9 +36,7 @@ def texts_of(folder: Path, scratch: Path) -> list[str]:
     workspace = workspace_of(open_home(scratch / "home"), RepositoryEntry(key="p", location=str(repository.path)))
     build(workspace)
     lanes = (
-        lane
-        for some in lane_sources(workspace, read_heads(workspace))
-        for lane in dense_texts(some, max_tokens=512, lanes=DENSE_LANES)
+        lane for some in lane_sources(workspace, read_heads(workspace)) for lane in dense_texts(some, max_tokens=512)
     )
     texts = sorted({text for lane in lanes for text in lane.texts.to_pylist()})
     return texts[:: max(1, len(texts) // MOST_TEXTS)][:MOST_TEXTS]

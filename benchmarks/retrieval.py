@@ -37,7 +37,6 @@ from typing import Any
 from benchmarks.ablations import print_ablations
 from benchmarks.text_levels import TEXT_LEVELS, index_with
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.foundation.settings.stage_settings import ExtraLane
 from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.search.evaluation.evaluate import (
     ALL,
@@ -177,7 +176,7 @@ def build_indexes(
     folder, first = (home / "homes" / name.strip("/~").replace("/", "+") for name in (embedder, like))
     if not folder.exists() and first.exists():
         shutil.copytree(first, folder, symlinks=True)
-    opened = open_home(folder, embedder=embedder, extra_lanes=[*ExtraLane])
+    opened = open_home(folder, embedder=embedder)
     indexes = []
     for number, tree in enumerate(trees, start=1):
         print(f"index {number} of {len(trees)}: {tree.repo}", file=sys.stderr)

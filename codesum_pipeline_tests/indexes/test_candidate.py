@@ -18,7 +18,6 @@ from codesum_pipeline.foundation.store.rows import RowReader
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
-from codesum_pipeline.indexes.file_formats.nearest_vectors import is_sampled
 from codesum_pipeline.indexes.file_formats.version_folder import PROVENANCE_FIELDS, Version, read_version
 from codesum_pipeline.indexes.lanes.dense import embed_documents
 from codesum_pipeline.indexes.lanes.lane_texts import with_name
@@ -184,7 +183,7 @@ def test_files_that_an_edit_leaves_alone_are_the_last_versions_under_a_second_na
     names = after.manifest["files"]
     assert {name for name in names if not (after.folder / name).samefile(before.folder / name)} == {
         "summary.jsonl", "documents/offsets.npy", "documents/shown.npz", "code/bm25.npz", "code/owners.npy",
-        "code/passages.npy", "dense/code.npy", "dense/fused.npy",
+        "code/passages.npy", "dense/fused.npy",
     }  # fmt: skip
     assert files_in(after.folder) == files_in(clean.folder)
 
@@ -248,12 +247,11 @@ def test_only_parts_of_tables_that_changed_are_read(
 
 
 @pytest.mark.parametrize("modulus", [0, 1], ids="modulus {}".format)
-@pytest.mark.parametrize("damaged", ["*.np?", "summary.jsonl", "*.ivf", "*.pt"])
+@pytest.mark.parametrize("damaged", ["*.np?", "summary.jsonl", "*.pt"])
 def test_nothing_of_a_damaged_file_is_in_the_next_version(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damaged: str, modulus: int
 ) -> None:
     cut_tables(monkeypatch, modulus)
-    monkeypatch.setattr("codesum_pipeline.indexes.publishing.vector_files.FEWEST_VECTORS", 1)
     workspace = make_index_workspace(tmp_path)
     paths = [*candidate_of(workspace).folder.rglob(damaged)]
     for path in paths:
@@ -282,43 +280,15 @@ def test_nothing_is_taken_over_where_what_rows_were_made_from_is_damaged(tmp_pat
     assert files_in(candidate_of(workspace).folder) == files_in(clean.folder)
 
 
-@pytest.mark.parametrize("number", range(4))
-def test_a_vector_that_changes_moves_to_another_cell_and_the_others_stay(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
-) -> None:
-    monkeypatch.setattr("codesum_pipeline.indexes.publishing.vector_files.FEWEST_VECTORS", 1)
-    monkeypatch.setattr("codesum_pipeline.indexes.file_formats.nearest_vectors._SAMPLED_SHARE", 2)
-    subjects = ["price", "tax", "cart", "login", "session", "password", "color", "image"]
-    files: dict[str, list[Definition]] = {
-        f"{one}.py": [
-            Definition(f"{one}_{other}", f"The {one} of a {other}.", f"def f({one}): {other}") for other in subjects
-        ]
-        for one in subjects
-    }
-    workspace = make_index_workspace(tmp_path / "a", files)
-    candidate_of(workspace)
-    names = [f"price.py::price_{other}" for other in subjects]
-    place = np.flatnonzero(~is_sampled(names))[number]
-    files["price.py"][place] = replace(
-        files["price.py"][place], summary="Draws a picture.", source="def g(): draw(image)"
-    )
-    write_tables(workspace, files)
-
-    clean = candidate_of(make_index_workspace(tmp_path / "b", files))
-
-    assert files_in(candidate_of(workspace).folder) == files_in(clean.folder)
-
-
 def test_an_edit_gives_the_same_bytes_where_everything_is_worked_on_one_by_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("codesum_pipeline.indexes.publishing.vector_files.FEWEST_VECTORS", 1)
     lines = "".join(f"    total += price * {number}\n" for number in range(LONG_LINES))
     long = Definition("pay", "Pays it.", f"def pay(price):\n    total = 0\n{lines}")
     before: Files = {**SHOP, "shop/till.py": (long,), "shop/other_till.py": (long,)}
     edited: Files = {**before, "shop/till.py": (replace(long, source=f"{long.source}    return total\n"),)}
     usual = candidate_of(make_index_workspace(tmp_path / "usual", edited))
-    names = [name for name in LOW if name.startswith("indexes.") and not name.endswith(":FEWEST_VECTORS")]
+    names = [name for name in LOW if name.startswith("indexes.")]
     for module, _, name in (each.partition(":") for each in names):
         monkeypatch.setattr(f"codesum_pipeline.{module}.{name}", LOW[f"{module}:{name}"])
     workspace = make_index_workspace(tmp_path / "one by one", before)
@@ -328,7 +298,6 @@ def test_an_edit_gives_the_same_bytes_where_everything_is_worked_on_one_by_one(
     found = files_in(candidate_of(workspace).folder)
 
     assert len(np.load(usual.folder / "code/owners.npy"))
-    assert "dense/summary.ivf" in found
     assert found == files_in(usual.folder)
 
 
@@ -368,7 +337,6 @@ def test_after_any_edits_a_version_has_the_bytes_of_one_that_is_made_anew(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, modulus: int, edits: list[Files]
 ) -> None:
     cut_tables(monkeypatch, modulus)
-    monkeypatch.setattr("codesum_pipeline.indexes.publishing.vector_files.FEWEST_VECTORS", 1)
     folder = tmp_path_factory.mktemp("edited")
     workspace = make_index_workspace(folder / "a", edits[0])
     for files in edits:
@@ -428,7 +396,7 @@ def test_a_document_without_a_vector_is_an_error_and_leaves_nothing_behind(tmp_p
     index_terms(workspace)
     write_tables(workspace, {**SHOP, "new.py": ()})
 
-    with pytest.raises(BrokenStore, match="lane 'code' has 12 rows for 13 documents"):
+    with pytest.raises(BrokenStore, match="lane 'fused' has 12 rows for 13 documents"):
         write_candidate(workspace)
     assert not workspace.layout.versions("shop").exists() or not list(workspace.layout.versions("shop").iterdir())
 
@@ -436,8 +404,8 @@ def test_a_document_without_a_vector_is_an_error_and_leaves_nothing_behind(tmp_p
 def test_a_damaged_version_is_replaced_by_a_build_that_gives_the_same(tmp_path: Path) -> None:
     workspace = make_index_workspace(tmp_path)
     version = candidate_of(workspace)
-    path = version.folder / "dense/code.npy"
+    path = version.folder / "dense/fused.npy"
     path.write_bytes(path.read_bytes()[:-4] + b"oops")
 
-    assert candidate_of(workspace).damaged_files(read_content=True) == ["dense/code.npy"]
+    assert candidate_of(workspace).damaged_files(read_content=True) == ["dense/fused.npy"]
     assert candidate_of(replace(workspace, force=True)).damaged_files(read_content=True) == []

@@ -7,7 +7,6 @@ import pyarrow.compute as pc
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.foundation.settings.stage_settings import ExtraLane
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders import static
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of, load_embedder
@@ -30,38 +29,8 @@ def test_every_document_that_is_no_placeholder_gets_a_vector_per_lane(tmp_path: 
 
     report = embed_documents(workspace)
 
-    assert (report.rows, report.lanes) == (36, {"code": 12, "fused": 12, "summary": 12})
+    assert (report.rows, report.lanes) == (24, {"fused": 12, "summary": 12})
     assert "shop/auth.py::get_user" not in set(workspace.tables.read("vectors", "shop")["id"].to_pylist())
-
-
-def test_vectors_of_a_lane_that_no_default_search_reads_are_made_where_the_setting_names_it(tmp_path: Path) -> None:
-    made = {}
-    for extra in ((), (ExtraLane.CODE,)):
-        workspace = make_index_workspace(tmp_path / str(len(extra)), settings=changed(DEFAULTS, extra_lanes=extra))
-        made[extra] = embed_documents(workspace).lanes
-
-    lanes = {"fused": 12, "summary": 12}
-    assert made == {(): lanes, (ExtraLane.CODE,): {"code": 12, **lanes}}
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "embedded"),
-    [
-        pytest.param((), (ExtraLane.CODE,), 12, id="a lane more"),
-        pytest.param((ExtraLane.CODE,), (), 0, id="a lane less"),
-    ],
-)
-def test_other_extra_lanes_embed_what_is_new_and_give_what_a_clean_build_gives(
-    tmp_path: Path, before: tuple[ExtraLane, ...], after: tuple[ExtraLane, ...], embedded: int
-) -> None:
-    settings = changed(DEFAULTS, extra_lanes=after)
-    workspace = make_index_workspace(tmp_path / "a", settings=changed(DEFAULTS, extra_lanes=before))
-    embed_documents(workspace)
-
-    report = embed_documents(replace(workspace, settings=settings))
-
-    clean = embed_documents(make_index_workspace(tmp_path / "b", settings=settings))
-    assert (report.embedded, report.lanes, report.table_hash) == (embedded, clean.lanes, clean.table_hash)
 
 
 def test_a_vector_is_the_embedding_of_its_lanes_text(tmp_path: Path) -> None:
@@ -80,7 +49,7 @@ def test_an_unchanged_repository_embeds_nothing(tmp_path: Path) -> None:
 
     again = embed_documents(workspace)
 
-    assert again == replace(first, embedded=0, carried=36)
+    assert again == replace(first, embedded=0, carried=24)
 
 
 def test_where_every_text_stands_the_table_stands_and_a_forced_build_writes_it(tmp_path: Path) -> None:
@@ -107,8 +76,8 @@ def test_an_edit_embeds_the_texts_that_changed_and_gives_what_a_clean_build_give
     report = embed_documents(workspace)
     clean = make_index_workspace(tmp_path / "b", edited)
 
-    # Three lanes of the function, and the code lane of the file around it.
-    assert (report.embedded, report.carried) == (4, 32)
+    # Both lanes of the function.
+    assert (report.embedded, report.carried) == (2, 22)
     assert report.table_hash == embed_documents(clean).table_hash
 
 
@@ -122,8 +91,8 @@ def test_a_moved_function_keeps_the_vectors_whose_text_names_no_path(tmp_path: P
     report = embed_documents(workspace)
 
     assert vector_of(workspace, "shop/basket.py::add_item", "fused") == before
-    # The file in three lanes; in its folder the names of its files changed.
-    assert report.embedded == 5
+    # The file in both lanes; in its folder the names of its files changed.
+    assert report.embedded == 3
 
 
 def test_equal_texts_are_embedded_once(tmp_path: Path) -> None:
@@ -131,7 +100,7 @@ def test_equal_texts_are_embedded_once(tmp_path: Path) -> None:
 
     report = embed_documents(make_index_workspace(tmp_path, {"a.py": (twin,), "b.py": (twin,)}))
 
-    assert (report.embedded, report.carried, report.rows) == (12, 3, 15)
+    assert (report.embedded, report.carried, report.rows) == (8, 2, 10)
 
 
 def test_another_limit_of_the_summary_lane_embeds_that_lane_again(tmp_path: Path) -> None:
@@ -210,7 +179,7 @@ def test_documents_that_share_a_text_fail_together(tmp_path: Path, monkeypatch: 
     embed = StaticEmbedder.embed
 
     def fails(embedder: StaticEmbedder, texts: Sequence[str], **named: Any) -> Vectors:
-        if any("go()" in text for text in texts if text.startswith("run")):
+        if any("go()" in text for text in texts):
             raise IndexError("injected")
         return embed(embedder, texts, **named)
 
@@ -234,7 +203,7 @@ def test_where_every_text_fails_there_is_a_vector_of_zeros_for_each(
     workspace = make_index_workspace(tmp_path)
     report = embed_documents(workspace)
 
-    assert (report.failed, report.embedded, report.rows) == (12, 0, 36)
+    assert (report.failed, report.embedded, report.rows) == (12, 0, 24)
     assert not matrix_of(workspace.tables.read("vectors", "shop"), 256).any()
 
 
@@ -252,7 +221,7 @@ def test_progress_counts_no_text_twice_where_one_fails(tmp_path: Path, monkeypat
     monkeypatch.setattr(static, "unit_rows", fails)
     report = embed_documents(make_index_workspace(tmp_path), progress=lambda _, done, __: seen.append(done))
 
-    assert (report.failed, report.embedded, seen[-1], max(seen)) == (0, 36, 36, 36)
+    assert (report.failed, report.embedded, seen[-1], max(seen)) == (0, 24, 24, 24)
 
 
 def test_a_text_on_which_the_tokenizer_panics_fails_alone(tmp_path: Path) -> None:

@@ -36,8 +36,8 @@ def test_what_is_rewritten_is_embedded_and_costs_nothing_here(tmp_path: Path) ->
 
     planned = plan_embedding(workspace, ROWS)
 
-    # 93 characters of source in two lanes, about 300 of words in three, at three characters a token.
-    assert planned == EmbeddingPlan(STATIC, replaces=None, texts=3, tokens=(2 * 93 + 3 * 300) // 3, expected_usd=0.0)
+    # 93 characters of source in one lane, about 300 of words in two, at three characters a token.
+    assert planned == EmbeddingPlan(STATIC, replaces=None, texts=2, tokens=(93 + 2 * 300) // 3, expected_usd=0.0)
 
 
 def test_another_model_embeds_everything_and_says_which_one_it_replaces(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.indexes.file_formats.nearest_vectors import Numbers, find_highest, highest_above_zero
+from codesum_pipeline.indexes.file_formats.highest_scores import Numbers, find_highest, highest_above_zero
 
 NUMBERS = st.lists(st.integers(-3, 9)).map(lambda numbers: np.array(numbers, dtype=np.int64))
 

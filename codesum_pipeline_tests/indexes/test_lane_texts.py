@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy, sha1_hex
 from codesum_pipeline.foundation.data_model.ids import module_path_of
 from codesum_pipeline.foundation.store.made_from import MadeFrom, changed_paths
-from codesum_pipeline.indexes.file_formats.version_folder import DENSE_LANES, Lane
+from codesum_pipeline.indexes.file_formats.version_folder import Lane
 from codesum_pipeline.indexes.lanes.dense import embed_documents
 from codesum_pipeline.indexes.lanes.lane_texts import (
     BODY_CHARACTERS,
@@ -39,11 +39,7 @@ def sources_of(home: Path, files: Files = SHOP) -> dict[str, pa.Table]:
 
 
 def dense_of(source: pa.Table) -> dict[Lane, str]:
-    return {
-        texts.lane: texts.texts[0].as_py()
-        for texts in dense_texts(source, max_tokens=512, lanes=DENSE_LANES)
-        if len(texts)
-    }
+    return {texts.lane: texts.texts[0].as_py() for texts in dense_texts(source, max_tokens=512) if len(texts)}
 
 
 def terms_of(source: pa.Table) -> dict[Lane, str]:
@@ -55,7 +51,6 @@ def test_each_lane_reads_its_own_part_of_a_function(tmp_path: Path) -> None:
     body = SHOP["shop/cart.py"][0].source
 
     assert dense_of(source) == {
-        Lane.CODE: f"add_item\n{body}",
         Lane.FUSED: f"def add_item(...)\nadd item. Put an article into the shopping cart.\n{body}",
         Lane.SUMMARY: "add_item\nServes add_item.\nadd item. Put an article into the shopping cart.",
     }
@@ -90,7 +85,7 @@ def test_above_functions_the_fused_lane_reads_the_names_below(tmp_path: Path) ->
 
 
 def test_a_module_is_looked_at_by_its_files_and_their_names_and_no_summary(tmp_path: Path) -> None:
-    text = dense_of(sources_of(tmp_path)["shop"])[Lane.CODE]
+    text = terms_of(sources_of(tmp_path)["shop"])[Lane.CODE]
 
     assert text == "shop\nauth.py LoginHandler get_user\ncart.py add_item total_price"
 
@@ -105,7 +100,7 @@ def test_vectors_see_the_first_characters_of_a_body_and_words_all_of_it(tmp_path
     long = Definition("crunch", "Crunches.", "def crunch():\n" + "work()\n" * 1000 + "finally_done()")
     source = sources_of(tmp_path, {"a.py": (long,)})["a.py::crunch"]
 
-    assert len(dense_of(source)[Lane.CODE]) == len("crunch\n") + BODY_CHARACTERS
+    assert len(dense_of(source)[Lane.FUSED]) == len("def crunch(...)\nCrunches.\n") + BODY_CHARACTERS
     assert "finally_done" in terms_of(source)[Lane.CODE]
 
 
@@ -123,16 +118,17 @@ def test_an_edit_changes_the_texts_of_what_holds_it_and_no_others(tmp_path: Path
     }
     before, after = sources_of(tmp_path / "a"), sources_of(tmp_path / "b", edited)
 
-    changed = {id_ for id_ in before if dense_of(before[id_]) != dense_of(after[id_])}
+    changed = [
+        {id_ for id_ in before if texts_of(before[id_]) != texts_of(after[id_])} for texts_of in (dense_of, terms_of)
+    ]
 
-    assert changed == {"shop/cart.py::add_item", "shop/cart.py"}
+    assert changed == [{"shop/cart.py::add_item"}, {"shop/cart.py::add_item", "shop/cart.py"}]
 
 
 def test_the_limit_of_the_summary_lane_is_part_of_that_lanes_hash_alone(tmp_path: Path) -> None:
     source = sources_of(tmp_path)["shop/cart.py"]
     hashes = [
-        {texts.lane: texts.hash_all().to_pylist() for texts in dense_texts(source, max_tokens=n, lanes=DENSE_LANES)}
-        for n in (100, 200)
+        {texts.lane: texts.hash_all().to_pylist() for texts in dense_texts(source, max_tokens=n)} for n in (100, 200)
     ]
 
     assert {lane for lane in hashes[0] if hashes[0][lane] != hashes[1][lane]} == {Lane.SUMMARY}
@@ -155,10 +151,10 @@ def test_without_keywords_the_names_stand_alone_and_a_path_once(tmp_path: Path) 
 
 
 def test_a_text_is_known_by_the_hash_of_version_setting_and_text(tmp_path: Path) -> None:
-    code, _, summary = dense_texts(sources_of(tmp_path)["shop/cart.py::add_item"], max_tokens=77, lanes=DENSE_LANES)
+    fused, summary = dense_texts(sources_of(tmp_path)["shop/cart.py::add_item"], max_tokens=77)
 
-    (code_text,), (summary_text,) = code.texts.to_pylist(), summary.texts.to_pylist()
-    assert code.hash_all().to_pylist() == [sha1_hex(f"{DENSE_VERSION} \n{code_text}")]
+    (fused_text,), (summary_text,) = fused.texts.to_pylist(), summary.texts.to_pylist()
+    assert fused.hash_all().to_pylist() == [sha1_hex(f"{DENSE_VERSION} \n{fused_text}")]
     assert summary.hash_all().to_pylist() == [sha1_hex(f"{DENSE_VERSION} 77\n{summary_text}")]
     assert summary_text[: summary.keep_characters[0].as_py()] == "add_item\nServes add_item.\n"
 

@@ -141,7 +141,7 @@ def test_a_wrong_content_digest_is_found(workspace: Workspace) -> None:
     assert "content digest" in findings_of(workspace)[0].detail
 
 
-@pytest.mark.parametrize("name", ["summary.jsonl", "dense/embeddings.pt", "dense/code.npy", "bm25/index.npz"])
+@pytest.mark.parametrize("name", ["summary.jsonl", "dense/embeddings.pt", "dense/fused.npy", "bm25/index.npz"])
 def test_a_changed_byte_is_found(workspace: Workspace, name: str) -> None:
     path = version_of(workspace).folder / name
     data = bytearray(path.read_bytes())

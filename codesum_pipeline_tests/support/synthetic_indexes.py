@@ -22,7 +22,6 @@ from codesum_pipeline.foundation.data_model.ids import module_path_of, parent_mo
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.data_model.symbol import FileFacts, Symbol, SymbolFacts, SymbolType
 from codesum_pipeline.foundation.settings.home_settings import Settings
-from codesum_pipeline.foundation.settings.stage_settings import ExtraLane
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline.foundation.store.workspace import Workspace
@@ -31,7 +30,7 @@ from codesum_pipeline.indexes.lanes.sparse import index_terms
 from codesum_pipeline.indexes.publishing.candidate import write_candidate
 from codesum_pipeline.indexes.publishing.publish import PublishReport, publish_candidate
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline_tests.support.settings import DEFAULTS, changed
+from codesum_pipeline_tests.support.settings import DEFAULTS
 
 VERSIONS = {"parser": "1", "graph": "1", "extractive": "1", "placeholder": "1"}
 
@@ -88,10 +87,6 @@ SHOP: Files = {
 }
 
 
-# With vectors for every dense lane.
-EVERY_LANE = changed(DEFAULTS, extra_lanes=tuple(ExtraLane))
-
-
 def make_index_workspace(
     home: Path,
     files: Files = SHOP,
@@ -109,7 +104,7 @@ def make_index_workspace(
         entry=RepositoryEntry(key=key, location="/repositories/shop"),
         layout=layout,
         tables=TableStore(layout.warehouse),
-        settings=settings or EVERY_LANE,
+        settings=settings or DEFAULTS,
         versions=VERSIONS,
         run_id=run_id,
         now=lambda: datetime(2026, 1, 1, tzinfo=UTC),

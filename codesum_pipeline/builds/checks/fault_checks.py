@@ -21,7 +21,7 @@ from codesum_pipeline.foundation.data_model.document import WrittenBy
 from codesum_pipeline.foundation.data_model.file import FileStatus
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
-from codesum_pipeline.indexes.file_formats.version_folder import dense_lanes
+from codesum_pipeline.indexes.file_formats.version_folder import DENSE_LANES
 from codesum_pipeline.indexes.lanes.dense import vector_length
 
 # Examples shown of each kind of fault.
@@ -179,7 +179,7 @@ def find_vector_faults(ws: Workspace) -> list[CheckFinding]:
         "vectors_are_whole",
         VECTOR_PARTS,
         VECTOR_FAULTS,
-        lanes=[str(lane) for lane in dense_lanes(ws.settings.extra_lanes)],
+        lanes=[str(lane) for lane in DENSE_LANES],
         model=embedder.model_id,
         dimensions=vector_length(ws, embedder),
         tolerance=NORM_TOLERANCE,

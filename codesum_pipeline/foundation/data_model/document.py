@@ -1,4 +1,4 @@
-"""What was written about a function, class, file or module; `foundation/store/columns.py` describes the columns."""
+"""What was written about a function, class, file or module; `foundation/store/columns.toml` describes the columns."""
 
 from enum import StrEnum
 

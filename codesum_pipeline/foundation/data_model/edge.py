@@ -83,7 +83,7 @@ class Context(Struct, frozen=True):
 
 
 class IndexFile(Struct, frozen=True):
-    """An index that was found, in the order of precedence; `foundation/store/columns.py` describes the columns.
+    """An index that was found, in the order of precedence; `foundation/store/columns.toml` describes the columns.
 
     `sha256` is empty, and `problem` says why, where the index could not be taken in.
     """

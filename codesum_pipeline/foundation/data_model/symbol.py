@@ -158,7 +158,7 @@ class Reexport(Struct, frozen=True):
 
 
 class FileFacts(Struct, frozen=True):
-    """What a parser found in one indexed file besides its symbols; `foundation/store/columns.py` describes the columns.
+    """What a parser found in one indexed file besides its symbols; `foundation/store/columns.toml` describes them.
 
     `source` is the canonical source of a parsed file and the decoded text (`\\n` line ends) of any other. `references`
     is the JSON that the graph resolves.

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, Field, field_validator, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.settings.channel_settings import DeliverySettings, unknown_channel
@@ -45,7 +45,6 @@ from codesum_pipeline.foundation.settings.operation_settings import (
 from codesum_pipeline.foundation.settings.stage_settings import (
     ContextSettings,
     EvaluationSettings,
-    ExtraLane,
     FilterSettings,
     ScanSettings,
     ScipSettings,
@@ -96,9 +95,6 @@ class Settings(ContextSettings, ScanSettings):
     )
     summary_embed_max_tokens: int = setting(
         512, "The first N tokens of a document's text are embedded.", Shapes("index"), ge=16
-    )
-    extra_lanes: tuple[ExtraLane, ...] = setting(
-        (), "Vectors are also made for these lanes, which only a search that names them reads: code.", Shapes("index")
     )
     keep_versions: int = setting(3, "The last N published versions are kept.", NOTHING, ge=2)
     lease_wait_s: float = setting(
@@ -153,11 +149,6 @@ class Settings(ContextSettings, ScanSettings):
         return (
             _begun_at(Path(values["home"]), cls, values) if isinstance(values, Mapping) and "home" in values else values
         )
-
-    @field_validator("extra_lanes")
-    @classmethod
-    def _are_a_set(cls, lanes: tuple[ExtraLane, ...]) -> tuple[ExtraLane, ...]:
-        return tuple(sorted({*lanes}))
 
     @model_validator(mode="after")
     def _alert_channels_exist(self) -> Self:

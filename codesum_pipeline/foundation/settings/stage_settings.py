@@ -20,12 +20,6 @@ class GraphPolicy(StrEnum):
     STRICT = "strict"
 
 
-class ExtraLane(StrEnum):
-    """Vectors that no search reads unless it names their lane."""
-
-    CODE = "code"
-
-
 # Several times what the most laborious of real files take: `benchmarks/results/file_work.md`.
 STEPS_PER_BYTE = 20
 # Five times what the largest of many repositories' files take: 138 MB, and 3.2 s of one core.

@@ -58,8 +58,7 @@ class TokenCounts(Struct, frozen=True):
 
 class Bm25Index(Struct, frozen=True):
     """`data[p]` is the score that token t gives document `indices[p]`, for p in `indptr[t]:indptr[t + 1]`; `times[p]`
-    says how often the document has it, and `lengths` how many tokens each document has. Versions without these two are
-    read, and nothing is made from them."""
+    says how often the document has it, and `lengths` how many tokens each document has."""
 
     documents: int
     vocabulary: StringTable
@@ -125,8 +124,8 @@ class Bm25Index(Struct, frozen=True):
             data=arrays["data"],
             indices=arrays["indices"],
             indptr=arrays["indptr"],
-            times=arrays.get("times", arrays["indices"][:0]),
-            lengths=arrays.get("lengths", arrays["indices"][:0]),
+            times=arrays["times"],
+            lengths=arrays["lengths"],
         )
 
 

@@ -188,6 +188,16 @@ def write_tensor(path: Path, *blocks: Vectors) -> None:
     write_stored_zip(path, members)
 
 
+def write_matrix(path: Path, *blocks: Vectors) -> None:
+    """Write a matrix in the form that the name of its file says."""
+    (write_npy if path.suffix == ".npy" else write_tensor)(path, *blocks)
+
+
+def map_matrix(path: Path, dimensions: int) -> Vectors:
+    """The matrix of a file that `write_matrix` wrote, read-only and memory-mapped."""
+    return map_npy(path) if path.suffix == ".npy" else map_tensor(path, dimensions)
+
+
 def map_tensor(path: Path, dimensions: int) -> Vectors:
     """The matrix of a file that `write_tensor` wrote, read-only and memory-mapped."""
     start, size = member_spans(path)[_STORAGE]

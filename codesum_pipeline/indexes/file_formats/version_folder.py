@@ -5,7 +5,7 @@ A lane is one way to look at a document, and can be searched alone.
 
 import json
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from codesum_pipeline.foundation.store.layout import INDEX_MANIFEST, HomeLayout
 
 
 class Lane(StrEnum):
-    """`code` and `summary` are dense and BM25, `fused` dense, `keywords` BM25, `symbol` names."""
+    """`summary` is dense and BM25, `fused` dense, `code` and `keywords` BM25, `symbol` names."""
 
     CODE = "code"
     SUMMARY = "summary"
@@ -34,21 +34,14 @@ class Lane(StrEnum):
 
 
 LANES = tuple(Lane)
-DENSE_LANES = (Lane.CODE, Lane.FUSED, Lane.SUMMARY)
-# The dense lanes of a search that names none.
-_READ = (Lane.SUMMARY, Lane.FUSED)
+DENSE_LANES = (Lane.FUSED, Lane.SUMMARY)
 TERM_LANES = (Lane.CODE, Lane.KEYWORDS, Lane.SUMMARY)
 
 
-def dense_lanes(extra: Collection[str]) -> tuple[Lane, ...]:
-    """The lanes that vectors are made for: what a search reads, and what the setting `extra_lanes` names."""
-    return tuple(lane for lane in DENSE_LANES if lane in _READ or lane in extra)
-
-
 # Raised when a file changes its name, form or meaning; a reader refuses what it does not know.
-INDEX_SCHEMA_VERSION = 8
+INDEX_SCHEMA_VERSION = 9
 # Also changes where a file comes that a reader can do without, or scores are others: then versions are written anew.
-INDEX_FILES_VERSION = f"{INDEX_SCHEMA_VERSION}.4"
+INDEX_FILES_VERSION = f"{INDEX_SCHEMA_VERSION}.0"
 
 MANIFEST = "manifest.json"
 DOCUMENTS = "summary.jsonl"
@@ -66,19 +59,18 @@ SHOWN_FIELDS = "documents/shown.npz"
 CALLERS = "documents/callers.npz"
 # Who uses each function, class and file, how, and whether a compiler's index confirms it.
 USES = "documents/uses.npz"
-# Who uses each constant. Versions without it know no uses but calls, imports and bases.
+# Who uses each constant.
 CONSTANTS = "documents/constants.npz"
 # The document of each passage.
 PASSAGES = "code/passages.npy"
-# The long function that each passage is in. Versions without it find such functions by their own texts alone.
+# The long function that each passage is in.
 PASSAGE_OWNERS = "code/owners.npy"
 SYMBOL_NAMES = "symbol/names.npz"
 # The words of each document in each BM25 lane; in `code` those of each passage of a file come after them.
 BM25_FILES = {Lane.CODE: "code/bm25.npz", Lane.KEYWORDS: "bm25/index.npz", Lane.SUMMARY: "summary/bm25.npz"}
-# Rows as in `embeddings.pt`, which is the `summary` lane; `code` only where the setting `extra_lanes` names it.
-VECTOR_FILES = {Lane.CODE: "dense/code.npy", Lane.FUSED: "dense/fused.npy"}
-# The vectors again, sorted into cells; only where there are too many to look at all of them.
-NEAREST_FILES = {lane: f"dense/{lane}.ivf" for lane in DENSE_LANES}
+# Rows as in `embeddings.pt`, which is the `summary` lane.
+FUSED = "dense/fused.npy"
+VECTOR_FILES = {Lane.FUSED: FUSED, Lane.SUMMARY: EMBEDDINGS}
 
 # Prefix of folders beside the versions into which a build is writing, or was when it was killed.
 ASIDE = ".aside-"

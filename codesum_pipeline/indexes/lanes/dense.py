@@ -27,7 +27,7 @@ from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.file_formats.stored_zip import Vectors
-from codesum_pipeline.indexes.file_formats.version_folder import Lane, dense_lanes
+from codesum_pipeline.indexes.file_formats.version_folder import DENSE_LANES
 from codesum_pipeline.indexes.lanes.embedding import Embedded, cost_usd, discard_kept_vectors, embed_texts
 from codesum_pipeline.indexes.lanes.lane_texts import (
     BODY_CHARACTERS,
@@ -73,21 +73,20 @@ def embed_documents(ws: Workspace, *, progress: Progress = no_progress) -> Dense
     embedder = embedder_of(ws.settings)
     billed_before = embedder.billed_tokens
     max_tokens = min(ws.settings.summary_embed_max_tokens, embedder.max_tokens)
-    lanes = dense_lanes(ws.settings.extra_lanes)
     now = cache(partial(lane_origins, ws))
     paths = changed_paths(ws, "vectors", now)
     heads = read_heads(ws, paths, around=with_children(paths, now))
     heads = heads.filter(pc.invert(heads.column("is_placeholder"))).combine_chunks()
     ids, sources = heads.column("id").combine_chunks(), _sources(ws, heads)
-    hashes = _hashes_of(sources, max_tokens, lanes)
+    hashes = _hashes_of(sources, max_tokens)
     wanted, resumed, guard = np.empty(0, dtype=np.int64), 0, FailureGuard()
-    is_touched, replaced = _touched(ws, embedder, paths, [*_rows_of(ids, lanes), hashes])
+    is_touched, replaced = _touched(ws, embedder, paths, [*_rows_of(ids), hashes])
     if not replaced and ws.tables.content_hash("vectors", ws.key) is not None:
         written, dimensions = ws.tables.keep("vectors", ws.key), vector_length(ws, embedder)
     else:
         known = _known_hashes(ws, embedder)
-        wanted = _wanted(hashes, known, len(lanes))
-        texts = _texts(sources, hashes, wanted, max_tokens, lanes)
+        wanted = _wanted(hashes, known)
+        texts = _texts(sources, hashes, wanted, max_tokens)
         fresh, resumed = embed_texts(
             ws, embedder, texts, len(wanted), max_tokens=max_tokens, guard=guard, progress=progress
         )
@@ -96,7 +95,7 @@ def embed_documents(ws: Workspace, *, progress: Progress = no_progress) -> Dense
         length = None if paths is None and len(rows) == len(hashes) else vector_length(ws, embedder)
         vectors = _join(ws, embedder, some, known, np.searchsorted(rows, wanted), fresh, length)
         del sources, texts
-        of_rows = [*(column.filter(pa.array(is_touched)) for column in _rows_of(ids, lanes)), some]
+        of_rows = [*(column.filter(pa.array(is_touched)) for column in _rows_of(ids)), some]
         table, dimensions = _table_of(embedder, of_rows, vectors, guard), vectors.shape[1]
         written = ws.tables.replace_files("vectors", ws.key, table, replaced)
     if not guard.failed and not ws.tables.is_scratch:
@@ -108,7 +107,7 @@ def embed_documents(ws: Workspace, *, progress: Progress = no_progress) -> Dense
         resumed=resumed,
         carried=written.rows - len(wanted),
         rows=written.rows,
-        lanes={str(lane): written.rows // len(lanes) for lane in lanes if written.rows},
+        lanes={str(lane): written.rows // len(DENSE_LANES) for lane in DENSE_LANES if written.rows},
         model=embedder.model_id,
         dimensions=dimensions,
         billed_tokens=billed,
@@ -144,17 +143,15 @@ def _sources(ws: Workspace, heads: pa.Table) -> pa.Table:
     return pa.concat_tables(lane_sources(ws, heads, body_characters=BODY_CHARACTERS)).combine_chunks()
 
 
-def _hashes_of(sources: pa.Table, max_tokens: int, lanes: Sequence[Lane]) -> pa.Array:
+def _hashes_of(sources: pa.Table, max_tokens: int) -> pa.Array:
     """The hashes of all texts, lane after lane."""
-    parts = [
-        [texts.hash_all() for texts in dense_texts(some, max_tokens=max_tokens, lanes=lanes)]
-        for some in in_parts(sources)
-    ]
+    parts = [[texts.hash_all() for texts in dense_texts(some, max_tokens=max_tokens)] for some in in_parts(sources)]
     return pa.concat_arrays(part for of_lane in zip(*parts, strict=True) for part in of_lane)
 
 
-def _rows_of(ids: pa.Array, lanes: Sequence[Lane]) -> tuple[pa.Array, pa.Array]:
-    return pa.concat_arrays([ids] * len(lanes)), pa.concat_arrays([pa.repeat(str(lane), len(ids)) for lane in lanes])
+def _rows_of(ids: pa.Array) -> tuple[pa.Array, pa.Array]:
+    lanes = [pa.repeat(str(lane), len(ids)) for lane in DENSE_LANES]
+    return pa.concat_arrays([ids] * len(lanes)), pa.concat_arrays(lanes)
 
 
 def _touched(
@@ -188,10 +185,10 @@ def _known_hashes(ws: Workspace, embedder: Embedder) -> pa.Array:
     return pc.if_else(may_be_used, last.column("text_hash"), pa.scalar(None, pa.string())).combine_chunks()
 
 
-def _wanted(hashes: pa.Array, known: pa.Array, lanes: int) -> Rows:
+def _wanted(hashes: pa.Array, known: pa.Array) -> Rows:
     """The first row of each distinct text without a vector; rows of one document, whose texts are alike, are
     adjacent."""
-    by_document: Rows = np.arange(len(hashes)).reshape(lanes, -1).T.reshape(-1)
+    by_document: Rows = np.arange(len(hashes)).reshape(len(DENSE_LANES), -1).T.reshape(-1)
     is_known: npt.NDArray[np.bool_] = pc.is_in(hashes, value_set=known).to_numpy(zero_copy_only=False)
     rows = by_document[~is_known[by_document]]
     names = hashes.take(pa.array(rows)).dictionary_encode().indices.to_numpy()
@@ -200,12 +197,10 @@ def _wanted(hashes: pa.Array, known: pa.Array, lanes: int) -> Rows:
     return rows[firsts]
 
 
-def _texts(
-    sources: pa.Table, hashes: pa.Array, wanted: Rows, max_tokens: int, lanes: Sequence[Lane]
-) -> Iterator[LaneText]:
+def _texts(sources: pa.Table, hashes: pa.Array, wanted: Rows, max_tokens: int) -> Iterator[LaneText]:
     if not len(wanted):
         return
-    numbers, documents = np.divmod(wanted, len(hashes) // len(lanes))
+    numbers, documents = np.divmod(wanted, len(hashes) // len(DENSE_LANES))
     some = documents[np.diff(documents, prepend=-1) > 0]
     places = np.searchsorted(some, documents)
     names = hashes.take(pa.array(wanted))
@@ -215,7 +210,7 @@ def _texts(
         span = slice(*np.searchsorted(places, (first, first + part.num_rows)).tolist())
         # The rows of the part's texts, lane after lane.
         rows = pa.array(numbers[span] * part.num_rows + places[span] - first)
-        texts = dense_texts(part, max_tokens=max_tokens, lanes=lanes)
+        texts = dense_texts(part, max_tokens=max_tokens)
         columns = (
             pa.concat_arrays([found.texts for found in texts]).take(rows).to_pylist(),
             names[span].to_pylist(),
@@ -307,24 +302,20 @@ def plan_embedding(ws: Workspace, rows: Sequence[PlanRow]) -> EmbeddingPlan:
     is_anew = ws.force or replaces is not None or not models
     actions = (PlanAction.WRITE, PlanAction.MAYBE, *((PlanAction.KEEP,) if is_anew else ()))
     ids = [row.id for row in rows if row.action in actions]
-    lanes = dense_lanes(ws.settings.extra_lanes)
-    reading_bodies = len(lanes) - (Lane.SUMMARY in lanes)
-    bodies = _body_lengths(ws) if reading_bodies else {}
-    characters = sum(reading_bodies * bodies.get(id_, 0) + len(lanes) * _WORDS_CHARACTERS for id_ in ids)
+    bodies = _body_lengths(ws)
+    # One of the dense lanes reads bodies.
+    characters = sum(bodies.get(id_, 0) + len(DENSE_LANES) * _WORDS_CHARACTERS for id_ in ids)
     tokens = characters // _CHARACTERS_PER_TOKEN
     return EmbeddingPlan(
         model=embedder.model_id,
         replaces=replaces,
-        texts=len(ids) * len(lanes),
+        texts=len(ids) * len(DENSE_LANES),
         tokens=tokens,
         expected_usd=cost_usd(embedder, tokens),
     )
 
 
 def _body_lengths(ws: Workspace) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for table, id_, text in (("symbols", "id", "canonical_source"), ("file_facts", "file_path", "source")):
-        rows = ws.tables.read(table, ws.key, columns=[id_, text])
-        lengths = pc.min_element_wise(pc.utf8_length(rows.column(text)), BODY_CHARACTERS)
-        found.update(zip(rows.column(id_).to_pylist(), lengths.to_pylist(), strict=True))
-    return found
+    rows = ws.tables.read("symbols", ws.key, columns=["id", "canonical_source"])
+    lengths = pc.min_element_wise(pc.utf8_length(rows.column("canonical_source")), BODY_CHARACTERS)
+    return dict(zip(rows.column("id").to_pylist(), lengths.to_pylist(), strict=True))

@@ -9,7 +9,7 @@ its passages in one string, and so have its tokens.
 """
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from importlib import metadata
 from itertools import chain
 
@@ -267,25 +267,19 @@ def in_parts(sources: pa.Table) -> Iterator[pa.Table]:
     return (sources.slice(start, _AT_ONCE) for start in range(0, max(sources.num_rows, 1), _AT_ONCE))
 
 
-def dense_texts(sources: pa.Table, *, max_tokens: int, lanes: Iterable[Lane]) -> tuple[LaneTexts, ...]:
-    """The texts of some dense lanes; none for a placeholder. `max_tokens` bounds the summary lane."""
+def dense_texts(sources: pa.Table, *, max_tokens: int) -> tuple[LaneTexts, LaneTexts]:
+    """The texts of the `DENSE_LANES`; none for a placeholder. `max_tokens` bounds the summary lane."""
     some = sources.filter(pc.invert(sources.column("is_placeholder"))).combine_chunks()
-    return tuple(_dense_lane(lane, some, max_tokens) for lane in lanes)
-
-
-def _dense_lane(lane: Lane, some: pa.Table, max_tokens: int) -> LaneTexts:
-    name, summary = some["name"], some["summary"]
-    if lane is Lane.SUMMARY:
-        head = _joined(name, some["business_intent"], scalar_of(""), separator="\n")
-        keep = pc.utf8_length(head)
-        return _dense_texts(lane, some["id"], _joined(head, summary), setting=str(max_tokens), keep=keep)
-    body = pc.utf8_slice_codeunits(some["body"], 0, BODY_CHARACTERS)
-    if lane is Lane.CODE:
-        return _dense_texts(lane, some["id"], _joined(name, body, separator="\n"))
+    ids, name, summary = some["id"], some["name"], some["summary"]
     # Above functions the fused lane reads names in place of the body.
-    below = pc.coalesce(pc.utf8_slice_codeunits(some["child_names"], 0, BODY_CHARACTERS), body)
+    below = pc.utf8_slice_codeunits(pc.coalesce(some["child_names"], some["body"]), 0, BODY_CHARACTERS)
     title = pc.if_else(pc.equal(some["signature"], ""), name, some["signature"])
-    return _dense_texts(lane, some["id"], _joined(title, summary, below, separator="\n"))
+    fused = _joined(title, summary, below, separator="\n")
+    head = _joined(name, some["business_intent"], scalar_of(""), separator="\n")
+    return (
+        _dense_texts(Lane.FUSED, ids, fused),
+        _dense_texts(Lane.SUMMARY, ids, _joined(head, summary), setting=str(max_tokens), keep=pc.utf8_length(head)),
+    )
 
 
 def term_texts(sources: pa.Table, guard: FailureGuard | None = None) -> tuple[LaneTexts, ...]:

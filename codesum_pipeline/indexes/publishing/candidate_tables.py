@@ -23,7 +23,7 @@ from codesum_pipeline.foundation.store.workspace import Connect, Workspace
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.file_formats.arrow_texts import in_index_order, index_order
 from codesum_pipeline.indexes.file_formats.stored_zip import Vectors
-from codesum_pipeline.indexes.file_formats.version_folder import Lane, dense_lanes
+from codesum_pipeline.indexes.file_formats.version_folder import Lane
 from codesum_pipeline.indexes.lanes.dense import matrix_of, vector_length
 from codesum_pipeline.indexes.publishing.last_version import LastVersion, Mask, RowOrigins
 
@@ -62,7 +62,6 @@ class CandidateTables(Struct, frozen=True):
     heads: pa.Table
     order: pa.Array
     dense_rows: npt.NDArray[np.int32]
-    dense_lanes: Sequence[Lane]
     dimensions: int
     origins: RowOrigins
     known: Mapping[str, Mask]
@@ -175,7 +174,6 @@ def read_candidate_tables(ws: Workspace, embedder: Embedder, last: LastVersion |
         heads=heads,
         order=order,
         dense_rows=np.flatnonzero(~booleans(heads, "is_placeholder")).astype(np.int32),
-        dense_lanes=dense_lanes(ws.settings.extra_lanes),
         dimensions=vector_length(ws, embedder),
         origins=origins,
         known={table: origins.known_rows(table, found) for table, found in parts.items()},

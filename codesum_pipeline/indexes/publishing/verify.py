@@ -31,8 +31,7 @@ from codesum_pipeline.indexes.file_formats.graph_files import (
     number_edges,
 )
 from codesum_pipeline.indexes.file_formats.index_files import Callers, ConstantUses, MappedArrays, ShownFields, Uses
-from codesum_pipeline.indexes.file_formats.nearest_vectors import NearestVectors
-from codesum_pipeline.indexes.file_formats.stored_zip import Array, Vectors, map_npy, map_npz, map_tensor
+from codesum_pipeline.indexes.file_formats.stored_zip import Array, Vectors, map_matrix, map_npy, map_npz
 from codesum_pipeline.indexes.file_formats.version_folder import (
     INDEX_SCHEMA_VERSION,
     Lane,
@@ -68,17 +67,14 @@ def read_content(version: Version) -> Content:
     lines = (folder / paths.DOCUMENTS).read_text(encoding="utf-8").split("\n")[:-1]
     documents = [json.loads(line) for line in lines]
     levels = Counter(document["type"] for document in documents)
-    vectors = {Lane.SUMMARY: map_tensor(folder / paths.EMBEDDINGS, version.manifest["embedder"]["dimensions"])}
-    vectors |= {
-        lane: map_npy(folder / name) for lane, name in paths.VECTOR_FILES.items() if name in version.manifest["files"]
-    }
+    dimensions = version.manifest["embedder"]["dimensions"]
     return Content(
         version=version,
         documents=documents,
         arrays=map_npz(folder / paths.DOCUMENT_ARRAYS),
         offsets=map_npy(folder / paths.OFFSETS),
         index_map=json.loads((folder / paths.INDEX_MAP).read_text(encoding="utf-8")),
-        vectors=vectors,
+        vectors={lane: map_matrix(folder / name, dimensions) for lane, name in paths.VECTOR_FILES.items()},
         ids=[document["id"] for document in documents],
         symbols=levels[Level.FUNCTION] + levels[Level.CLASS],
         modules_start=len(documents) - levels[Level.MODULE],
@@ -139,10 +135,6 @@ def check_lanes(content: Content) -> Iterator[Problem]:
         for row in np.flatnonzero(bad).tolist():
             subject = content.index_map[row] if row < len(content.index_map) else f"row {row}"
             yield "vectors", subject, f"lane {lane}: length {lengths[row]:.4f} is neither 1 nor 0"
-    for name in content.version.manifest["files"].keys() & {*paths.NEAREST_FILES.values()}:
-        cells = NearestVectors.map_file(content.version.folder / name)
-        if len(cells) != len(content.index_map):
-            yield "row map", name, f"has {len(cells)} vectors, {paths.INDEX_MAP} has {len(content.index_map)} rows"
     if [ids[row] for row in rows if row < len(ids)] != list(content.index_map):
         yield "row map", paths.DOCUMENT_ARRAYS, f"dense_rows and {paths.INDEX_MAP} name different documents"
     dense = set(content.index_map)
@@ -182,8 +174,7 @@ def check_warehouse(content: Content, tables: TableStore, key: str) -> Iterator[
         yield "warehouse", paths.CALLERS, "names other callers than the warehouse's edges"
     if not _are_equal(uses, Uses.map_file(folder / paths.USES)):
         yield "warehouse", paths.USES, "names other users than the warehouse's edges"
-    has_constants, constants = paths.CONSTANTS in content.version.manifest["files"], build_constant_uses(edges)
-    if has_constants and not _are_equal(constants, ConstantUses.map_file(folder / paths.CONSTANTS)):
+    if not _are_equal(build_constant_uses(edges), ConstantUses.map_file(folder / paths.CONSTANTS)):
         yield "warehouse", paths.CONSTANTS, "names other users than the warehouse's edges"
     files = set(tables.read("file_facts", key, columns=["file_path"]).column("file_path").to_pylist())
     for document in content.documents:
@@ -222,8 +213,6 @@ def _check_callers(content: Content) -> Iterator[Problem]:
 
 
 def _check_constants(content: Content) -> Iterator[Problem]:
-    if paths.CONSTANTS not in content.version.manifest["files"]:
-        return
     constants = ConstantUses.map_file(content.version.folder / paths.CONSTANTS)
     if constants.users.max(initial=-1) >= content.modules_start or constants.indptr[-1] != len(constants.users):
         yield "row map", paths.CONSTANTS, "points at documents that are not there"
@@ -235,8 +224,7 @@ def _check_words(content: Content) -> Iterator[Problem]:
     for row in np.unique(passages).tolist():
         if row >= count or content.documents[row]["type"] != Level.FILE:
             yield "row map", paths.PASSAGES, f"names document {row}, which is no file"
-    owners = map_npy(folder / paths.PASSAGE_OWNERS) if paths.PASSAGE_OWNERS in content.version.manifest["files"] else ()
-    for row in {int(function) for _, _, function in owners}:
+    for row in {int(function) for _, _, function in map_npy(folder / paths.PASSAGE_OWNERS)}:
         if row >= count or content.documents[row]["type"] != Level.FUNCTION:
             yield "row map", paths.PASSAGE_OWNERS, f"names document {row}, which is no function"
     for lane, name in paths.BM25_FILES.items():

@@ -29,7 +29,7 @@ from codesum_pipeline.search.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.search.retrieval.hits import Hit
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.searching import search_indexes
-from codesum_pipeline.search.retrieval.weights import DEFAULT_WEIGHTS, Weights, has_lane
+from codesum_pipeline.search.retrieval.weights import DEFAULT_WEIGHTS, Weights
 
 CUTOFFS = (1, 3, 5, 10, 20)
 # Ranked measures look at one page of hits.
@@ -193,13 +193,6 @@ SYMBOLS = EvaluationSetup("functions and classes", levels=(Level.FUNCTION, Level
 EACH_LANE = tuple(EvaluationSetup(f"lane {lane}", lanes=(lane,)) for lane in LANES)
 EACH_LEVEL = tuple(EvaluationSetup(f"level {level}", levels=(level,)) for level in LEVELS)
 SETUPS = (ALL, CODE_ONLY, *EACH_LANE, *EACH_LEVEL)
-
-
-def setups_for(index: PublishedIndex) -> tuple[EvaluationSetup, ...]:
-    """The setups whose lanes an index has."""
-    return tuple(
-        setup for setup in SETUPS if all(has_lane(index, lane) for lane in setup.lanes) or setup.lanes == LANES
-    )
 
 
 class QuestionResult(Struct, frozen=True):

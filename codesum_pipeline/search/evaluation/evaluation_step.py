@@ -34,11 +34,11 @@ from codesum_pipeline.search.evaluation.evaluate import (
     CODE_ONLY,
     FUNCTION_MRR,
     NDCG,
+    SETUPS,
     QuestionResult,
     ask_questions,
     indexes_of,
     paired_interval,
-    setups_for,
 )
 from codesum_pipeline.search.evaluation.lift import BY_MODEL, EVERY_LEVEL, lift_of_answers
 from codesum_pipeline.search.evaluation.own_questions import OWN_QUESTIONS_VERSION, ask_own_questions, is_held_out
@@ -154,14 +154,14 @@ def _questions_hash(ws: Workspace, candidate: dict[str, Any]) -> str:
 
 
 def _ask(ws: Workspace, index: PublishedIndex, guard: FailureGuard, progress: Progress) -> list[QuestionResult]:
-    settings, setups = ws.settings.evaluation, setups_for(index)
+    settings = ws.settings.evaluation
     if not settings.questions:
         return ask_own_questions(
-            ws, index, setups=setups, sample=settings.sample, commits=settings.commits, guard=guard, progress=progress
+            ws, index, setups=SETUPS, sample=settings.sample, commits=settings.commits, guard=guard, progress=progress
         )
     questions = [found for found in read_questions(settings.questions) if indexes_of([index], found)]
     return ask_questions(
-        [index], questions, embedder=embedder_of(ws.settings), setups=setups, guard=guard, progress=progress
+        [index], questions, embedder=embedder_of(ws.settings), setups=SETUPS, guard=guard, progress=progress
     )
 
 

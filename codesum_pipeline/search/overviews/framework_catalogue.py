@@ -3,7 +3,7 @@
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase, translate
 from functools import lru_cache
 from importlib import resources
@@ -32,8 +32,8 @@ class FrameworkCatalogue(Struct, frozen=True):
     packages: Mapping[tuple[str, str], KnownFramework]
     package_patterns: tuple[tuple[str, str, KnownFramework], ...]
     imports: Mapping[tuple[str, tuple[str, ...]], KnownFramework]
-    names: Mapping[str, tuple[KnownFramework, ...]]
-    paths: Mapping[str, tuple[KnownFramework, ...]]
+    # By name, or by path where a slash is in it.
+    files: Mapping[str, Sequence[KnownFramework]]
     file_patterns: tuple[tuple[str, KnownFramework], ...]
     any_pattern: re.Pattern[str]
 
@@ -54,8 +54,8 @@ class FrameworkCatalogue(Struct, frozen=True):
 
     def of_file(self, path: str) -> Iterator[KnownFramework]:
         name = path.rpartition("/")[2]
-        yield from self.names.get(name, ())
-        yield from self.paths.get(path, ())
+        for each in dict.fromkeys((name, path)):
+            yield from self.files.get(each, ())
         # Few files match any pattern, so one pattern of all is tried first.
         if self.any_pattern.match(name) or self.any_pattern.match(path):
             for pattern, known in self.file_patterns:
@@ -75,6 +75,10 @@ def read_catalogue() -> FrameworkCatalogue:
     packages = [(known, *pair) for known, marks in every for pair in _pairs(marks, "packages")]
     files = [(known, file) for known, marks in every for file in marks.get("files", ())]
     wild = [(known, file) for known, file in files if "*" in file]
+    by_file: defaultdict[str, list[KnownFramework]] = defaultdict(list)
+    for known, file in files:
+        if "*" not in file:
+            by_file[file].append(known)
     return FrameworkCatalogue(
         kinds=tuple(content),
         packages={(ecosystem, name): known for known, ecosystem, name in packages if "*" not in name},
@@ -84,18 +88,10 @@ def read_catalogue() -> FrameworkCatalogue:
             for known, marks in every
             for language, module in _pairs(marks, "imports")
         },
-        names=_by_name((known, file) for known, file in files if "*" not in file and "/" not in file),
-        paths=_by_name((known, file) for known, file in files if "*" not in file and "/" in file),
+        files=by_file,
         file_patterns=tuple((file, known) for known, file in wild),
         any_pattern=re.compile("|".join(translate(file) for _, file in wild)),
     )
-
-
-def _by_name(found: Iterable[tuple[KnownFramework, str]]) -> dict[str, tuple[KnownFramework, ...]]:
-    by_name: dict[str, list[KnownFramework]] = defaultdict(list)
-    for known, name in found:
-        by_name[name].append(known)
-    return {name: tuple(known) for name, known in by_name.items()}
 
 
 def _pairs(marks: Mapping[str, list[str]], field: str) -> list[tuple[str, str]]:

@@ -70,7 +70,6 @@ class Division(Struct, frozen=True):
     parts: tuple[RepositoryPart, ...]
     others: int
     links: tuple[Link, ...]
-    links_left_out: int
 
     def uses_of(self, part: str) -> list[str]:
         """The parts that a part uses, most used first."""
@@ -91,8 +90,7 @@ def divide_into_parts(view: RepositoryView) -> Division:
     least = sum(sizes.values()) * _LEAST_PART if len(defining) > _FEW_PARTS else 0
     largest_first = sorted(defining, key=lambda part: (-part.size, part.name))[:MOST_PARTS]
     shown = sorted((part for part in largest_first if part.size >= least), key=lambda part: part.name)
-    links = _links(shown, view.links)
-    return Division(tuple(shown), len(found) - len(shown), tuple(links[:MOST_LINKS]), max(len(links) - MOST_LINKS, 0))
+    return Division(tuple(shown), len(found) - len(shown), tuple(_links(shown, view.links)[:MOST_LINKS]))
 
 
 def _to_divide(parts: Mapping[str, Sequence[str]], sizes: Mapping[str, int]) -> str | None:

@@ -25,7 +25,7 @@ from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.foundation.data_model.printable import some_of
 from codesum_pipeline.foundation.language_facts.file_languages import ROLES, FileRole
-from codesum_pipeline.indexes.file_formats.nearest_vectors import find_highest
+from codesum_pipeline.indexes.file_formats.highest_scores import find_highest
 from codesum_pipeline.indexes.file_formats.stored_zip import Vectors
 from codesum_pipeline.indexes.file_formats.version_folder import Lane
 from codesum_pipeline.indexes.lanes.tokens import tokenize

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.document import Level
-from codesum_pipeline.indexes.file_formats.nearest_vectors import find_highest
+from codesum_pipeline.indexes.file_formats.highest_scores import find_highest
 from codesum_pipeline.indexes.file_formats.route_names import asked_route_forms
 from codesum_pipeline.search.retrieval.adjustments import (
     DocumentQuery,

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.document import Level, is_long
 from codesum_pipeline.foundation.language_facts.writing_systems import count_words, sets_no_blanks, words_of
-from codesum_pipeline.indexes.file_formats.nearest_vectors import highest_above_zero
+from codesum_pipeline.indexes.file_formats.highest_scores import highest_above_zero
 from codesum_pipeline.indexes.file_formats.version_folder import Lane
 from codesum_pipeline.indexes.lanes.tokens import tokenize
 from codesum_pipeline.search.retrieval.innermost import find_innermost

@@ -13,12 +13,7 @@ import numpy.typing as npt
 
 from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
 from codesum_pipeline.foundation.data_model.document import LEVELS, Level
-from codesum_pipeline.indexes.file_formats.nearest_vectors import (
-    FEWEST_VECTORS,
-    NearestVectors,
-    find_highest,
-    highest_above_zero,
-)
+from codesum_pipeline.indexes.file_formats.highest_scores import find_highest, highest_above_zero
 from codesum_pipeline.indexes.file_formats.stored_zip import Array, Vectors
 from codesum_pipeline.indexes.file_formats.version_folder import Lane
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
@@ -232,8 +227,6 @@ class Lookup:
         return [index.rows_by_name(lowered) for index in self._shelf.indexes]
 
     def _nearest(self, lane: Lane, levels: Sequence[Level]) -> ScoredDocuments:
-        if any(lane in index.nearest for index in self._shelf.indexes):
-            return self._nearest_in_cells(lane, levels)
         spans = self._spans("vectors", levels)
         kept, scores = self._best_in(self._products(lane), spans)
         return ScoredDocuments(self._shelf.of_vectors(_numbers_in(spans, kept)), scores)
@@ -249,27 +242,6 @@ class Lookup:
                 if allowed is not None:
                     found[start:end][~allowed[index.dense_rows]] = 0
         return self._dense[lane]
-
-    def _nearest_in_cells(self, lane: Lane, levels: Sequence[Level]) -> ScoredDocuments:
-        found = [
-            self._near(position, lane, span)
-            for position, index in enumerate(self._shelf.indexes)
-            for span in _of_levels(levels, index.dense_starts)
-        ]
-        scores = join_arrays([of_span for _, of_span in found])
-        kept = highest_above_zero(scores, self._limit)
-        return ScoredDocuments(join_arrays([numbers for numbers, _ in found])[kept], scores[kept])
-
-    def _near(self, position: int, lane: Lane, span: slice) -> tuple[Numbers, Array]:
-        """The documents of a span of an index's vectors, and their products with the query's; of many vectors, only
-        those that may be among the best."""
-        index, allowed = self._shelf.indexes[position], self._shelf.allowed[position]
-        cells = index.nearest.get(lane)
-        some = span if cells is None else _worth_looking_at(index, cells, self._vector, span, self._limit, allowed)
-        rows, scores = index.dense_rows[some], inner_products(index.vectors[lane][some], self._vector)
-        if allowed is not None:
-            rows, scores = rows[allowed[rows]], scores[allowed[rows]]
-        return rows.astype(np.int64) + self._shelf.starts[position], scores
 
     @property
     def _vector(self) -> Vectors:
@@ -332,20 +304,6 @@ def _runs(levels: tuple[Level, ...]) -> list[tuple[int, int]]:
         first = runs.pop()[0] if runs and runs[-1][1] == number else number
         runs.append((first, number + 1))
     return runs
-
-
-def _worth_looking_at(
-    index: PublishedIndex, cells: NearestVectors, query: Vectors, span: slice, limit: int, allowed: Mask | None
-) -> slice | Array:
-    """The vectors of a span that may be among the nearest: of few vectors, all."""
-    if span.stop - span.start < FEWEST_VECTORS:
-        return span
-    if allowed is None:
-        return cells.candidates(query, limit, among=span)
-    is_wanted = np.zeros(len(cells), dtype=np.bool_)
-    is_wanted[span] = allowed[index.dense_rows[span]]
-    few = is_wanted.nonzero()[0]
-    return few if len(few) < FEWEST_VECTORS else cells.candidates(query, limit, among=is_wanted)
 
 
 def _of_parts(values: Sequence[int], lengths: Sequence[int], places: Numbers) -> Numbers | int:

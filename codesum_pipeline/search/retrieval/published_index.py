@@ -30,46 +30,39 @@ from codesum_pipeline.indexes.file_formats.index_files import (
     SymbolNames,
     Uses,
 )
-from codesum_pipeline.indexes.file_formats.nearest_vectors import NearestVectors
-from codesum_pipeline.indexes.file_formats.stored_zip import Array, Vectors, map_bytes, map_npy, map_npz, map_tensor
+from codesum_pipeline.indexes.file_formats.stored_zip import Array, Vectors, map_bytes, map_matrix, map_npy, map_npz
 from codesum_pipeline.indexes.file_formats.version_folder import INDEX_SCHEMA_VERSION, Lane, Version, read_version
 from codesum_pipeline.search.retrieval.file_names import FileNames
-
-NO_OWNERS = np.empty((0, 3), dtype=np.int32)
 
 
 class PublishedIndex(Struct, dict=True, eq=False):
     """One repository's index; row k is the same document in every array but the vectors.
 
-    Row k of the vectors is document `arrays["dense_rows"][k]`; many vectors are also sorted into cells (`nearest`). The
-    words of `code` have the documents first and then the passages of files: `passage_files[k]` is the document of
-    passage k, ascending.
+    Row k of the vectors is document `arrays["dense_rows"][k]`. The words of `code` have the documents first and
+    then the passages of files: `passage_files[k]` is the document of passage k, ascending.
 
     `owners` has the long function of some passages: the row of the file, the number of the passage in it, and the row
     of the function.
-
-    `constants` is None in versions that know no uses but calls, imports and bases.
 
     Only documents that are `visible` are returned, and of these only the `answering` as hits; None means all. `home` is
     the home that the index was built in, if it differs from the home that is searched: then the index is an overlay,
     stored beside its base.
 
     What questions need again and again is worked out at the first one and remembered: which documents pass a filter,
-    files by their names, the order by importance, and where levels and passages begin.
+    files by their names, and where levels and passages begin.
     """
 
     version: Version
     arrays: Mapping[str, Array]
     ids: StringTable
     vectors: Mapping[Lane, Vectors]
-    nearest: Mapping[Lane, NearestVectors]
     words: Mapping[Lane, Bm25Index]
     passage_files: Array
     owners: Array
     names: SymbolNames
     callers: Callers
     uses: Uses
-    constants: ConstantUses | None
+    constants: ConstantUses
     shown: ShownFields
     _lines: npt.NDArray[np.uint8] | None
     _offsets: Array
@@ -115,25 +108,19 @@ class PublishedIndex(Struct, dict=True, eq=False):
             (folder / name).stat()
             raise BrokenIndex(f"{folder / name} is damaged: run `codesum doctor`")
         arrays = map_npz(folder / paths.DOCUMENT_ARRAYS)
-        summary = map_tensor(folder / paths.EMBEDDINGS, manifest["embedder"]["dimensions"])
+        dimensions = manifest["embedder"]["dimensions"]
         return cls(
             version=version,
             arrays=arrays,
             ids=StringTable(arrays["ids"], arrays["id_offsets"]),
-            vectors={Lane.SUMMARY: summary}
-            | {lane: map_npy(folder / name) for lane, name in paths.VECTOR_FILES.items() if name in manifest["files"]},
-            nearest={
-                lane: NearestVectors.map_file(folder / name)
-                for lane, name in paths.NEAREST_FILES.items()
-                if name in manifest["files"]
-            },
+            vectors={lane: map_matrix(folder / name, dimensions) for lane, name in paths.VECTOR_FILES.items()},
             words={lane: Bm25Index.map_file(folder / name) for lane, name in paths.BM25_FILES.items()},
             passage_files=map_npy(folder / paths.PASSAGES),
-            owners=map_npy(folder / paths.PASSAGE_OWNERS) if paths.PASSAGE_OWNERS in manifest["files"] else NO_OWNERS,
+            owners=map_npy(folder / paths.PASSAGE_OWNERS),
             names=SymbolNames.map_file(folder / paths.SYMBOL_NAMES),
             callers=Callers.map_file(folder / paths.CALLERS),
             uses=Uses.map_file(folder / paths.USES),
-            constants=ConstantUses.map_file(folder / paths.CONSTANTS) if paths.CONSTANTS in manifest["files"] else None,
+            constants=ConstantUses.map_file(folder / paths.CONSTANTS),
             shown=ShownFields.map_file(folder / paths.SHOWN_FIELDS),
             _lines=map_bytes(folder / paths.DOCUMENTS) if manifest["counts"]["documents"] else None,
             _offsets=map_npy(folder / paths.OFFSETS),
@@ -164,9 +151,8 @@ class PublishedIndex(Struct, dict=True, eq=False):
     @cached_property
     def answering(self) -> npt.NDArray[np.bool_] | None:
         """The visible documents but namespaces, which are in the names of what they hold; None means all."""
-        # Indexes of earlier versions do not say which these are.
-        are_namespaces = self.arrays.get("is_namespace")
-        if are_namespaces is None or not are_namespaces.any():
+        are_namespaces = self.arrays["is_namespace"]
+        if not are_namespaces.any():
             return self.visible
         return ~are_namespaces if self.visible is None else self.visible & ~are_namespaces
 
@@ -213,14 +199,6 @@ class PublishedIndex(Struct, dict=True, eq=False):
         return places[is_there], functions[is_there]
 
     @cached_property
-    def by_importance(self) -> tuple[Array, Array]:
-        """All documents, most important first, and where among these each is; ties break by row."""
-        rows = (-self.arrays["importance"]).argsort(kind="stable")
-        ranks = np.empty(len(rows), dtype=np.uint64)
-        ranks[rows] = np.arange(len(rows), dtype=np.uint64)
-        return rows, ranks
-
-    @cached_property
     def dense_starts(self) -> list[int]:
         """Where among the vectors each level begins, and how many there are."""
         starts: list[int] = np.searchsorted(self.dense_rows, self.level_starts).tolist()
@@ -229,21 +207,19 @@ class PublishedIndex(Struct, dict=True, eq=False):
     @property
     def unread_count(self) -> int:
         """How many definitions could not be read."""
-        return len(self.arrays.get("unread_lines", ()))
+        return len(self.arrays["unread_lines"])
 
     def unread_lines(self, path: str) -> list[int]:
         """The lines of a file that look like a definition and could not be read as one."""
-        # Indexes of earlier versions do not say which these are.
-        rows, lines = self.arrays.get("unread_rows"), self.arrays.get("unread_lines")
-        row = self.row(path) if rows is not None and lines is not None and len(rows) else None
-        if row is None or rows is None or lines is None:
-            return []
-        found: list[int] = lines[rows == row].tolist()
+        row = self.row(path) if self.unread_count else None
+        found: list[int] = (
+            [] if row is None else self.arrays["unread_lines"][self.arrays["unread_rows"] == row].tolist()
+        )
         return found
 
     @cached_property
     def has_notebooks(self) -> bool:
-        return len(self.arrays.get("cell_rows", ())) > 0
+        return len(self.arrays["cell_rows"]) > 0
 
     def cell_at(self, path: str, line: int | None) -> NotebookCell | None:
         """The cell that has a line of a notebook; None for any other file."""
@@ -279,7 +255,8 @@ class PublishedIndex(Struct, dict=True, eq=False):
         """The rows of the documents with some names, given in lower case, by those names that are there. Of a name that
         only namespaces have: the files that open these."""
         found = self.names.rows_by_name(names)
-        if self.answering is not None and (are_namespaces := self.arrays.get("is_namespace")) is not None:
+        are_namespaces = self.arrays["is_namespace"]
+        if self.answering is not None:
             for name, rows in found.items():
                 if are_namespaces[rows].any():
                     others = [row for row in rows if not are_namespaces[row]]

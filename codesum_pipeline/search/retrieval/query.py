@@ -12,6 +12,7 @@ test applications with" asks for something else.
 """
 
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import as_file, files
@@ -35,7 +36,7 @@ from codesum_pipeline.indexes.file_formats.stored_zip import Array, Vectors, map
 from codesum_pipeline.indexes.lanes.tokens import STOP_WORDS, split_identifier, tokenize, tokens_of_word
 from codesum_pipeline.search.retrieval.innermost import find_innermost
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.search.retrieval.weights import NO_NUMBERS, NO_SCORES, Numbers, Scores, find_distinct
+from codesum_pipeline.search.retrieval.weights import NO_NUMBERS, NO_SCORES, Numbers, Scores
 
 # Cosines are kept in this many steps.
 STEPS = 255
@@ -283,7 +284,7 @@ def scored_by_name(
         scores.append(np.array([SAME_ID]))
     if not rows:
         return NO_NUMBERS, NO_SCORES
-    named, places = find_distinct(np.concatenate(rows).astype(np.int64))
+    named, places = np.unique(np.concatenate(rows).astype(np.int64), return_inverse=True)
     best = np.zeros(len(named))
     np.maximum.at(best, places, np.concatenate(scores))
     return named, best
@@ -299,41 +300,12 @@ _TEST_NAME = re.compile(
     r"(?:^|[/.:])(?:test_\w+|[a-z]\w*_(?:test|spec)|\w*[a-z0-9](?:Test|Tests|Spec)|test[A-Z]\w*)(?:$|[.:#])"
     r"|[.-](?:test|spec)\.[cm]?[jt]sx?\b|(?:^|/)(?:tests?|specs?|__tests__)/|(?:^|/)conftest\.py$"
 )
-
-
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_KINDS = _set(
-    "acceptance automated browser e2e end-to-end existing feature functional fuzz golden integration performance "
-    "property property-based regression smoke snapshot system ui unit"
-)
-_TESTS = _set("fixture fixtures spec specs test testcase testcases tests unittest unittests")
+_WORDS = {
+    name: frozenset(words.split())
+    for name, words in tomllib.loads((files(__package__) / "test_questions.toml").read_text("utf-8")).items()
+}
+_KINDS, _TESTS, _MOCKS, _OF_TESTS = (_WORDS[name] for name in ("kinds", "tests", "mocks", "of_tests"))
 _MANY = _TESTS - {"test", "spec", "fixture"}
-_MOCKS = _set("mock mocks stub stubs")
-# Parts of tests: "test cases for", "test file of".
-_OF_TESTS = _set(
-    "case cases class classes code file files folder function functions method methods module modules suite suites"
-)
-# Words at the beginning of a request that do not name its object.
-_ASKING = _set(
-    "a all an any are can could do does existing file files find for get give have i i'd is let's like list locate "
-    "look me need our please search see show some the there to us want we what where which would you"
-)
-_ABOUT = _set("about against around checking concerning covering ensuring exercising for of on that verifying which")
-# What test runners do to tests.
-_HANDLING = _set(
-    "collect collects count debug disable discover discovers enable execute executes filter generate generates group "
-    "launch mark order organize parallelize parametrize record register repeat report rerun retry run running runs "
-    "select shuffle skip skips sort start stop time watch write writing"
-)
-_JOINTS = _set(
-    "after and as at before between by during for from how if in inside into of on or per so than that to using via "
-    "when whether while why with within without"
-)
-_QUESTIONS = _set("are how is was were what where which")
-_OWN_NEEDS = _set("can do does i should to would you")
 _LONGEST_PHRASE = 6
 # The question is at the beginning; pages of output may follow.
 _CHARS_READ = 1_000
@@ -345,7 +317,7 @@ def asks_for_tests(text: str) -> bool:
     words = [word.lower() for word in written]
     if any(map(_TEST_NAME.search, written)):
         return True
-    start = next((number for number, word in enumerate(words) if word not in _ASKING), len(words))
+    start = next((number for number, word in enumerate(words) if word not in _WORDS["asking"]), len(words))
     return _begins_with_tests(words[start:], words[:start]) or _ends_with_tests(words[start:]) or _is_tested(words)
 
 
@@ -359,7 +331,7 @@ def _begins_with_tests(words: list[str], asking: list[str]) -> bool:
         return bool(further) and further[0] in ("for", "of")
     if further and further[0] in _OF_TESTS:
         further = further[1:]
-    is_whole = not further or further[0] in _ABOUT
+    is_whole = not further or further[0] in _WORDS["about"]
     return is_whole or (rest[0] in _MANY and bool({"what", "which"} & {*asking}))
 
 
@@ -371,14 +343,14 @@ def _ends_with_tests(words: list[str]) -> bool:
         return False
     # A single `test` may be a statistical one.
     are_tests = words[-1] in _MANY or (words[-1] == "test" and (is_part or words[-2] in _KINDS))
-    return are_tests and not (_HANDLING | _JOINTS) & {*words}
+    return are_tests and not (_WORDS["handling"] | _WORDS["joints"]) & {*words}
 
 
 def _is_tested(words: list[str]) -> bool:
     """Whether a question is like "where is x tested" or "how is x set up in tests", not "how do I test x"."""
-    if not words or words[0] not in _QUESTIONS:
+    if not words or words[0] not in _WORDS["questions"]:
         return "covered by" in " ".join(words) and bool(_TESTS & {*words[-2:]})
-    if words[0] == "how" and words[1:2] and words[1] in _OWN_NEEDS and not _subject_is_tests(words[2:]):
+    if words[0] == "how" and words[1:2] and words[1] in _WORDS["own_needs"] and not _subject_is_tests(words[2:]):
         return False
     if words[-1] == "tested" or (words[0] != "what" and {"tested", "unit-tested"} & {*words}):
         return True

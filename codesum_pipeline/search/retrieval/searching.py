@@ -35,7 +35,6 @@ from codesum_pipeline.search.retrieval.weights import (
     SIGNALS,
     Likeness,
     Weights,
-    missing_signals,
     needs_vector,
     signals_of,
 )
@@ -135,7 +134,7 @@ def _question(
     weights: Weights,
 ) -> DocumentQuery | None:
     """The question with the weights of its signals; None if no document could be found."""
-    weights = _weights_of(indexes, lanes, weights)
+    weights = _weights_of(lanes, weights)
     signals = signals_of(lanes)
     of_documents = tuple(signal for signal in signals if weights.signals[signal])
     of_files = tuple(signal for signal in signals if weights.file_signals[signal])
@@ -163,19 +162,17 @@ def _question(
     )
 
 
-def _weights_of(indexes: Sequence[PublishedIndex], lanes: Sequence[Lane], weights: Weights) -> Weights:
-    """The weights where some lanes are named: each has a signal that counts, and a lane alone counts with all signals
-    that all indexes have."""
+def _weights_of(lanes: Sequence[Lane], weights: Weights) -> Weights:
+    """The weights where some lanes are named: each has a signal that counts, and a lane alone counts with all of
+    them."""
     if set(lanes) == set(LANES):
         return weights
-    not_there = {signal for index in indexes for signal in missing_signals(index)}
     chosen, of_files = dict(weights.signals), dict(weights.file_signals)
     for lane in lanes:
         if len(lanes) == 1 or not any(chosen[signal] for signal in SIGNALS[lane]):
-            there = [signal for signal in SIGNALS[lane] if signal not in not_there] or SIGNALS[lane]
-            chosen.update(dict.fromkeys(there, 1.0))
+            chosen.update(dict.fromkeys(SIGNALS[lane], 1.0))
             if not any(of_files[signal] for signal in SIGNALS[lane]):
-                of_files.update(dict.fromkeys(there, 1.0))
+                of_files.update(dict.fromkeys(SIGNALS[lane], 1.0))
     return replace(weights, signals=chosen, file_signals=of_files)
 
 

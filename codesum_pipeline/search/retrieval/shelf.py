@@ -302,10 +302,6 @@ def join_arrays(parts: Sequence[Array]) -> Array:
 
 
 K = TypeVar("K", bound=Hashable)
-# The bits of the numbers that `rank_all` sorts: eight for the ranking, 32 for the score, 24 for the importance.
-_RANKING_AT, _SCORE_AT = np.uint64(56), np.uint64(24)
-_RANK_BITS = np.uint64((1 << 24) - 1)
-_ALL_BITS = np.uint32(0xFFFFFFFF)
 
 
 class Candidates(Struct, frozen=True):
@@ -322,9 +318,6 @@ class Candidates(Struct, frozen=True):
     roles: Places
     # The place of each document; defined for candidates only.
     _places: npt.NDArray[np.int32]
-    # Numbers, most important first, and for each number its place among these; ties break by number.
-    _by_importance: Numbers
-    _ranks: npt.NDArray[np.uint64]
 
     @classmethod
     def of(cls, shelf: Shelf, named: Iterable[Numbers]) -> "Candidates":
@@ -339,7 +332,6 @@ class Candidates(Struct, frozen=True):
         files = shelf.files(numbers)
         importance, *others = shelf.gather(numbers, "importance", "is_test", "is_vendored", "only_reexports", "role")
         is_test, is_vendored, only_reexports, roles = others
-        by_importance, ranks = _ranks_by_importance(shelf, numbers, importance)
         return cls(
             numbers=numbers,
             files=np.where(files >= 0, places[files], -1),
@@ -349,8 +341,6 @@ class Candidates(Struct, frozen=True):
             only_reexports=only_reexports,
             roles=roles,
             _places=places,
-            _by_importance=by_importance,
-            _ranks=ranks,
         )
 
     def __len__(self) -> int:
@@ -365,35 +355,15 @@ class Candidates(Struct, frozen=True):
         return is_among[self.numbers]
 
     def rank_all(self, found: Mapping[K, ScoredDocuments], *, limit: int) -> dict[K, Ranking]:
-        """At most `limit` of each ranking, best first; ties break by importance, then by number. All are sorted
-        together, as numbers that hold the ranking, the score and the importance in their bits."""
-        if not found:
-            return {}
-        counts = [len(each.numbers) for each in found.values()]
-        numbers = np.concatenate([each.numbers for each in found.values()])
-        scores = np.concatenate([each.scores for each in found.values()])
-        ranking = np.repeat(np.arange(len(counts), dtype=np.uint64), counts)
-        # The bits of floats above 0 are ordered as they are.
-        falling = (_ALL_BITS - scores.view(np.uint32)).astype(np.uint64)
-        ordered = ranking << _RANKING_AT | falling << _SCORE_AT | self._ranks[numbers]
-        ordered.sort()
-        places = self.places(self._by_importance[ordered & _RANK_BITS])
-        scores = (_ALL_BITS - (ordered >> _SCORE_AT).astype(np.uint32)).view(np.float32).astype(np.float64)
-        starts = [0, *accumulate(counts)]
-        spans = [slice(start, start + min(count, limit)) for start, count in zip(starts, counts, strict=False)]
-        return {key: Ranking(places[span], scores[span]) for key, span in zip(found, spans, strict=True)}
+        """At most `limit` of each ranking, best first; ties break by importance, then by number."""
+        return {key: self._rank(each, limit) for key, each in found.items()}
+
+    def _rank(self, found: ScoredDocuments, limit: int) -> Ranking:
+        places = self.places(found.numbers)
+        order = np.lexsort((-self.importance[places], -found.scores))[:limit]
+        return Ranking(places[order], found.scores[order].astype(np.float64))
 
     def rank_files(self, found: ScoredDocuments, *, limit: int) -> Ranking:
         """At most `limit` files, best first; ties break by number."""
         order = (-found.scores).argsort(kind="stable")[:limit]
         return Ranking(self.places(found.numbers[order]), found.scores[order].astype(np.float64))
-
-
-def _ranks_by_importance(shelf: Shelf, numbers: Numbers, importance: Scores) -> tuple[Numbers, npt.NDArray[np.uint64]]:
-    """Numbers, most important first, and for each number its place among these: of these documents at least."""
-    if len(shelf.indexes) == 1:
-        return shelf.indexes[0].by_importance
-    by_importance = numbers[(-importance).argsort(kind="stable")]
-    ranks = np.empty(len(shelf), dtype=np.uint64)
-    ranks[by_importance] = np.arange(len(by_importance), dtype=np.uint64)
-    return by_importance, ranks

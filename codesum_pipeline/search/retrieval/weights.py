@@ -1,7 +1,7 @@
 """The signals of a search, their weights, the fusion of rankings, and the rule whether the best documents fit at all.
 
-The experiment behind each weight is in benchmarks/results/retrieval.md. A lane has one or two signals: in `code`, words
-and meaning are two.
+The experiment behind each weight is in benchmarks/results/retrieval.md. The lane `summary` has two
+signals: words and meaning.
 
 Half of a ranking's contribution is by rank (Cormack et al., 2009), half by score (Bruch et al., 2023): ranks are robust
 against outliers, scores show how far one document leads. BM25 and cosine live on different scales, so scores are taken
@@ -32,7 +32,6 @@ from msgspec import Struct, field
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.language_facts.file_languages import FileRole
 from codesum_pipeline.indexes.file_formats.version_folder import Lane
-from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 
 R = TypeVar("R", bound=Hashable)
 Numbers = npt.NDArray[np.int64]
@@ -122,26 +121,6 @@ def _shares_of_best(scores: Scores, limit: int) -> Scores:
     return (scores - nothing) / lead if lead > 0 else np.ones(len(scores))
 
 
-def find_distinct(numbers: Numbers) -> tuple[Numbers, Numbers]:
-    """The distinct ones of some numbers, ascending, and for each of all where it is among these. As `np.unique`, in
-    less than half the time for the few hundred that a ranking has."""
-    order, starts, groups = group_equal(numbers)
-    places = np.empty(len(numbers), dtype=np.int64)
-    places[order] = groups
-    return numbers[order[starts]], places
-
-
-def _are_small(numbers: Places) -> bool:
-    return len(numbers) > 0 and int(numbers.max()) < 1 << 16 and int(numbers.min()) >= 0
-
-
-def group_equal(numbers: Places) -> tuple[Numbers, Numbers, Numbers]:
-    """The order that brings equal numbers together, where in it each group starts, and the group of each place."""
-    # For small numbers, numpy counts the digits, which is faster than comparing.
-    order = (numbers.astype(np.uint16) if _are_small(numbers) else numbers).argsort(kind="stable")
-    return order, *find_runs(numbers[order])
-
-
 def find_runs(numbers: Places) -> tuple[Numbers, Numbers]:
     """Where each run of equal numbers starts, and the run of each place."""
     is_first = np.ones(len(numbers), dtype=np.bool_)
@@ -183,7 +162,8 @@ def falling_powers(factor: float, earlier: Numbers) -> Scores:
 
 def earlier_of_group(groups: Places) -> Numbers:
     """For each place, how many before it have the same value."""
-    order, starts, places = group_equal(groups)
+    order = groups.argsort(kind="stable")
+    starts, places = find_runs(groups[order])
     earlier = np.empty(len(groups), dtype=np.int64)
     earlier[order] = np.arange(len(order)) - starts[places]
     return earlier
@@ -194,7 +174,6 @@ class Signal(StrEnum):
 
     SYMBOL = "symbol"
     CODE_WORDS = "code words"
-    CODE_MEANING = "code meaning"
     SUMMARY = "summary"
     SUMMARY_WORDS = "summary words"
     FUSED = "fused"
@@ -205,7 +184,6 @@ class Signal(StrEnum):
 _SIGNALS = {
     Signal.SYMBOL: 0.5,
     Signal.CODE_WORDS: 2.0,
-    Signal.CODE_MEANING: 0.0,
     Signal.SUMMARY: 0.0,
     Signal.SUMMARY_WORDS: 1.0,
     Signal.FUSED: 2.0,
@@ -215,7 +193,6 @@ _SIGNALS = {
 _FILE_SIGNALS = {
     Signal.SYMBOL: 1.0,
     Signal.CODE_WORDS: 1.0,
-    Signal.CODE_MEANING: 0.0,
     Signal.SUMMARY: 1.5,
     Signal.SUMMARY_WORDS: 1.0,
     Signal.FUSED: 1.0,
@@ -284,12 +261,12 @@ DEFAULT_WEIGHTS = Weights()
 
 SIGNALS: Mapping[Lane, tuple[Signal, ...]] = {
     Lane.SYMBOL: (Signal.SYMBOL,),
-    Lane.CODE: (Signal.CODE_WORDS, Signal.CODE_MEANING),
+    Lane.CODE: (Signal.CODE_WORDS,),
     Lane.SUMMARY: (Signal.SUMMARY, Signal.SUMMARY_WORDS),
     Lane.FUSED: (Signal.FUSED,),
     Lane.KEYWORDS: (Signal.KEYWORDS,),
 }
-VECTORS = {Signal.CODE_MEANING: Lane.CODE, Signal.SUMMARY: Lane.SUMMARY, Signal.FUSED: Lane.FUSED}
+VECTORS = {Signal.SUMMARY: Lane.SUMMARY, Signal.FUSED: Lane.FUSED}
 WORDS = {Signal.CODE_WORDS: Lane.CODE, Signal.SUMMARY_WORDS: Lane.SUMMARY, Signal.KEYWORDS: Lane.KEYWORDS}
 
 # The levels whose documents each lie in one file.
@@ -304,16 +281,6 @@ def signals_of(lanes: Iterable[Lane]) -> tuple[Signal, ...]:
 def needs_vector(signals: Iterable[Signal]) -> bool:
     """Whether a query has to be embedded."""
     return any(signal in VECTORS for signal in signals)
-
-
-def missing_signals(index: PublishedIndex) -> Sequence[Signal]:
-    """The signals whose vectors an index was built without."""
-    return [signal for signal, lane in VECTORS.items() if lane not in index.vectors]
-
-
-def has_lane(index: PublishedIndex, lane: Lane) -> bool:
-    """Whether a search of this index in one lane alone finds something."""
-    return not set(SIGNALS[lane]) <= {*missing_signals(index)}
 
 
 # The nearest documents count together: one alone may be near by chance.

@@ -245,7 +245,7 @@ class _LineHolders:
 
     def _defines_constant(self, path: str, line: _LineInFile, span: Span) -> bool:
         name = line.text[slice(*span)].decode("utf-8", "replace")
-        if self._index.constants is None or not name.isidentifier() or not gives_value(line.text, *span):
+        if not name.isidentifier() or not gives_value(line.text, *span):
             return False
         return any(id_.startswith(f"{path}::") for id_ in self._index.constants.named(name))
 

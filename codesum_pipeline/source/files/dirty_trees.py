@@ -1,11 +1,10 @@
 """Whether a work tree is dirty: exactly where `git status` lists something, and nothing of the repository runs.
 
 Git asks itself about each submodule, so whatever a submodule's own configuration would run is switched off, too. Where
-a filter stores a file in another form, git would run it on a file whose times changed: of Git LFS that form is worked
-out here, of other filters nothing is known.
+a filter stores a file in another form, as Git LFS does, git would run it on a file whose times changed: of such a file
+nothing is known.
 """
 
-import hashlib
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -26,13 +25,6 @@ _DEEPEST = 8
 _MOST_SUBMODULES = 500
 # An entry of a file that differs from the index alone.
 _EDITED = b" M "
-# More of them are not read one by one.
-_MOST_FILTERED = 1_000
-_POINTER = re.compile(
-    rb"version https://git-lfs\.github\.com/spec/v1\n(?:ext-.*\n)*oid sha256:([0-9a-f]{64})\nsize (\d{1,18})\n"
-)
-_LARGEST_POINTER = 1_024
-_PART = 1024 * 1024
 
 
 class TreeState(StrEnum):
@@ -59,7 +51,7 @@ def state_of_tree(root: Path) -> TreeState:
     entries = [entry for entry in output_of(found, arguments).split(b"\0") if entry]
     if not entries:
         return TreeState.CLEAN
-    if not filters or not all(entry.startswith(_EDITED) for entry in entries) or len(entries) > _MOST_FILTERED:
+    if not filters or not all(entry.startswith(_EDITED) for entry in entries):
         return TreeState.DIRTY
     return _state_of_filtered(root, [entry.removeprefix(_EDITED) for entry in entries])
 
@@ -98,23 +90,4 @@ def _state_of_filtered(root: Path, paths: list[bytes]) -> TreeState:
     values = output.split(b"\0")[2::3]
     if any(value in (b"unspecified", b"unset", b"set") for value in values) or len(values) != len(paths):
         return TreeState.DIRTY
-    is_same = [_has_content_of_pointer(root, path) for path in paths]
-    if any(same is False for same in is_same):
-        return TreeState.DIRTY
-    return TreeState.CLEAN if all(is_same) else TreeState.UNKNOWN
-
-
-def _has_content_of_pointer(root: Path, path: bytes) -> bool | None:
-    """Whether a file has the content that the index names by a pointer of LFS; None if it does so by no pointer."""
-    blob = try_git(["cat-file", "blob", f":0:{os.fsdecode(path)}"], work_tree=root, timeout_s=_TIMEOUT_S)
-    pointer = _POINTER.fullmatch(blob.output[: _LARGEST_POINTER + 1])
-    if blob.status != 0 or pointer is None:
-        return None
-    file = root / os.fsdecode(path)
-    if file.is_symlink() or not file.is_file() or file.stat().st_size != int(pointer[2]):
-        return False
-    digest = hashlib.sha256()
-    with file.open("rb") as content:
-        while part := content.read(_PART):
-            digest.update(part)
-    return digest.hexdigest().encode() == pointer[1]
+    return TreeState.UNKNOWN

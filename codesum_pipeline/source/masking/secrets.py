@@ -82,7 +82,7 @@ def _read_formats() -> tuple[Rule, ...]:
     return tuple(
         Rule(
             kind,
-            tuple(found.get("keywords", found.get("prefix", "")).lower().split()),
+            tuple(found.get("exact_keywords") or found.get("keywords", found.get("prefix", "")).lower().split()),
             found.get("pattern") or rf"(?<![A-Za-z0-9_]){found['prefix']}{found['rest']}(?![A-Za-z0-9])",
         )
         for kind, found in formats.items()
@@ -335,45 +335,6 @@ def _assigned(kind: str, names: str, keywords: str) -> tuple[Rule, ...]:
 
 _RULES = (
     *FORMATS,
-    Rule(
-        "url-password",
-        ("://",),
-        r"\b[a-zA-Z][a-zA-Z0-9+.-]{1,30}://[^\s:/?#@\"'`<>«»]{0,80}:(?P<s>[^\s:/?#@\"'`<>«»]{3,200})@(?=[\w.\[-])",
-    ),
-    Rule(
-        "url-parameter",
-        ("token=", "key=", "auth=", "secret=", "password=", "passwd=", "pwd=", "sig=", "signature="),
-        (
-            r"[?&](?:access_token|api_?key|auth|client_secret|password|passwd|pwd|secret|sig|signature|token)="
-            r"(?P<s>[^&\s\"'`<>(){}$%#«»]{8,300})"
-        ),
-    ),
-    Rule(
-        "connection-string-password",
-        ("password=", "pwd="),
-        r"(?i:\b(?:password|pwd))=(?P<s>[^;\s\"'`<>{}$%«»]{4,200})(?=;)",
-    ),
-    Rule(
-        "http-credentials", ("bearer ", "basic ", "token "), r"\b(?i:bearer|basic|token) (?P<s>[A-Za-z0-9+/_.=~-]{16,})"
-    ),
-    Rule(
-        "curl-password",
-        ("-u", "--user"),
-        r"(?:(?<=\s)-u|--user)[ \t=]{0,4}[\"']?[\w.@+-]{1,80}:(?P<s>[^\s\"'«»]{4,200})(?=[\s\"']|$)",
-    ),
-    Rule(
-        "netrc-password",
-        ("password ", "password\t"),
-        (
-            r"(?:^|\b(?:login|user)[ \t]{1,4}\S{1,80}[ \t]{1,4})[ \t]{0,8}password[ \t]{1,8}"
-            r"(?P<s>[^\s\"'«»]{4,200})[ \t]{0,4}$"
-        ),
-    ),
-    Rule(
-        "pgpass-password",
-        (":5432:", ":*:"),
-        r"^[^\s:/]{1,200}:(?:\d{1,5}|\*):[^\s:/]{1,100}:[^\s:/]{1,100}:(?P<s>[^\s:«»]{4,200})$",
-    ),
     *_assigned("assigned-password", _PASSWORDS, "passwd password passphrase pwd"),
     *_assigned("assigned-key", _KEYS, "secret token credential key"),
 )

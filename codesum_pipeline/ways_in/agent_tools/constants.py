@@ -30,7 +30,7 @@ def constants_named(indexes: Sequence[PublishedIndex], text: str) -> list[tuple[
     parts = qualified_parts(text) if separator else text.split(".")
     found: dict[tuple[str, str], None] = {}
     for index in indexes:
-        for id_ in index.constants.named(parts[-1]) if index.constants is not None and parts[-1] else ():
+        for id_ in index.constants.named(parts[-1]) if parts[-1] else ():
             if qualified_parts(id_)[-len(parts) :] == parts and path in (id_.partition(SEPARATOR)[0], text):
                 found[index.repo, id_] = None
     return list(found)
@@ -56,18 +56,13 @@ class ConstantReader(Struct, frozen=True):
         """The documents that use a constant, most important first."""
         documents = self.documents
         parts = zip(documents.starts, documents.parts, strict=False)
-        before = {
-            start + row
-            for start, index in parts
-            if index.constants is not None
-            for row in index.constants.users_of(id_)
-        }
+        before = {start + row for start, index in parts for row in index.constants.users_of(id_)}
         found = {int(documents.joined.now[number]) for number in before if self._still_uses(number, id_)}
         return sorted(found, key=lambda number: (-documents.importance[number], number))
 
     def constants_in(self, paths: Collection[str]) -> list[str]:
         """The ids of the constants of some files, sorted."""
-        tables = [index.constants.table for index in self.documents.parts if index.constants is not None]
+        tables = [index.constants.table for index in self.documents.parts]
         return sorted({id_ for table in tables for id_ in table if id_.partition(SEPARATOR)[0] in paths})
 
     def used_by(self, numbers: Sequence[int]) -> list[str]:
@@ -77,7 +72,7 @@ class ConstantReader(Struct, frozen=True):
         for start, index in zip(documents.starts, documents.parts, strict=False):
             now = documents.joined.now[start : start + len(index)]
             rows = np.isin(now, np.array(numbers, dtype=np.int64)).nonzero()[0].tolist()
-            ids = index.constants.used_by(rows) if index.constants is not None and rows else []
+            ids = index.constants.used_by(rows) if rows else []
             found.update(id_ for id_ in ids if not {*numbers}.isdisjoint(self.users_of(id_)))
         return sorted(found)
 

@@ -1,7 +1,7 @@
 """What the callers and users of a function or class leave out: an answer that names it is no proof of dead code.
 
 Some of it is true of every index. The rest is looked up: other calls by the same name whose target nobody could tell,
-programs that no grammar reads, and an index of an earlier version, which knows no uses but calls.
+and programs that no grammar reads.
 """
 
 import re
@@ -42,10 +42,7 @@ _ALWAYS = "uses by reflection or by a name in a text, and code outside this repo
 
 def uncounted_uses(call: ToolContext, documents: JoinedDocuments, number: int | None = None) -> list[str]:
     """What may use a function, a class or anything else, and is in none of its relations; the looked-up parts first."""
-    found = []
-    if any(index.constants is None for index in documents.parts):
-        way = f"`codesum index {documents.repo}` finds them"
-        found.append(f"uses as values, types and constants, which an index of this version does not know: {way}")
+    found: list[str] = []
     if number is not None:
         found += _unknown_calls(call, documents, number)
     programs = documents.parts[0].unread_programs

@@ -10,9 +10,7 @@ import pytest
 
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.store.workspace import Workspace
-from codesum_pipeline.indexes.file_formats.version_folder import NEAREST_FILES, dense_lanes
 from codesum_pipeline_tests.builds.law.test_law import differences
-from codesum_pipeline_tests.support.comparing import first_difference, published_files, table_rows
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.support.shop import SHOP
@@ -22,9 +20,6 @@ from codesum_pipeline_tests.symbols.languages.cases import all_cases
 CASES = [case for case in all_cases().values() if case]
 IN_ALL_LANGUAGES = {**SHOP, **{f"languages/{case.path}": case.source for case in CASES}}
 EDIT = {"shop/money.py": SHOP["shop/money.py"].replace("amount * 100 + 0.5", "amount * 100 + 0.49")}
-# It adds files to an index: the cells that many vectors are sorted into.
-CELLS = "indexes.publishing.vector_files:FEWEST_VECTORS"
-LOW_WITHOUT_CELLS = {name: low for name, low in LOW.items() if name != CELLS}
 
 Build = tuple[GitRepo, Workspace]
 
@@ -65,14 +60,14 @@ def _built(folder: Path, *commits: Mapping[str, str]) -> Build:
 def test_builds_of_which_everything_is_large_end_in_the_index_of_a_small_one(usual: Build, tmp_path: Path) -> None:
     repo, built = usual
     repo.git("checkout", "-q", "--detach", "HEAD~1")
-    index(tmp_path / "home", repo, LOW_WITHOUT_CELLS)
+    index(tmp_path / "home", repo, LOW)
     repo.git("checkout", "-q", "main")
 
-    assert differences(index(tmp_path / "home", repo, LOW_WITHOUT_CELLS), built) == (None, None)
+    assert differences(index(tmp_path / "home", repo, LOW), built) == (None, None)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sizes", [LOW_WITHOUT_CELLS, dict.fromkeys(LOW, HIGH)], ids=["large", "small"])
+@pytest.mark.parametrize("sizes", [LOW, dict.fromkeys(LOW, HIGH)], ids=["large", "small"])
 def test_a_first_build_in_all_languages_is_the_same_whether_everything_or_nothing_is_large(
     usual_of_all_languages: Build, tmp_path: Path, sizes: Mapping[str, int]
 ) -> None:
@@ -82,7 +77,7 @@ def test_a_first_build_in_all_languages_is_the_same_whether_everything_or_nothin
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", LOW_WITHOUT_CELLS)
+@pytest.mark.parametrize("name", LOW)
 def test_each_number_alone_changes_nothing(
     usual: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
@@ -93,21 +88,6 @@ def test_each_number_alone_changes_nothing(
     build(workspace)
 
     assert differences(workspace, built) == (None, None)
-
-
-def test_cells_are_all_that_many_vectors_add_to_an_index(
-    usual: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    repo, built = usual
-    monkeypatch.setattr("codesum_pipeline.indexes.publishing.vector_files.FEWEST_VECTORS", 1)
-    workspace = workspace_at(tmp_path / "home", repo)
-    build(workspace)
-    large, small = published_files(workspace), published_files(built)
-
-    assert first_difference(table_rows(workspace), table_rows(built)) is None
-    assert {*large} - {*small} == {NEAREST_FILES[lane] for lane in dense_lanes(workspace.settings.extra_lanes)}
-    # Its digest is of more files.
-    assert {name for name in small if small[name] != large[name]} == {"manifest.json"}
 
 
 # Numbers of these names choose between ways, or how much is worked on together.
@@ -129,14 +109,12 @@ _ELSEWHERE = {
     # Requests to a provider: `indexes/test_embedders_litellm.py`.
     "indexes.embedders.litellm_models:_BATCH_BYTES",
     "indexes.embedders.litellm_models:_BATCH_TEXTS",
-    # Where it is compared with it has another name: see `LOW`.
-    "indexes.file_formats.nearest_vectors:FEWEST_VECTORS",
     # The work of a parser is counted in it, so another number gives another count: `symbols/parsing/test_bounded.py`.
     "symbols.parsing.bounded:CHUNK",
     # An argument of the function, too: `builds/hostile/test_secrets.py`.
     "symbols.parsing.masks:FEW_SECRETS",
     # Of a search: `indexes/test_highest.py`.
-    "indexes.file_formats.nearest_vectors:_FEWEST_STRIDE",
+    "indexes.file_formats.highest_scores:_FEWEST_STRIDE",
     # What a comment is: `symbols/parsing/test_opening_comments.py`.
     "symbols.parsing.comment_kinds:_FEWEST_WORDS",
     # Of what parts a folder's text is: `texts/summaries/extractive/test_folder_parts.py`.

@@ -107,7 +107,7 @@ def test_a_fingerprint_covers_what_shapes_an_index(tmp_path: Path) -> None:
         "graph": {"top_k_callers": 5, "top_k_callees": 5},
         "filter": {"min_lines": 3, "min_complexity": 2, "skip_patterns": ("^get_", "^set_", "^__.*__$")},
         "index": {
-            "embedder": "static", "embedder_api_base": None, "summary_embed_max_tokens": 512, "extra_lanes": (),
+            "embedder": "static", "embedder_api_base": None, "summary_embed_max_tokens": 512,
         },
     }  # fmt: skip
     assert by_model == shaping | {

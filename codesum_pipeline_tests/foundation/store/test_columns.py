@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.foundation.store.columns import EVERYWHERE, OF_TABLE, describe_column
+from codesum_pipeline.foundation.store.columns import EVERYWHERE, column_sentences, describe_column
 from codesum_pipeline.foundation.store.schemas import TABLES
 
 
@@ -16,10 +16,12 @@ def test_every_column_is_described_in_a_sentence(table: str) -> None:
 
 def test_no_column_is_described_that_no_table_has() -> None:
     columns = {table: set(spec.schema.names) for table, spec in TABLES.items()}
-    undescribed = set().union(*(names - OF_TABLE.get(table, {}).keys() for table, names in columns.items()))
+    sentences = {**column_sentences()}
+    everywhere = sentences.pop(EVERYWHERE)
+    undescribed = set().union(*(names - sentences.get(table, {}).keys() for table, names in columns.items()))
 
-    assert not [(table, name) for table, own in OF_TABLE.items() for name in own if name not in columns[table]]
-    assert undescribed == EVERYWHERE.keys()
+    assert not [(table, name) for table, own in sentences.items() for name in own if name not in columns[table]]
+    assert undescribed == everywhere.keys()
 
 
 def test_a_column_that_nobody_described_is_an_error() -> None:

@@ -16,7 +16,6 @@ from codesum_pipeline.foundation.data_model.progress import no_progress
 from codesum_pipeline.foundation.settings.stage_settings import EvaluationSettings
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.workspace import Workspace
-from codesum_pipeline.indexes.publishing import vector_files
 from codesum_pipeline.search.evaluation.evaluate import Interval, QuestionResult
 from codesum_pipeline.search.evaluation.evaluation_step import evaluate_candidate
 from codesum_pipeline.search.evaluation.lift import (
@@ -30,7 +29,6 @@ from codesum_pipeline.search.evaluation.lift import (
 )
 from codesum_pipeline.search.evaluation.questions import AnswerPlace, Question
 from codesum_pipeline.search.evaluation.records import last_lift
-from codesum_pipeline.search.retrieval import lookup
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline_tests.support.homes import build, empty_serving_file
 from codesum_pipeline_tests.support.repositories import GitRepo
@@ -46,20 +44,6 @@ PURPOSES = (
 
 
 MakeShop = Callable[[str], Workspace]
-
-
-@pytest.fixture(
-    params=[
-        pytest.param(False, id="all vectors", marks=pytest.mark.slow),
-        pytest.param(True, id="nearest cells"),
-    ]
-)
-def has_cells(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Whether indexes are searched as those with very many vectors are: here more than three."""
-    if request.param:
-        for module in (vector_files, lookup):
-            monkeypatch.setattr(module, "FEWEST_VECTORS", 3)
-    return bool(request.param)
 
 
 @pytest.fixture
@@ -132,12 +116,11 @@ def row_of(lift: Lift, texts: str, level: str) -> LiftRow:
     return row
 
 
-def test_texts_that_say_what_is_asked_are_a_lift_with_its_price(has_cells: bool, shop: Workspace) -> None:
+def test_texts_that_say_what_is_asked_are_a_lift_with_its_price(shop: Workspace) -> None:
     index = write_by_model(shop, {id_of(n): written(purpose) for n, purpose in enumerate(PURPOSES)}, dollars=0.5)
 
     lift = lift_report(shop, index, QUESTIONS)
 
-    assert bool(index.nearest) == has_cells
     assert [(row.level, row.texts) for row in lift.rows] == [
         (level, texts)
         for level in ("all", "function", "undocumented")
@@ -151,9 +134,7 @@ def test_texts_that_say_what_is_asked_are_a_lift_with_its_price(has_cells: bool,
     assert row_of(lift, "extractive texts", "function").cost_usd == 0.0
 
 
-def test_texts_that_say_it_of_other_functions_lose_little_beside_the_authors(
-    has_cells: bool, make_shop: MakeShop
-) -> None:
+def test_texts_that_say_it_of_other_functions_lose_little_beside_the_authors(make_shop: MakeShop) -> None:
     documented = make_shop('    """Helps to {}."""\n')
     before = documented.tables.read_rows(texts_table(Level.FUNCTION), documented.key, TextRow)
     texts = shuffled([row.text for row in before])
@@ -161,7 +142,6 @@ def test_texts_that_say_it_of_other_functions_lose_little_beside_the_authors(
 
     lift = lift_report(documented, index, QUESTIONS)
 
-    assert bool(index.nearest) == has_cells
     loss = row_of(lift, "texts by a model", "function").gain
     assert loss is not None and -0.15 < loss.mean <= 0
     assert row_of(lift, "extractive texts", "function").score.mean == 1.0

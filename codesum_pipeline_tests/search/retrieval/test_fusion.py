@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codesum_pipeline.search.retrieval.weights import FusedRanking, Numbers, Ranking, find_distinct, fuse_rankings
+from codesum_pipeline.search.retrieval.weights import FusedRanking, Ranking, fuse_rankings
 
 LANES = ("words", "meaning", "names")
 WEIGHTS = {"words": 1.0, "meaning": 0.5, "names": 2.0}
@@ -118,15 +118,3 @@ def test_to_be_ranked_first_by_one_more_lane_never_hurts(rankings: dict[str, lis
     before, after = scores_of(rest), scores_of({**rest, lane: [3]})
 
     assert after[3] >= before.get(3, 0.0) or math.isclose(after[3], before.get(3, 0.0))
-
-
-NUMBERS = st.lists(st.integers(-3, 9)).map(lambda numbers: np.array(numbers, dtype=np.int64))
-
-
-@given(NUMBERS)
-def test_distinct_numbers_are_those_of_unique(numbers: Numbers) -> None:
-    found, places = find_distinct(numbers)
-    expected, inverse = np.unique(numbers, return_inverse=True)
-
-    assert found.tolist() == expected.tolist()
-    assert places.tolist() == inverse.tolist()

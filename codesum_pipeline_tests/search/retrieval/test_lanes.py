@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,17 +5,13 @@ from hypothesis import strategies as st
 
 from codesum_pipeline.foundation.data_model.document import LEVELS, Level
 from codesum_pipeline.indexes.embedders.protocol import Embedder
-from codesum_pipeline.indexes.file_formats.version_folder import DENSE_LANES, LANES, Lane
-from codesum_pipeline.indexes.publishing import vector_files
-from codesum_pipeline.indexes.publishing.verify import verify_index
-from codesum_pipeline.search.retrieval import lookup
+from codesum_pipeline.indexes.file_formats.version_folder import LANES, Lane
 from codesum_pipeline.search.retrieval.lookup import inner_products
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.query import parse_query
-from codesum_pipeline.search.retrieval.shelf import Filters, Shelf, WhichTests, parse_filters
-from codesum_pipeline.search.retrieval.weights import IN_FILES, Signal, needs_vector, signals_of
+from codesum_pipeline.search.retrieval.shelf import Shelf
+from codesum_pipeline.search.retrieval.weights import Signal, needs_vector, signals_of
 from codesum_pipeline_tests.search.retrieval.rankings import rank_documents
-from codesum_pipeline_tests.support.synthetic_indexes import make_index_workspace, publish
 
 
 def ranked(index: PublishedIndex, embedder: Embedder, text: str, signal: Signal, level: Level) -> list[str]:
@@ -100,36 +94,13 @@ def test_a_document_knows_its_file_in_any_index(shop: PublishedIndex) -> None:
     assert files == [file, file, -1, len(shop) + file, len(shop) + file, -1]
 
 
-def test_many_vectors_rank_as_all_of_them_do(
-    tmp_path: Path, embedder: Embedder, shop: PublishedIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Many: more than three. All cells of so few are looked into.
-    for module in (vector_files, lookup):
-        monkeypatch.setattr(module, "FEWEST_VECTORS", 3)
-    workspace = make_index_workspace(tmp_path)
-    publish(workspace)
-    many = PublishedIndex.open(workspace.layout.published("shop"))
-    query = parse_query("total price of all articles", embedder=embedder)
-
-    assert (sorted(many.nearest), dict(shop.nearest)) == (sorted(DENSE_LANES), {})
-    assert verify_index(workspace.layout, "shop", tables=workspace.tables) == []
-    for filters in (Filters(), parse_filters(paths=["shop/"]), parse_filters(tests=WhichTests.OUT)):
-        for signal in (Signal.SUMMARY, Signal.FUSED, Signal.CODE_MEANING):
-            for levels in (LEVELS, IN_FILES, [Level.FUNCTION]):
-                rankings = [
-                    rank_documents(Shelf([index], filters), query, signal, levels, limit=20) for index in (many, shop)
-                ]
-                found, expected = ((ranking.numbers.tolist(), ranking.scores.tolist()) for ranking in rankings)
-                assert found == expected
-
-
 def test_words_that_nothing_has_rank_nothing(shop: PublishedIndex, embedder: Embedder) -> None:
     assert ranked(shop, embedder, "kubernetes", Signal.CODE_WORDS, Level.FUNCTION) == []
 
 
 def test_only_dense_lanes_need_a_vector() -> None:
-    assert {lane for lane in LANES if needs_vector(signals_of([lane]))} == {Lane.CODE, Lane.SUMMARY, Lane.FUSED}
-    assert signals_of([Lane.KEYWORDS, Lane.CODE]) == (Signal.CODE_WORDS, Signal.CODE_MEANING, Signal.KEYWORDS)
+    assert {lane for lane in LANES if needs_vector(signals_of([lane]))} == {Lane.SUMMARY, Lane.FUSED}
+    assert signals_of([Lane.KEYWORDS, Lane.CODE]) == (Signal.CODE_WORDS, Signal.KEYWORDS)
 
 
 @given(count=st.integers(0, 90), dimensions=st.sampled_from([1, 3, 256, 3072]), seed=st.integers(0, 9))

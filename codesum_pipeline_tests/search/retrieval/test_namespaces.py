@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.store.layout import HomeLayout
@@ -277,14 +276,6 @@ def test_an_overview_lists_no_namespace(home: Path, ask: Ask) -> None:
     assert not {*documents} & {*nested_ids()}
     assert "ruby/tollway/booth/barrier.rb::Tollway::Booth::Barrier" in documents
     assert "Tollway::Booth" not in ask("overview").text().replace("Tollway::Booth::", "")
-
-
-def test_an_index_that_does_not_say_what_a_namespace_is_still_answers(
-    roads: PublishedIndex, embedder: Embedder
-) -> None:
-    arrays = {name: array for name, array in roads.arrays.items() if name != "is_namespace"}
-
-    assert search_indexes([replace(roads, arrays=arrays)], "Tollway", embedder=embedder)
 
 
 def test_a_class_in_prose_that_the_filters_leave_out_does_not_bring_its_file(

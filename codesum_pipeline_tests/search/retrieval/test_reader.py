@@ -59,7 +59,8 @@ def test_vectors_belong_to_the_documents_that_the_rows_say(name: Path) -> None:
     row = index.row("shop/cart.py::add_item")
     position = index.dense_rows.tolist().index(row)
 
-    assert np.array_equal(index.vectors[Lane.CODE][position], load_embedder("static").embed([f"add_item\n{body}"])[0])
+    text = f"def add_item(...)\nadd item. Put an article into the shopping cart.\n{body}"
+    assert np.array_equal(index.vectors[Lane.FUSED][position], load_embedder("static").embed([text])[0])
 
 
 def test_an_open_index_stays_the_version_that_it_was(tmp_path: Path) -> None:
@@ -106,9 +107,9 @@ def test_a_folder_that_is_no_link_is_broken(name: Path) -> None:
 
 
 def test_a_missing_file_is_broken(name: Path) -> None:
-    (name / "dense/code.npy").unlink()
+    (name / "dense/fused.npy").unlink()
 
-    with pytest.raises(BrokenIndex, match=r"code\.npy is missing"):
+    with pytest.raises(BrokenIndex, match=r"fused\.npy is missing"):
         PublishedIndex.open(name)
 
 

@@ -16,7 +16,6 @@ from codesum_pipeline.search.retrieval.searching import search_indexes
 from codesum_pipeline.search.retrieval.shelf import Shelf
 from codesum_pipeline.search.retrieval.weights import DEFAULT_WEIGHTS, Signal, signals_of
 from codesum_pipeline_tests.search.retrieval.rankings import rank_documents
-from codesum_pipeline_tests.support.settings import DEFAULTS
 from codesum_pipeline_tests.support.synthetic_indexes import SHOP, Definition, Files, make_index_workspace, publish
 
 
@@ -24,35 +23,6 @@ def published(home: Path, files: Files, key: str = "shop") -> PublishedIndex:
     workspace = make_index_workspace(home, files, key=key)
     publish(workspace)
     return PublishedIndex.open(workspace.layout.published(key))
-
-
-@pytest.fixture
-def by_default(tmp_path: Path) -> PublishedIndex:
-    """The shop without the vectors that no default search reads."""
-    workspace = make_index_workspace(tmp_path, settings=DEFAULTS)
-    publish(workspace)
-    return PublishedIndex.open(workspace.layout.published("shop"))
-
-
-def test_a_search_reads_no_vectors_that_are_not_built_by_default(
-    by_default: PublishedIndex, shop: PublishedIndex, embedder: Embedder
-) -> None:
-    text = "put an article into the cart"
-
-    assert sorted(by_default.vectors) == [Lane.FUSED, Lane.SUMMARY]
-    assert search_indexes([by_default], text, embedder=embedder) == search_indexes([shop], text, embedder=embedder)
-
-
-def test_the_lane_code_speaks_by_its_words_where_its_vectors_are_not_built(
-    by_default: PublishedIndex, shop: PublishedIndex, embedder: Embedder
-) -> None:
-    text = "total price with tax"
-
-    alone, both = (
-        search_indexes(indexes, text, embedder=embedder, lanes=[Lane.CODE]) for indexes in ([by_default], [shop])
-    )
-    assert {hit.why.partition(" #")[0] for hit in alone} == {"code words"}
-    assert any("code meaning" in hit.why for hit in both)
 
 
 def test_a_hit_has_the_fixed_fields(shop: PublishedIndex, embedder: Embedder) -> None:

@@ -9,9 +9,6 @@ import pytest
 
 from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
-from codesum_pipeline.foundation.data_model.hashing import sha256_hex
-from codesum_pipeline.foundation.store.layout import HomeLayout
-from codesum_pipeline.indexes.file_formats.version_folder import CONSTANTS, MANIFEST, manifest_bytes
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.agent_tools.start_names import lines_beside
@@ -370,30 +367,3 @@ def test_show_of_a_constant_lists_who_refers_to_it(folder: Path, tmp_path: Path)
     assert (found["type"], found["start_line"]) == ("constant", 3)
     assert {each["id"] for each in found["referenced_by"]} == {"pkg/app.py::last", "pkg/app.py::retry"}
     assert (unknown.returncode, "no document 'LEAST_TRIES' in shop" in unknown.stderr) == (2, True)
-
-
-def as_of_an_earlier_version(layout: HomeLayout, key: str) -> None:
-    """Make a published index what one was before it knew who uses constants."""
-    name = layout.published(key)
-    folder = name.parent / name.readlink()
-    manifest = json.loads((folder / MANIFEST).read_bytes())
-    del manifest["files"][CONSTANTS]
-    (folder / CONSTANTS).unlink()
-    (folder / MANIFEST).write_bytes(manifest_bytes(manifest))
-    renamed = folder.rename(folder.with_name(sha256_hex(manifest_bytes(manifest))))
-    name.unlink()
-    name.symlink_to(renamed.relative_to(name.parent))
-
-
-def test_an_index_of_an_earlier_version_says_that_it_does_not_know(folder: Path, tmp_path: Path) -> None:
-    copy_built(folder, tmp_path)
-    as_of_an_earlier_version(HomeLayout(tmp_path / "home"), "shop")
-    ask = asking(tmp_path / "home", tmp_path)
-
-    (said, *_) = ask("graph", id="by_weight").not_counted
-    assert said == (
-        "uses as values, types and constants, which an index of this version does not know: `codesum index shop` "
-        "finds them"
-    )
-    with pytest.raises(ConfigurationError, match="no document 'MOST_TRIES'"):
-        ask("graph", id="MOST_TRIES")

@@ -38,7 +38,6 @@ from codesum_pipeline.search.evaluation.report import (
 )
 from codesum_pipeline.search.evaluation.report import as_json as report_json
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.search.retrieval.weights import has_lane
 from codesum_pipeline.ways_in.cli.document_views import open_published
 from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of
 from codesum_pipeline.ways_in.cli.options import LanesOption, LevelsOption, ReposOption, argument, option, switch
@@ -117,9 +116,9 @@ class Ways(Struct, frozen=True):
     each_lane: bool
     each_level: bool
 
-    def setups(self, indexes: Sequence[PublishedIndex], *, with_symbols: bool) -> list[EvaluationSetup]:
+    def setups(self, *, with_symbols: bool) -> list[EvaluationSetup]:
         """The chosen lanes and levels together come first; `with_symbols`, functions and classes are also looked for
-        among themselves. A lane is asked alone only where all indexes have it."""
+        among themselves."""
         name = ALL.name if self.lanes == LANES else " + ".join(self.lanes)
         if self.levels != LEVELS:
             name = f"{name}, {' + '.join(self.levels)}"
@@ -127,8 +126,7 @@ class Ways(Struct, frozen=True):
         if with_symbols and self.levels == LEVELS:
             setups.append(EvaluationSetup(SYMBOLS.name, self.lanes, SYMBOLS.levels))
         if self.each_lane:
-            there = [lane for lane in self.lanes if all(has_lane(index, lane) for index in indexes)]
-            setups += [EvaluationSetup(f"lane {lane}", (lane,), self.levels) for lane in there]
+            setups += [EvaluationSetup(f"lane {lane}", (lane,), self.levels) for lane in self.lanes]
         if self.each_level:
             setups += [EvaluationSetup(f"level {level}", self.lanes, (level,)) for level in self.levels]
         return setups
@@ -170,7 +168,7 @@ def _ask_of_file(
     ]
     for remark in notes:
         write_note(remark)
-    setups = ways.setups(indexes, with_symbols=any(question.symbols and question.level is None for question in kept))
+    setups = ways.setups(with_symbols=any(question.symbols and question.level is None for question in kept))
     answers = ask_questions(indexes, kept, embedder=embedder_of(invocation.settings), setups=setups, progress=progress)
     if not answers:
         raise ConfigurationError(f"no question can be asked at level {', '.join(ways.levels)}: leave out --level")
@@ -184,7 +182,7 @@ def _ask_own(invocation: Invocation, indexes: Sequence[PublishedIndex], ways: Wa
     for index in indexes:
         workspace, setups = (
             invocation.home.workspace(index.repo, run_id="eval"),
-            ways.setups([index], with_symbols=True),
+            ways.setups(with_symbols=True),
         )
         own = ask_own_questions(
             workspace, index, setups=setups, sample=options.sample, commits=options.commits, progress=progress
