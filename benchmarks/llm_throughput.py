@@ -7,14 +7,16 @@ its own. `ideal` is concurrency / delay; each figure is a ratio to it, of
 `rounds` x concurrency calls:
 
 - litellm: `litellm.acompletion` alone, with the arguments that our backend sends
-- backend: our backend: pins, limits, turns, the answer checked, its cost counted
-- written: `write_all`: each attempt reserved and settled in the ledger on disk, the answer read, the
+- backend: our backend in one process: pins, limits, turns, the answer checked, its cost counted
+- written: `write_all` in one process: each attempt reserved and settled in the ledger on disk, the answer read, the
   cache filled
+- shared: the same with worker processes, which start by themselves once calls keep a core busy
 
-`whole` is over all of a run, with the first call, which goes alone; `steady`
-over the answers between half and nine tenths of it. Then the processor time of
-a call, with no delay. The paths take turns, so that whatever else the machine
-does falls on all; of CPU time the median turn is told. Prints tables, and a JSON line.
+`whole` is over all of a run, with the first call, which goes alone, and the
+start of workers; `steady` over the answers between half and nine tenths of it.
+Then the processor time of a call in one process, with no delay. The paths take
+turns, so that whatever else the machine does falls on all; of CPU time the
+median turn is told. Prints tables, and a JSON line.
 """
 
 import argparse
@@ -37,6 +39,7 @@ from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 from codesum_pipeline.texts.llm.answer_shapes import answer_tool
 from codesum_pipeline.texts.llm.backends import LiteLlmBackend
+from codesum_pipeline.texts.llm.call_workers import CallLoad
 from codesum_pipeline.texts.llm.checking import AnswerBounds
 from codesum_pipeline.texts.llm.conversation import WritingTask
 from codesum_pipeline.texts.llm.ledger import Caps, open_ledger
@@ -95,11 +98,19 @@ def run_litellm(settings: LlmSettings, calls: int, moments: Moments) -> None:
 
 def run_backend(settings: LlmSettings, calls: int, moments: Moments) -> None:
     """Through the backend, and no book is kept."""
-    litellm_backend = LiteLlmBackend(settings, templates())
+    litellm_backend = LiteLlmBackend(settings, templates(), CallLoad(cores=1))
     asyncio.run(_ask_all(litellm_backend.summarize, settings.concurrency, calls, litellm_backend.aclose, moments))
 
 
 def run_writing(settings: LlmSettings, calls: int, moments: Moments) -> None:
+    _write_texts(settings, calls, moments, CallLoad(cores=1))
+
+
+def run_shared(settings: LlmSettings, calls: int, moments: Moments) -> None:
+    _write_texts(settings, calls, moments, CallLoad())
+
+
+def _write_texts(settings: LlmSettings, calls: int, moments: Moments, load: CallLoad) -> None:
     """As an index is built: from tasks to texts in the cache."""
     system = templates()[Level.FUNCTION].system
     tasks = [
@@ -121,7 +132,7 @@ def run_writing(settings: LlmSettings, calls: int, moments: Moments) -> None:
         with open_ledger(Path(folder) / "state.sqlite", run_id="measured", now=_now) as ledger:
             outcomes = write_all(
                 tasks,
-                new_backend=lambda: LiteLlmBackend(settings, templates()),
+                new_backend=lambda: LiteLlmBackend(settings, templates(), load),
                 ledger=ledger,
                 cache=cache,
                 caps=Caps(calls, None),
@@ -133,7 +144,7 @@ def run_writing(settings: LlmSettings, calls: int, moments: Moments) -> None:
     assert not unwritten, unwritten[:3]
 
 
-PATHS: dict[str, Run] = {"litellm": run_litellm, "backend": run_backend, "written": run_writing}
+PATHS: dict[str, Run] = {"litellm": run_litellm, "backend": run_backend, "written": run_writing, "shared": run_shared}
 
 
 async def _ask_all(
@@ -192,10 +203,11 @@ def measure_throughput(
 
 
 def measure_cpu_ms(settings: LlmSettings) -> dict[str, float]:
-    """By path, the median over turns."""
-    turns: dict[str, list[float]] = {name: [] for name in PATHS}
+    """By path in one process, the median over turns."""
+    alone = {name: run for name, run in PATHS.items() if run is not run_shared}
+    turns: dict[str, list[float]] = {name: [] for name in alone}
     for _ in range(TURNS):
-        for name, run in PATHS.items():
+        for name, run in alone.items():
             took = measure_run(run, settings.model_copy(update={"concurrency": CPU_CONCURRENCY}), CALLS_PER_TURN)
             turns[name].append(took.cpu_s / CALLS_PER_TURN * 1000)
     return {name: round(statistics.median(values), 2) for name, values in turns.items()}

@@ -1,4 +1,4 @@
-"""A run of many documents that somebody may kill: `python -m … HOME BASE COUNT CONCURRENCY plain|litellm`.
+"""A run of many documents that somebody may kill: `python -m … HOME BASE COUNT CONCURRENCY plain|litellm|shared`.
 
 Documents are functions `f1` to `fCOUNT`, each of one line that nobody else has.
 Prints the ids and hashes of the texts at the end.
@@ -84,6 +84,13 @@ def litellm_backend(settings: LlmSettings) -> SummaryBackend:
     return LiteLlmBackend(settings, {Level.FUNCTION: TEMPLATE})
 
 
+def shared_backend(settings: LlmSettings) -> SummaryBackend:
+    """The real one, with workers."""
+    from codesum_pipeline_tests.texts.llm.sharing import SharingBackend
+
+    return SharingBackend(settings, {Level.FUNCTION: TEMPLATE})
+
+
 def hashes_of(outcomes: list[TaskOutcome]) -> list[tuple[str, str | None]]:
     return [(outcome.id, outcome.text and outcome.text.text_hash) for outcome in outcomes]
 
@@ -93,5 +100,9 @@ if __name__ == "__main__":
     os.environ["TESTED_KEY"] = "any-word-will-do"
     prices = (ModelPrice(model=MODEL, input=1.0, output=1.0),)
     settings = changed(SETTINGS, api_base=base, api_key_env="TESTED_KEY", concurrency=int(concurrency), prices=prices)
-    make = {"plain": lambda: PlainBackend(base), "litellm": lambda: litellm_backend(settings)}[client]
+    make = {
+        "plain": lambda: PlainBackend(base),
+        "litellm": lambda: litellm_backend(settings),
+        "shared": lambda: shared_backend(settings),
+    }[client]
     sys.stdout.write(json.dumps(hashes_of(run(Path(home), int(count), settings, make))))

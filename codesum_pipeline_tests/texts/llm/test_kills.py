@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import psutil
 import pytest
 
 from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome, LedgerRow
@@ -18,6 +19,7 @@ from codesum_pipeline_tests.support.llm_server import ServerProcess, read_log
 from codesum_pipeline_tests.support.settings import changed
 from codesum_pipeline_tests.texts.llm.killable_run import PlainBackend, hashes_of, run
 from codesum_pipeline_tests.texts.llm.making import SETTINGS, noon
+from codesum_pipeline_tests.texts.llm.sharing import workers_of
 
 DOCUMENTS = 500
 CONCURRENCY = 16
@@ -59,8 +61,10 @@ def must_survive(
         for moment in moments:
             process = start(home, server.base, count, client)
             wait_for(log, moment, process)
+            workers = workers_of(process.pid) if process.poll() is None else []
             process.send_signal(by)
             process.communicate(timeout=60)
+            assert psutil.wait_procs(workers, timeout=60)[1] == []
             ends.append(process.returncode)
         last = start(home, server.base, count, client)
         output, _ = last.communicate(timeout=250)
@@ -102,6 +106,16 @@ def test_a_run_that_is_killed_three_times_pays_only_for_what_was_in_flight(tmp_p
 
 def test_a_run_that_is_told_to_end_closes_its_books_first(tmp_path: Path) -> None:
     assert must_survive(tmp_path, [60], count=60, by=signal.SIGTERM) == 1
+
+
+@pytest.mark.slow
+def test_the_workers_of_a_run_that_is_killed_end_with_it_and_the_next_run_closes_its_books(tmp_path: Path) -> None:
+    assert must_survive(tmp_path, [60], count=60, client="shared") == 1
+
+
+@pytest.mark.slow
+def test_a_run_with_workers_that_is_told_to_end_closes_its_books_first(tmp_path: Path) -> None:
+    assert must_survive(tmp_path, [60], count=60, client="shared", by=signal.SIGTERM) == 1
 
 
 @pytest.mark.slow
