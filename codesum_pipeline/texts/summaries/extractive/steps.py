@@ -222,9 +222,6 @@ def steps_of(code: CodeFacts, own: Collection[str]) -> Iterator[CalledStep]:
     for call in code.facts.calls[:_MOST_CALLS]:
         if not call.text or not call.names or call.names[-1] in _EVERYDAY or (known and known.effect_of(call)):
             continue
-        # Rows of tests: `QTest::addColumn<int>("count")`.
-        if call.text.startswith("QTest::"):
-            continue
         if code.class_made(call) or (not call.when and is_put_off(code.function, lines, call)):
             continue
         when = shown_code(call.when, own, _MAX_CONDITION_CHARS) if call.when else ""
