@@ -4,15 +4,14 @@ The words come from outside, so each pattern reads a text once, and of it a hint
 """
 
 import re
-import tomllib
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 
 from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.decoding import convert
 from codesum_pipeline.foundation.data_model.toml_values import toml_value
+from codesum_pipeline.texts.packaged_tables import packaged_table
 
 # What an address may end with beyond the part that is the same for all calls.
 _END_OF_ADDRESS = re.compile(r"(?:/v1)?(?:/chat/completions|/completions|/messages)?/*$")
@@ -60,7 +59,7 @@ class _HintTable(Struct, frozen=True):
 
 @cache
 def _table() -> _HintTable:
-    return convert(tomllib.loads((files(__package__) / "server_hints.toml").read_text("utf-8")), _HintTable)
+    return convert(packaged_table(__package__, "server_hints"), _HintTable)
 
 
 @cache

@@ -17,7 +17,7 @@ from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts, pa
 from codesum_pipeline.texts.summaries.extractive.composing import RECEIVERS
 from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import PREPOSITIONS, is_phrase, noun_phrase
-from codesum_pipeline.texts.summaries.extractive.verb_forms import VERBS
+from codesum_pipeline.texts.summaries.extractive.verb_forms import VERBS, grammar_words
 from codesum_pipeline.texts.summaries.extractive.words import name_words, telling_stems, word_in_full
 
 _MAX_CONDITIONAL = 2
@@ -31,11 +31,7 @@ _EVERYDAY_NAMES = frozenset(map(str.lower, _EVERYDAY))
 _EMPTY_NAMES = word_set("empty_names") | {"ret", "res", "rv"}
 # A condition that only says whether the call before it failed.
 _OF_ERRORS = re.compile(r"(?:not )?(?:err|error|ok|e)(?: ?[!=]=?=? ?(?:nil|null|undefined|None))?")
-# Names of calls that name no thing that comes back.
-_NO_ANSWERS = frozenset((
-    "post", "put", "patch", "head", "all", "one", "of", "build", "invoke", "delay", "scope", "block", "transaction",
-    "lock",
-))  # fmt: skip
+_NO_ANSWERS = grammar_words("no_answers")
 # Numbers that say no more than how it went.
 _STATUSES = frozenset(("0", "1", "-1"))
 # `vector_to_rows` names what is done; `badge_for_episode` what comes back.

@@ -123,25 +123,6 @@ fun interface OnMenuClickListener {
         {"language": "kotlin", "methods": ("onMenuClicked",)},
         'Receives the event "menu clicked", with a todo task and a todo subtask.',
     ),
-    "a module is told by what it binds": (
-        ("""
-@Module internal interface BinderModule {
-    @Binds fun bindStorage(storage: FileStorage): Storage
-}
-""", "BinderModule"),
-        {"language": "kotlin", "methods": ("bindStorage",)},
-        "Binds file storage as storage.",
-    ),
-    "a mapper is told by the types of its base": (
-        ("""
-object TrackMapper : Mapper<TrackResponse, Track> {
-    override fun map(input: TrackResponse): Track {
-    }
-}
-""", "TrackMapper"),
-        {"language": "kotlin", "methods": ("map",), "bases": ("Mapper<TrackResponse, Track>",)},
-        "Maps a track response to a track.",
-    ),
     "a migration is told by its steps": (
         ("""
 class AddLockedToProjects < ActiveRecord::Migration[6.1]
