@@ -1,5 +1,5 @@
 """What a class's own source says besides its name: the text in which it describes itself, messages of its values,
-what it declares, what its methods do."""
+what it declares or provides, what its methods do."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -24,8 +24,8 @@ from codesum_pipeline.texts.summaries.extractive.member_heads import (
     said_method,
 )
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import PREPOSITIONS
-from codesum_pipeline.texts.summaries.extractive.type_phrases import type_phrase
-from codesum_pipeline.texts.summaries.extractive.words import capitalize, name_words
+from codesum_pipeline.texts.summaries.extractive.type_phrases import named_type, type_phrase
+from codesum_pipeline.texts.summaries.extractive.words import capitalize, name_in_words, name_words
 from codesum_pipeline.texts.summaries.inputs import ClassInput
 
 # The message of an error, and a text that a constant is made with.
@@ -44,6 +44,7 @@ def tellings(class_: ClassInput, kind: str) -> str:
         lambda: _description(class_),
         lambda: _messages_of_values(class_) if kind == "enum" else "",
         lambda: declared(class_),
+        lambda: _provided(class_, methods),
         lambda: schema_change(class_),
         lambda: _asked_for(class_, kind, methods) if kind in _ASKING and not class_.fields else "",
     )
@@ -79,6 +80,32 @@ def _messages_of_values(class_: ClassInput) -> str:
     said = dict.fromkeys(filter(None, map(message_in_words, _MADE_WITH.findall(class_.own_source))))
     texts = [f'"{one}"' for one in said if " " in one and without_foreign_names(one, ()) == one]
     return make_sentence(f"Says {list_some(texts, MAX_NAMES, class_.own_source)}") if texts[1:] else ""
+
+
+_BOUND, _PROVIDED = re.compile(r"@Binds\b"), re.compile(r"@(?:Provides|Bean)\b")
+_MODULES = re.compile(r"@(?:Component|Subcomponent)\b[^\n]{0,300}?modules ?= ?[\[{]([^\]}\n]{1,200})[\]}]")
+_CLASS_NAME = re.compile(r"([A-Z]\w{1,60})(?:::class|\.class)")
+
+
+def _provided(class_: ClassInput, methods: Sequence[MethodHead]) -> str:
+    """What a module of injected things provides and binds, and what a component injects into."""
+    bound: list[str] = []
+    given: list[str] = []
+    into: list[str] = []
+    for method in methods:
+        result = named_type(method.gives)
+        taken = named_type(method.takes[0][1]) if len(method.takes) == 1 else None
+        if _BOUND.search(method.before) and taken and result and taken.said != result.said:
+            bound.append(f"{taken.one()} as {result.one()}")
+        elif result and (_PROVIDED.search(method.before) or _BOUND.search(method.before)):
+            given.append(result.one())
+        elif taken and method.name == "inject":
+            into.append(taken.one())
+    modules = _MODULES.search(class_.own_source)
+    used = [f"the {name_in_words(name)}" for name in _CLASS_NAME.findall(modules[1])] if modules else []
+    found = {"provides": given, "binds": bound, "injects into": into, "assembles its objects from": used}
+    parts = [f"{lead} {list_some(names, MAX_PARTS, class_.own_source)}" for lead, names in found.items() if names]
+    return make_sentence(capitalize("; ".join(parts))) if parts else ""
 
 
 _TOLD_OF_EVENTS = class_words("told_of_events")

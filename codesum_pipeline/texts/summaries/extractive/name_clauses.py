@@ -182,6 +182,11 @@ def _to(rest: Sequence[str], evidence: NameEvidence) -> str:
     return f"converts {noun_phrase(named, given=named)} to {what}" if is_certain else ""
 
 
+def _as(rest: Sequence[str], evidence: NameEvidence) -> str:
+    what = converted(rest, evidence)
+    return f"returns {evidence.owner_in_words} as {what}" if what and evidence.owner and not evidence.parameters else ""
+
+
 def _from(rest: Sequence[str], evidence: NameEvidence) -> str:
     part = prepositional_parts(("from", *rest), evidence)
     return (
@@ -234,5 +239,5 @@ def _conversion_of(words: Sequence[str], evidence: NameEvidence) -> str:
 
 _Rule = Callable[[Sequence[str], NameEvidence], str]
 _SPECIAL: dict[str, _Rule] = {
-    "to": _to, "into": _to, "from": _from, "new": _new, "on": _on, "try": _try, "maybe": _maybe,
+    "to": _to, "into": _to, "as": _as, "from": _from, "new": _new, "on": _on, "try": _try, "maybe": _maybe,
 }  # fmt: skip

@@ -43,6 +43,8 @@ _LIFECYCLE = {
 _SENTENCE_LANGUAGES = frozenset(("javascript", "typescript", "tsx", "elixir", "ruby", "kotlin", "scala", "swift"))
 # There tests are marked, or give nothing back.
 _MARKED = frozenset(("c-sharp", "java", "kotlin", "swift", "php", "typescript"))
+_LEADING_CONTEXT = frozenset(("and", "but", "then"))
+_MAX_CONTEXT = 60
 _MIN_SENTENCE = 5
 _MAX_WORDS = 22
 _CODE = frozenset("`#{}$<>\\|;=")
@@ -66,7 +68,8 @@ def test_clause(function: FunctionInput) -> str:
     """What a test tests; "" of a name that does not say it."""
     name = make_printable(function.name)
     if " " in name:
-        return _sentence(name)
+        sentence = _sentence(name)
+        return f"{sentence}{_context(function, sentence)}" if sentence else ""
     words = [word for word in name_words(name) if word]
     words = words[1:] if words[:1] == ["test"] else words
     words = words[:-1] if words[-1:] == ["test"] else words
@@ -102,6 +105,20 @@ def _sentence(name: str) -> str:
         spoken[0] = first.lower()
     words = [word.strip(",.'\"").lower() for word in spoken]
     return _claim(words, spoken)
+
+
+def _context(function: FunctionInput, sentence: str) -> str:
+    """The condition that the block around a test states: " when the list is empty"."""
+    around = function.qualified_name.removesuffix(function.name).rstrip(".").rpartition(".")[2]
+    words = make_printable(around).split(" ")
+    if words[0].lower() in _LEADING_CONTEXT:
+        words = words[1:]
+    said = " ".join(words)
+    is_condition = len(words) > 1 and words[0].lower() in (*_CONDITIONS, "with", "without", "given")
+    is_told = len(words) > 1 and words[0] == "we" and around.startswith("and ")
+    if not (is_condition or is_told) or len(said) > _MAX_CONTEXT or not _CODE.isdisjoint(said) or " when " in sentence:
+        return ""
+    return f" {'when ' if is_told else ''}{words[0].lower()} {' '.join(words[1:])}"
 
 
 def _claim(words: Sequence[str], spoken: Sequence[str]) -> str:

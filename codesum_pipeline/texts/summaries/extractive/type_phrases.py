@@ -191,6 +191,14 @@ def _own_words(name: str) -> str:
     return " ".join(spoken) if is_read else ""
 
 
+def named_type(written: str) -> TypePhrase | None:
+    """A type in words, or the words of its name where they are no phrase: what is a thing by its place in code."""
+    bare = written.strip().rstrip("?!")
+    is_plain = bool(_PLAIN.fullmatch(bare)) and bare[:1].isupper() and "." not in bare
+    is_name = is_plain and len(bare) > _DEEPEST and bare.lower() not in _UNTOLD
+    return type_phrase(written) or (TypePhrase(name_in_words(bare)) if is_name else None)
+
+
 def _is_said(word: str) -> bool:
     """Whether a word of a type can be read, as far as its letters show."""
     return is_known(word) or (word.isalpha() and len(word) >= len("word") and not set(word).isdisjoint("aeiouy"))

@@ -169,6 +169,7 @@ SAID = [
     case(
         "Converts a path to a string", "path_to_string", takes="p", body=GIVES, rule="a conversion named on both sides"
     ),
+    case("Returns the node as a string", "as_string", owner="Node", body=GIVES, rule="another form of the object"),
     case(
         "Creates a token from JSON",
         "from_json",

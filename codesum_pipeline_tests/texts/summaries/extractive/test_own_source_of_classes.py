@@ -123,6 +123,15 @@ fun interface OnMenuClickListener {
         {"language": "kotlin", "methods": ("onMenuClicked",)},
         'Receives the event "menu clicked", with a todo task and a todo subtask.',
     ),
+    "a module is told by what it binds": (
+        ("""
+@Module internal interface BinderModule {
+    @Binds fun bindStorage(storage: FileStorage): Storage
+}
+""", "BinderModule"),
+        {"language": "kotlin", "methods": ("bindStorage",)},
+        "Binds file storage as storage.",
+    ),
     "a migration is told by its steps": (
         ("""
 class AddLockedToProjects < ActiveRecord::Migration[6.1]
