@@ -1,6 +1,8 @@
 """The backends: each answers requests for summaries and carries on conversations; the settings choose one of them.
 
-Through LiteLLM only the pinned form of a request is sent, as many at a time as the rates allow.
+Through LiteLLM only the pinned form of a request is sent, as many at a time as the rates allow. Calls are made in this
+process until they keep a core busy; from then on worker processes make them, and this one decides and remembers: pins,
+rates, checks, and with its callers queue, caps and books.
 """
 
 import asyncio
@@ -22,6 +24,7 @@ from codesum_pipeline.texts.llm.backend import (
     refuse_unpinned,
 )
 from codesum_pipeline.texts.llm.budgets import prompt_chars
+from codesum_pipeline.texts.llm.call_workers import CallLoad, CallWorkers
 from codesum_pipeline.texts.llm.litellm_calls import CONNECTIONS, LiteLlmCalls
 from codesum_pipeline.texts.llm.pins import ChatRequest, ChatResponse, OnText, SummaryRequest, SummaryResponse
 from codesum_pipeline.texts.llm.prices import predict_tokens
@@ -129,10 +132,13 @@ class ReplayBackend:
 class LiteLlmBackend:
     """All models that the settings allow, through LiteLLM. Making it calls nobody; the first request does."""
 
-    def __init__(self, settings: LlmSettings, templates: Templates) -> None:
+    def __init__(self, settings: LlmSettings, templates: Templates, load: CallLoad | None = None) -> None:
+        """`load` says from when on workers pay; by default from what is measured."""
         self._settings = settings
         self._templates = templates
         self._calls = LiteLlmCalls(settings, templates)
+        self._load = load or CallLoad()
+        self._workers: CallWorkers | None = None
         self._rates: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Rates]] = WeakKeyDictionary()
         self._is_open = False
         self.max_prompt_chars = prompt_chars(settings)
@@ -148,7 +154,7 @@ class LiteLlmBackend:
         note_unsent()
         await rates.admit(predict_tokens(system, *request.sources) + request.parameters.max_tokens)
         try:
-            response = await self._calls.ask(request)
+            response = await self._ask(request)
         except SummaryCallFailed as failure:
             if failure.failure is CallFailure.RATE_LIMIT:
                 rates.note_refusal(failure.retry_after_s)
@@ -180,6 +186,8 @@ class LiteLlmBackend:
         return True
 
     async def aclose(self) -> None:
+        if self._workers:
+            await self._workers.aclose()
         if self._is_open:
             self._is_open = False
             await CONNECTIONS.leave()
@@ -188,6 +196,15 @@ class LiteLlmBackend:
         if not self._is_open:
             self._is_open = True
             CONNECTIONS.enter()
+
+    async def _ask(self, request: SummaryRequest) -> SummaryResponse:
+        if self._workers and self._workers.are_ready:
+            return await self._workers.ask(request)
+        try:
+            return await self._calls.ask(request)
+        finally:
+            if self._workers is None and self._load.needs_workers():
+                self._workers = CallWorkers(self._settings, self._templates)
 
 
 def _checked_message(request: ChatRequest, response: ChatResponse, settings: LlmSettings) -> ChatResponse:
