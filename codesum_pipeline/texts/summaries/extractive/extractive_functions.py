@@ -49,6 +49,7 @@ from codesum_pipeline.texts.summaries.extractive.noun_phrases import is_phrase
 from codesum_pipeline.texts.summaries.extractive.own_messages import said_by
 from codesum_pipeline.texts.summaries.extractive.results import results_in_prose, said_as_written
 from codesum_pipeline.texts.summaries.extractive.steps import delegation_in_prose, steps_in_prose
+from codesum_pipeline.texts.summaries.extractive.told_calls import calls_in_prose
 from codesum_pipeline.texts.summaries.extractive.told_constructors import constructor_in_prose
 from codesum_pipeline.texts.summaries.extractive.verb_forms import BASE_OF_THIRD, VERBS
 from codesum_pipeline.texts.summaries.extractive.words import (
@@ -111,10 +112,14 @@ def write_function(function: FunctionInput, holder: Holder | None = None) -> Ext
         statements.append(steps_in_prose(code, " ".join(statements), own))
         statements.append(constructor_in_prose(code, " ".join(statements)))
     is_by_name = headline.source is PurposeSource.NAME
-    said = [*filter(None, statements)][:_MAX_STATEMENTS]
+    told = [*filter(None, statements)]
+    calls = (
+        calls_in_prose(code, " ".join(told), own) if len(told) <= 1 and not _is_told(headline, function.name) else ""
+    )
+    said = [*told, *filter(None, [calls])][:_MAX_STATEMENTS]
     # A small word alone is an option more often than what is shown.
-    mentioned = [one for one in literals if not (one[1:-1].isalpha() and one.islower())]
-    is_bare = len(said) <= is_by_name
+    mentioned = [one for one in literals if one not in calls and not (one[1:-1].isalpha() and one.islower())]
+    is_bare = len(told) <= is_by_name and (not calls or bool(mentioned))
     return compose_text(
         function,
         [*said, _fallback(code, mentioned, is_bare=not said) if is_bare else ""],

@@ -12,11 +12,11 @@ from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.symbol import Fact, Form
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_printable, make_sentence, word_set
-from codesum_pipeline.texts.summaries.extractive.changed_state import assigned_names, field_name
-from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts, parameter_words
+from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts
 from codesum_pipeline.texts.summaries.extractive.composing import RECEIVERS
 from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import PREPOSITIONS, is_phrase, noun_phrase
+from codesum_pipeline.texts.summaries.extractive.told_results import told_choice, told_last_choice, told_result
 from codesum_pipeline.texts.summaries.extractive.verb_forms import VERBS, grammar_words
 from codesum_pipeline.texts.summaries.extractive.words import name_words, telling_stems, word_in_full
 
@@ -31,6 +31,7 @@ _EVERYDAY_NAMES = frozenset(map(str.lower, _EVERYDAY))
 _EMPTY_NAMES = word_set("empty_names") | {"ret", "res", "rv"}
 # A condition that only says whether the call before it failed.
 _OF_ERRORS = re.compile(r"(?:not )?(?:err|error|ok|e)(?: ?[!=]=?=? ?(?:nil|null|undefined|None))?")
+# Names of calls that name no thing that comes back.
 _NO_ANSWERS = grammar_words("no_answers")
 # Numbers that say no more than how it went.
 _STATUSES = frozenset(("0", "1", "-1"))
@@ -39,14 +40,6 @@ _OF_RESULTS = ("of", "for", "by", "in")
 # A name of a value: it begins with a small letter, and is not called.
 _VARIABLE = re.compile(r"(?<![\w.])[a-z_]\w{0,60}\b(?!\s?\()")
 _COMPARED = (" == ", " != ", " < ", " > ", " <= ", " >= ", " === ", " !== ", " && ", " || ", " and ", " or ", " in ")
-# What comes back of a function that does nothing else, in words.
-_ALWAYS = {
-    "true": "true", "false": "false", "True": "true", "False": "false", "null": "null", "nil": "nil", "None": "None",
-    "undefined": "undefined", "[]": "an empty list", "{}": "an empty mapping", '""': "an empty text",
-    "''": "an empty text",
-}  # fmt: skip
-# Names in these are of parameters and of what a function defines.
-_WITHOUT_FIELDS = frozenset(("haskell", "elixir", "ruby", "bash"))
 _COMPUTED = (" + ", " - ", " * ", " / ", " % ", " // ", " ** ", " & ", " | ", " << ", " >> ", " ^ ")
 
 
@@ -57,6 +50,10 @@ def results_in_prose(code: CodeFacts, own: Collection[str]) -> str:
         return ""
     returned = code.facts.returned
     ways = [f"{value} when {condition}" for value, condition in _conditional(returned, own)]
+    if not code.facts.is_generator and (chosen := told_choice(code, own)):
+        return chosen
+    if not returned:
+        return told_last_choice(code, own)
     if ways:
         lead = "Yields" if code.facts.is_generator else "Returns"
         return make_sentence(f"{lead} {', '.join(ways[:_MAX_CONDITIONAL])}")
@@ -68,10 +65,11 @@ def results_in_prose(code: CodeFacts, own: Collection[str]) -> str:
         only = replace(only, form=Form.TRUTH)
     return (
         _constant(only, own)
+        or _part_of_object(only)
         or _made(code, only)
         or _expression(only, own)
         or _asked(code, only)
-        or _given_without_doing(code, only)
+        or told_result(code, only, own)
     )
 
 
@@ -123,35 +121,33 @@ def _phrase_of_answer(words: Sequence[str]) -> str:
     return f"{named} {words[at]} {noun_phrase(rest)}" if is_phrase(rest) else ""
 
 
+def _part_of_object(one: Fact) -> str:
+    """`Returns the name of its config.`, of `self.config.name`."""
+    if one.form is not Form.NAME or len(one.names) != 3 or one.names[0] not in RECEIVERS:
+        return ""
+    of, what = (name_words(name.strip("_")) for name in one.names[1:])
+    return make_sentence(f"Returns {noun_phrase(what)} of its {' '.join(map(word_in_full, of))}") if (
+        is_phrase(of) and is_phrase(what)
+    ) else ""  # fmt: skip
+
+
 def _made(code: CodeFacts, one: Fact) -> str:
     """`Creates a shipping label.`, of what calls the constructor of a class that no signature names."""
     made = name_words(code.class_made(one)) if one.form is Form.CALL and not code.facts.return_type else ()
     return make_sentence(f"Creates {noun_phrase(made, article='a')}") if is_phrase(made) else ""
 
 
-def _given_without_doing(code: CodeFacts, one: Fact) -> str:
-    """`Always returns an empty list.`, or `Returns the release date.` of a field, of what does nothing else."""
-    facts, language = code.facts, code.function.language
-    if facts.calls or facts.writes or facts.raises or code.function.complexity > 1:
-        return ""
-    if one.form in (Form.TRUTH, Form.NOTHING, Form.LIST, Form.MAPPING, Form.TEXT):
-        return make_sentence(f"Always returns {_ALWAYS[one.text]}") if one.text in _ALWAYS else ""
-    given = {parameter_words(one) for one in facts.parameters} | {one.name.strip("*&$@_") for one in facts.parameters}
-    is_given = one.text in given or one.text in assigned_names(code.function) or language in _WITHOUT_FIELDS
-    is_type = one.text[:1].isupper() and language not in ("go", "c-sharp")
-    words = name_words(field_name(one.text).strip("_$@"))
-    if one.form is not Form.NAME or len(one.names) > 1 or is_given or is_type or one.text.lower() in _EMPTY_NAMES:
-        return ""
-    is_news = is_phrase(words) and not telling_stems(noun_phrase(words)) <= telling_stems(code.function.name)
-    return make_sentence(f"Returns {noun_phrase(words)}") if is_news else ""
-
-
 def _conditional(returned: Collection[Fact], own: Collection[str]) -> Iterator[tuple[str, str]]:
     for one in returned:
         value, condition = shown_code(one.text, own, _MAX_VALUE_CHARS), shown_code(one.when, own, _MAX_CONDITION_CHARS)
         is_telling = one.form is not Form.NAME or value.lower() not in _EMPTY_NAMES
-        if one.form in _VALUES and is_telling and value and condition and not _OF_ERRORS.fullmatch(condition):
+        if one.form in _VALUES and is_telling and value and condition and not is_about_errors(condition):
             yield value, condition
+
+
+def is_about_errors(condition: str) -> bool:
+    """Whether a condition only asks whether the call before it failed."""
+    return _OF_ERRORS.fullmatch(condition) is not None
 
 
 def _expression(one: Fact, own: Collection[str]) -> str:

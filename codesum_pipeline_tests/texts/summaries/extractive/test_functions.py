@@ -212,7 +212,7 @@ SUMMARIES = {
         "Sends an HTTP request and sets its last path; raises a value error: no path for … Creates an answer."
     ),
     ("session.py", "ages"): "Yield ages. Oldest first.",
-    ("session.py", "is_open"): "Reports whether a gate is open.",
+    ("session.py", "is_open"): 'Reports whether a gate is open. True when the state of gate is "open".',
     ("session.py", "by_name"): "By name.",
     ("mail.rb", "deliver"): "Changes its state and logs; raises an argument error: no … given.",
     ("loop.c", "uv__loop_close"): "Closes the loop. Changes its argument loop.",

@@ -141,6 +141,7 @@ def test_an_author_who_says_more_than_the_name_is_not_interrupted():
     ("source", "summary"),
     [
         ('def kind(self):\n    return "asset"\n', 'Returns "asset".'),
+        ("def owner_name(self):\n    return self.config.label\n", "Returns the label of its config."),
         ("def users(self):\n    return self.store.active_rows()\n", "Returns the active rows of its store."),
         ("def area(self):\n    return self.width * self.height\n", "Computes width * height."),
         ("def limit(self):\n    return 250\n", "Returns 250."),

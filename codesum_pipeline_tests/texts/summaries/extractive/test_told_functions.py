@@ -1,4 +1,4 @@
-"""What a text says beyond a function's name: what always comes back, what it prints, lays out, migrates, sets up."""
+"""What a text says beyond a function's name: its result in words, what it prints, lays out, migrates, adds to, asks."""
 
 import time
 
@@ -8,6 +8,7 @@ from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
 from codesum_pipeline.symbols.parsing.parsers import parse_file
 from codesum_pipeline.texts.summaries.extractive.extractive_functions import write_function
+from codesum_pipeline.texts.summaries.extractive.spoken_code import condition_in_words, thing_in_words
 from codesum_pipeline_tests.texts.summaries.extractive.shown_inputs import function_of
 
 
@@ -19,13 +20,92 @@ def text_of(path: str, source: str, name: str) -> str:
     return write_function(function).text.summary
 
 
+OWN = frozenset(("rows", "story", "key", "watchedat"))
+THINGS = {
+    "a name of the function's own": ("rows", "rows"),
+    "a field": ("this.orderTotal", "its order total"),
+    "a part of a field": ("self.config.name", "the name of its config"),
+    "a part of a parameter": ("story.title", "the title of story"),
+    "how many there are": ("story.rows.length", "the number of rows of story"),
+    "a constant of another class": ("FlagType.COMPASS_ITEM", "the flag type compass item"),
+    "no call with arguments": ("story.rows(1)", ""),
+    "no call that does something": ("story.save!", ""),
+    "no name of other code": ("Story.rows", ""),
+    "nothing of the class above": ("super.rows", ""),
+}
+CONDITIONS = {
+    "a state": ("rows.isEmpty()", "rows are empty"),
+    "its opposite": ("!rows.isEmpty()", "rows are not empty"),
+    "a state in Ruby": ("not rows.nil?", "rows are not missing"),
+    "no value": ("key === undefined", "key is missing"),
+    "any value": ("key is not None", "key is present"),
+    "a number": ("story.rows.length < 2", "the number of rows of story is less than 2"),
+    "what it contains": ("rows.includes(key)", "rows contain key"),
+    "both of two": ("key != null && !rows.isEmpty()", "key is present and rows are not empty"),
+    "nothing of a sum": ("rows + key > 3", ""),
+    "nothing of a call with arguments": ("Other.valid(key)", ""),
+}
+
+
+@pytest.mark.parametrize("case", THINGS)
+def test_a_chain_of_names_is_said_as_a_thing_or_not_at_all(case):
+    written, said = THINGS[case]
+
+    assert thing_in_words(written, OWN) == said
+
+
+@pytest.mark.parametrize("case", CONDITIONS)
+def test_a_condition_is_said_in_words_or_not_at_all(case):
+    written, said = CONDITIONS[case]
+
+    assert condition_in_words(written, OWN) == said
+
+
 JAVA = "class Enchants {{ {} }}"
+RUBY = "class Row\n  def label\n    {}\n  end\nend\n"
+TYPESCRIPT = "class Store {{ label() {{ {} }} }}"
 TEXTS = {
+    "a negated question": (
+        "Enchants.java",
+        JAVA.format("boolean hasBooks() { return !books.isEmpty(); }"),
+        "Enchants.hasBooks",
+        "Reports whether it has books. True when books are not empty.",
+    ),
     "the same on every call": (
         "Enchants.java",
         JAVA.format("boolean hasBooks() { return false; }"),
         "Enchants.hasBooks",
         "Reports whether it has books. Always returns false.",
+    ),
+    "a constant of other code": (
+        "Enchants.java",
+        JAVA.format("String getFlagType() { return FlagType.COMPASS_ITEM; }"),
+        "Enchants.getFlagType",
+        "Returns the flag type. Returns the flag type compass item.",
+    ),
+    "a choice": (
+        "row.rb",
+        RUBY.format('parent.present? ? "#{parent.label} / #{title}" : title'),
+        "Row.label",
+        'Returns text of the form "… / …" when parent is present, else title.',
+    ),
+    "a default": (
+        "store.ts",
+        TYPESCRIPT.format("return this.caption ?? this.title;"),
+        "Store.label",
+        "Returns its caption, or else its title.",
+    ),
+    "two ways": (
+        "store.ts",
+        TYPESCRIPT.format('if (this.isDone) { return "done"; } return this.title;'),
+        "Store.label",
+        'Returns "done" when isDone, else its title.',
+    ),
+    "a template": (
+        "store.ts",
+        TYPESCRIPT.format("return `must be ${this.title}`;"),
+        "Store.label",
+        'Returns text of the form "must be …".',
     ),
     "a local name says nothing": (
         "row.py",
@@ -66,6 +146,30 @@ TEXTS = {
         '.arg(Arg::new("size").help("Width of the code in characters"))\n    }\n}\n',
         "CmdQr.build",
         "Defines the command that shows the code of a token. Creates an argument.",
+    ),
+    "who is told": (
+        "Cell.swift",
+        "class Cell {\n    func postPress() {\n        delegate?.didPressSave()\n    }\n}\n",
+        "Cell.postPress",
+        "Tells its delegate (did press save).",
+    ),
+    "what is dispatched": (
+        "store.ts",
+        'class Store { connectTab(tab) { if (tab !== null) { Shared.events.dispatch("TAB_CONNECT", tab); } } }',
+        "Store.connectTab",
+        "Connects to a tab. Dispatches tab connect when tab is present.",
+    ),
+    "what is added to": (
+        "store.py",
+        "class Store:\n    def register(self, row):\n        self.handlers.append(row)\n",
+        "Store.register",
+        "Registers a row with the store. Adds to its handlers.",
+    ),
+    "what is set elsewhere": (
+        "Cell.swift",
+        "class Cell {\n    func expand() {\n        DownloadManager.shared.delegate = self\n    }\n}\n",
+        "Cell.expand",
+        "Expands the cell. Sets the delegate of the download manager.",
     ),
     "a field that is filled once": (
         "store.py",
