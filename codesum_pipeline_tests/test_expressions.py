@@ -28,6 +28,7 @@ from codesum_pipeline.symbols.languages.python.python_recovery import LINES
 from codesum_pipeline.symbols.outlines.outline_table import outline_tables, respelled_source
 from codesum_pipeline.symbols.parsing.condition_texts import Conditions
 from codesum_pipeline.symbols.parsing.outline_pieces import cut_in_pieces
+from codesum_pipeline.texts.llm.server_hints import RefusedCall, find_hint
 from codesum_pipeline.texts.summaries.author_texts.inline_marks import remove_markup
 from codesum_pipeline.texts.summaries.extractive.known_calls import known_calls
 from codesum_pipeline_tests.support.attacks import LINEAR, attacks_on, growth, seconds_of
@@ -132,6 +133,7 @@ def make_expressions() -> None:
         respelled_source(table, b"")
         if table.marks is not None:
             cut_in_pieces(table.marks, b"CREATE TABLE a (b int);")
+    find_hint("x", RefusedCall("a/b", "", 1))
     rules = (*secrets.PRIVATE_KEYS, *secrets._RULES)
     secrets.mask_secrets("\n".join(keyword for rule in rules for keyword in rule.keywords))
     packages = {"workspaces": ["packages/*", "a/**/b*c*/**/d*e", "**"]}

@@ -12,6 +12,7 @@ from functools import cache
 
 from codesum_pipeline.foundation.data_model.ids import without_suffix
 from codesum_pipeline.foundation.language_facts.writing_systems import HANGUL, UNSPACED
+from codesum_pipeline.texts.packaged_tables import packaged_table
 
 
 def _words(text: str) -> frozenset[str]:
@@ -38,24 +39,7 @@ _TERM = re.compile(r"[A-Z]{2,}\d{1,5}|v\d+|(?:[A-Z]{2,}|NaN)(?:s|es|ed|ing)|(?:w
 # Forms of dates, `dd.MM.yyyy`, are no dotted names.
 _DATE_FORM = re.compile(r"(?:dd?|MM?M?M?|yy(?:yy)?|HH?|hh?|mm|ss)(?:\.(?:dd?|MM?M?M?|yy(?:yy)?|HH?|hh?|mm|ss)){1,5}")
 # Proper names and terms that are written with inner capitals or digits.
-_WORDS = _words(
-    """
-    BigQuery CircleCI ClickHouse CMake CoffeeScript CouchDB CPython DevOps DirectX DuckDB DynamoDB FastAPI FreeBSD
-    GitHub GitLab GraphQL GraphML InfluxDB IntelliJ IronPython JavaDoc JavaScript JetBrains jQuery JUnit LaTeX LinkedIn
-    LuaJIT MacOS MariaDB MathML MongoDB MySQL NaN NetBSD NetworkX NumPy OAuth OAuth2 OpenAI OpenAPI OpenBSD OpenGL
-    OpenID
-    OpenMP OpenSSH OpenSSL OpenType PostgreSQL PostScript PowerPC PowerShell PyCharm PyPI PyPy PyTorch RabbitMQ
-    ReadTheDocs SciPy SQLAlchemy SQLite StackOverflow TensorFlow TrueType TypeScript WebAssembly WebGL WebKit WebRTC
-    WebSocket WebSockets WiFi YouTube macOS iOS iPhone
-    ActiveRecord ActiveSupport AppKit BitBucket BoringSSL CocoaPods DockerHub FFmpeg GnuTLS ImageMagick JSDoc KDoc
-    LevelDB LibreSSL LuaRocks MacOSX McCabe MessagePack MsgPack MurmurHash NeoVim NuGet NUnit ObjC PHPDoc PHPUnit
-    PhpStorm ProtoBuf RocksDB RSpec RuboCop RubyGems SemVer SwiftUI TypeDoc UIKit VSCode WebP tvOS watchOS visionOS
-    xUnit xxHash
-    Base32 Base64 HTTP2 IPv4 IPv6 ISO8601 Python2 Python3 SHA1 SHA224 SHA256 SHA384 SHA512 UTF16 UTF32 UTF8 WIN32 Win32
-    base16 base32 base64 float16 float32 float64 http2 int16 int32 int64 ipv4 ipv6 latin1 python2 python3 sha1 sha224
-    sha256 sha384 sha512 uint16 uint32 uint64 utf16 utf32 utf8 win32
-    """
-)
+_WORDS = _words(packaged_table(__package__, "words_like_names")["words"])
 
 
 def leaked_names(texts: Sequence[str], hidden: Iterable[str], own: Collection[str] = ()) -> list[str]:

@@ -20,19 +20,9 @@ from codesum_pipeline.texts.llm.prices import price_of, provider_of
 
 # LiteLLM translates to these formats, whose names are fixed, and has no way past its translation.
 _TRANSLATED = (
-    "anthropic",
-    "bedrock",
-    "bedrock_converse",
-    "cohere",
-    "cohere_chat",
-    "gemini",
-    "ollama",
-    "ollama_chat",
-    "sagemaker",
-    "sagemaker_chat",
-    "vertex_ai",
-    "watsonx",
-)
+    "anthropic", "bedrock", "bedrock_converse", "cohere", "cohere_chat", "gemini", "ollama", "ollama_chat", "sagemaker",
+    "sagemaker_chat", "vertex_ai", "watsonx",
+)  # fmt: skip
 # Names under which providers that bill by tokens take the limit of an answer.
 _LIMITS = ("max_tokens", "max_completion_tokens")
 

@@ -4,14 +4,11 @@ import json
 import re
 import time
 import tomllib
-from pathlib import Path
 
 import pytest
 
-from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
-from codesum_pipeline.texts.llm.fitting_templates import fitting_templates
-from codesum_pipeline.texts.llm.server_hints import LEAST_ANSWER_TOKENS, LEAST_PROMPT_CHARS, RefusedCall, find_hint
+from codesum_pipeline.texts.llm.server_hints import RefusedCall, find_hint
 
 INDEXING = RefusedCall("openai/fast", "llm.max_tokens", 2048, "http://127.0.0.1:8000/v1")
 ASKING = RefusedCall("openai/fast", "ask.max_tokens", 4096, "http://127.0.0.1:8000/v1")
@@ -19,137 +16,124 @@ ASKING = RefusedCall("openai/fast", "ask.max_tokens", 4096, "http://127.0.0.1:80
 ANSWERS_TOO_LONG = {
     "OpenAI": (
         "max_tokens is too large: 6000. This model supports at most 4096 completion tokens, whereas you provided 6000.",
-        4096,
+        "= 4096 or less",
     ),
     "Anthropic": (
         "max_tokens: 8192 > 4096, which is the maximum allowed number of output tokens for claude-3-haiku-20240307",
-        4096,
+        "= 4096 or less",
     ),
     "Groq": (
         "`max_tokens` must be less than or equal to `16384`, the maximum value for `max_tokens` is less than the "
         "`context_window` for this model",
-        16384,
+        "= 16384 or less",
     ),
-    "DeepSeek": ("Invalid max_tokens value, the valid range of max_tokens is [1, 8192]", 8192),
-    "DashScope": ("<400> InternalError.Algo.InvalidParameter: Range of max_tokens should be [1, 8192]", 8192),
+    "DeepSeek": ("Invalid max_tokens value, the valid range of max_tokens is [1, 8192]", "= 8192 or less"),
+    "DashScope": (
+        "<400> InternalError.Algo.InvalidParameter: Range of max_tokens should be [1, 8192]",
+        "= 8192 or less",
+    ),
     "Ark": (
         "The parameter `max_completion_tokens` specified in the request are not valid: integer above maximum value, "
         "expected a value <= 12288, but got 32000 instead. Request id: 021775",
-        12288,
+        "= 12288 or less",
     ),
     "Bedrock": (
         "The maximum tokens you requested exceeds the model limit of 4096. Try again with a maximum tokens value that "
         "is lower than 4096.",
-        4096,
+        "= 4096 or less",
     ),
     "Gemini": (
         "Unable to submit request because it has a maxOutputTokens value of 100000 but the supported range is from 1 "
         "(inclusive) to 8193 (exclusive). Update the value and try again.",
-        8192,
+        "to less than 8193",
     ),
     "Mistral": (
         '{"detail":[{"type":"less_than_equal","loc":["body","max_tokens"],"msg":"Input should be less than or equal to '
         '32768","input":100000}]}',
-        32768,
+        "= 32768 or less",
     ),
 }
-# The window, and the tokens of the prompt where the server counts them.
+# With the window.
 PROMPTS_TOO_LONG = {
     "OpenAI, Azure and DeepSeek": (
         "This model's maximum context length is 8192 tokens. However, you requested 8256 tokens (64 in the messages, "
         "8192 in the completion). Please reduce the length of the messages or completion.",
         8192,
-        64,
     ),
     "OpenAI, the prompt alone": (
         "This model's maximum context length is 4097 tokens. However, your messages resulted in 192871 tokens. Please "
         "reduce the length of the messages.",
         4097,
-        None,
     ),
     "OpenRouter": (
         "This endpoint's maximum context length is 131072 tokens. However, you requested about 140000 tokens (12000 of "
         "text input, 128000 in the output). Please reduce the length of either one",
         131072,
-        12000,
     ),
     "vLLM": (
         "'max_tokens' or 'max_completion_tokens' is too large: 64000. This model's maximum context length is 64001 "
         "tokens and your request has 24235 input tokens (64000 > 64001 - 24235). None",
         64001,
-        24235,
     ),
     "vLLM, newer": (
         "This model's maximum context length is 262144 tokens. However, you requested 128000 output tokens and your "
         "prompt contains at least 134145 input tokens, for a total of at least 262145 tokens. Please reduce the length "
         "of the input prompt or the number of requested output tokens. (parameter=input_tokens, value=134145)",
         262144,
-        134145,
     ),
-    "Anthropic": ("prompt is too long: 208310 tokens > 200000 maximum", 200000, None),
+    "Anthropic": ("prompt is too long: 208310 tokens > 200000 maximum", 200000),
     "Anthropic, with the answer": (
         "input length and `max_tokens` exceed context limit: 178959 + 64000 > 200000, decrease input length or "
         "`max_tokens` and try again",
         200000,
-        178959,
     ),
     "Gemini": (
         "The input token count (2845475) exceeds the maximum number of tokens allowed (1048576).",
         1048576,
-        None,
     ),
     "Mistral": (
         "Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length",
         32768,
-        None,
     ),
-    "SGLang": ("The input (61709 tokens) is longer than the model's context length (40960 tokens).", 40960, None),
+    "SGLang": ("The input (61709 tokens) is longer than the model's context length (40960 tokens).", 40960),
     "SGLang, with the answer": (
         "Requested token count exceeds the model's maximum context length of 32768 tokens. You requested a total of "
         "40000 tokens: 20000 tokens from the input messages and 20000 tokens for the completion.",
         32768,
-        None,
     ),
     "SGLang, its memory": (
         "Input length (160062 tokens) exceeds the maximum allowed length (59862 tokens). Use a shorter input.",
         59862,
-        None,
     ),
     "TGI": (
         "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 2048. Given: 1887 `inputs` tokens and "
         "1024 `max_new_tokens`",
         2048,
-        1887,
     ),
     "TGI, the prompt alone": (
         "Input validation error: `inputs` must have less than 4096 tokens. Given: 5000",
         4096,
-        None,
     ),
     "llama.cpp": (
         "request (14429 tokens) exceeds the available context size (8192 tokens), try increasing it",
         8192,
-        None,
     ),
     "llama.cpp, older": (
         '{"error":{"code":400,"message":"the request exceeds the available context size. try increasing the context '
         'size or enable context shift","type":"exceed_context_size_error","n_prompt_tokens":14429,"n_ctx":8192}}',
         8192,
-        None,
     ),
-    "LM Studio": ("Cannot truncate prompt with n_keep (15028) >= n_ctx (7424)", 7424, None),
+    "LM Studio": ("Cannot truncate prompt with n_keep (15028) >= n_ctx (7424)", 7424),
     "LM Studio, older": (
         "Trying to keep the first 111490 tokens when context the overflows. However, the model is loaded with context "
         "length of only 32768 tokens, which is not enough. Try to load the model with a larger context length, or "
         "provide a shorter input. Error Data: n/a, Additional Data: n/a",
         32768,
-        None,
     ),
-    "llama-cpp-python": ("Requested tokens (5085) exceed context window of 4096", 4096, None),
+    "llama-cpp-python": ("Requested tokens (5085) exceed context window of 4096", 4096),
     "xAI": (
         "This model's maximum prompt length is 131072 but the request contains 150000 tokens.",
         131072,
-        None,
     ),
 }
 PROMPTS_TOO_LONG_BY_AN_UNKNOWN_NUMBER = {
@@ -273,58 +257,22 @@ def hints(words: str, call: RefusedCall = INDEXING) -> list[str]:
     return found
 
 
-LARGER = "start the server with a larger context"
 _BEFORE = "litellm.BadRequestError: OpenAIException - "
-
-
-@pytest.mark.parametrize(
-    ("most", "hint"),
-    [
-        ("256", "set llm.max_tokens = 256 or less"),
-        ("255", "take another model: this one writes at most 255 tokens, and an answer needs 256"),
-        (",", "lower llm.max_tokens (now 2048)"),
-    ],
-)
-def test_no_limit_of_answers_is_named_that_the_settings_refuse(most: str, hint: str) -> None:
-    words = f"max_tokens is too large: 6000. This model supports at most {most} completion tokens"
-
-    assert find_hint(words, INDEXING) == hint
 
 
 @pytest.mark.parametrize(("words", "most"), ANSWERS_TOO_LONG.values(), ids=ANSWERS_TOO_LONG)
 @pytest.mark.parametrize("call", [INDEXING, ASKING], ids=["indexing", "asking"])
 def test_too_large_a_limit_of_answers_is_answered_by_its_setting_and_number(
-    words: str, most: int, call: RefusedCall
+    words: str, most: str, call: RefusedCall
 ) -> None:
-    assert hints(words, call)[0] == f"set {call.limit} = {most} or less"
+    assert hints(words, call)[0] == f"set {call.limit} {most}"
 
 
-@pytest.mark.parametrize(("words", "window", "prompt"), PROMPTS_TOO_LONG.values(), ids=PROMPTS_TOO_LONG)
-def test_too_long_a_prompt_is_answered_by_the_settings_and_a_number_that_fits(
-    words: str, window: int, prompt: int | None
-) -> None:
-    room = (window - 2048) * 3
-    if prompt is not None and window - prompt >= LEAST_ANSWER_TOKENS:
-        wanted = f"set llm.max_tokens = {window - prompt} or less, or lower llm.max_prompt_chars, or {LARGER}"
-    elif room >= LEAST_PROMPT_CHARS:
-        wanted = f"set llm.max_prompt_chars = {room} or less, or lower llm.max_tokens (now 2048), or {LARGER}"
-    else:
-        wanted = f"{LARGER} (of at least 4714 tokens; it has {window}), or lower llm.max_tokens (now 2048)"
-    assert hints(words)[0] == wanted
-
-
-def test_the_shortest_prompt_that_is_suggested_has_room_for_material(tmp_path: Path) -> None:
-    fitting = fitting_templates(tmp_path, Level, language="English", max_prompt_chars=LEAST_PROMPT_CHARS)
-
-    assert {*fitting} == {*Level}
-
-
-def test_a_provider_is_not_told_to_start_its_server_with_a_larger_context() -> None:
-    hosted = RefusedCall("anthropic/claude-haiku-4-5", "llm.max_tokens", 2048)
-
-    assert find_hint("prompt is too long: 208310 tokens > 200000 maximum", hosted) == (
-        "set llm.max_prompt_chars = 593856 or less, or lower llm.max_tokens (now 2048), or take a model with a larger "
-        "context"
+@pytest.mark.parametrize(("words", "window"), PROMPTS_TOO_LONG.values(), ids=PROMPTS_TOO_LONG)
+def test_too_long_a_prompt_is_answered_by_the_settings_and_what_the_server_takes(words: str, window: int) -> None:
+    assert hints(words)[0] == (
+        f"lower llm.max_prompt_chars or llm.max_tokens (now 2048): prompt and answer together may have {window} "
+        "tokens; or take a larger context"
     )
 
 
@@ -341,7 +289,9 @@ def test_too_many_tokens_a_minute_are_answered_by_the_rate_and_the_prompt() -> N
         "per minute (TPM): Limit 6000, Requested 7520, please reduce your message size and try again."
     )
 
-    assert find_hint(words, INDEXING) == "set llm.tokens_per_minute = 6000 and llm.max_prompt_chars = 12000 or less"
+    assert find_hint(words, INDEXING) == (
+        "set llm.tokens_per_minute = 6000, and llm.max_prompt_chars to at most twice that number"
+    )
 
 
 def test_an_answer_that_reasoning_used_up_is_answered_by_a_higher_limit() -> None:
@@ -387,10 +337,6 @@ def test_a_server_that_takes_any_tool_but_no_named_one_is_asked_for_any() -> Non
     assert hints(lm_studio, ASKING)[0] == 'set llm.parameters = { "openai/fast" = { "tool_choice" = false } }'
 
 
-def test_the_shortest_answer_that_is_suggested_can_be_set() -> None:
-    assert LlmSettings(max_tokens=LEAST_ANSWER_TOKENS).max_tokens == LEAST_ANSWER_TOKENS
-
-
 @pytest.mark.parametrize("words", NO_SCHEMA.values(), ids=NO_SCHEMA)
 def test_a_refused_response_format_is_answered_by_json_in_text(words: str) -> None:
     assert hints(words)[0] == 'set llm.form = "json_text"'
@@ -421,38 +367,18 @@ def test_a_model_that_ollama_does_not_have_is_pulled(words: str) -> None:
 
 @pytest.mark.parametrize("words", NO_SUCH_ADDRESS.values(), ids=NO_SUCH_ADDRESS)
 @pytest.mark.parametrize(
-    ("base", "right"),
-    [
-        ("http://127.0.0.1:1234", "http://127.0.0.1:1234/v1"),
-        ("http://127.0.0.1:1234/", "http://127.0.0.1:1234/v1"),
-        ("http://127.0.0.1:1234/v1/chat/completions", "http://127.0.0.1:1234/v1"),
-    ],
+    "base", ["http://127.0.0.1:1234", "http://127.0.0.1:1234/", "http://127.0.0.1:1234/v1/chat/completions"]
 )
-def test_an_address_where_nothing_answers_is_answered_by_the_right_one(words: str, base: str, right: str) -> None:
+def test_an_address_where_nothing_answers_is_answered_by_the_usual_one(words: str, base: str) -> None:
     call = RefusedCall("openai/fast", "llm.max_tokens", 2048, base)
 
-    assert hints(words, call)[0] == f'set llm.api_base = "{right}"'
-
-
-def test_an_error_whose_words_are_lost_is_one_of_the_address_where_that_has_no_version() -> None:
-    words = "BadRequestError: OpenAIException - Error in response object"
-
-    assert find_hint(words, RefusedCall("openai/fast", "llm.max_tokens", 2048, "http://127.0.0.1:1234")) == (
-        'set llm.api_base = "http://127.0.0.1:1234/v1"'
-    )
-    assert find_hint(words, INDEXING) == ""
-
-
-def test_an_address_that_looks_right_is_named() -> None:
-    assert find_hint("404 page not found", INDEXING) == (
-        "correct llm.api_base: nothing answers below http://127.0.0.1:8000/v1"
-    )
+    assert hints(words, call)[0].startswith('set llm.api_base = "http://127.0.0.1:1234/v1"')
 
 
 def test_anthropics_format_has_the_version_in_its_path() -> None:
     call = RefusedCall("anthropic/own", "llm.max_tokens", 2048, "http://127.0.0.1:8000/v1")
 
-    assert find_hint('{"detail":"Not Found"}', call) == 'set llm.api_base = "http://127.0.0.1:8000"'
+    assert find_hint('{"detail":"Not Found"}', call).startswith('set llm.api_base = "http://127.0.0.1:8000", or')
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,7 @@ REFUSALS = [
     pytest.param(
         400,
         f"{'x' * 900} This model's maximum context length is 8192 tokens. However, you asked for 9000 tokens.",
-        "set llm.max_prompt_chars = 18432 or less",
+        "lower llm.max_prompt_chars or llm.max_tokens (now 2048): prompt and answer together may have 8192 tokens",
         id="a long prompt in many words",
     ),
     pytest.param(404, 'model "fast" not found, try pulling it first', "`ollama pull fast`", id="no such model"),

@@ -6,15 +6,13 @@ reStructuredText's roles and emphasis are read here, since all tools have them.
 
 import html
 import re
-import tomllib
 from collections.abc import Iterable
 from functools import cache
-from importlib.resources import files
-from typing import Any
 
 from msgspec import Struct
 
 from codesum_pipeline.foundation.language_facts.writing_systems import UNSPACED
+from codesum_pipeline.texts.packaged_tables import packaged_table
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import word_set
 
 _SPACE = re.compile(r"\s+")
@@ -33,13 +31,8 @@ _BACKTICKS = r"(?<!`)(?:`([^`]+)`|``([^`]+(?:`[^`]+)*+)``|```([^`]+)```)_{0,2}(?
 
 
 @cache
-def _tools() -> dict[str, dict[str, Any]]:
-    return tomllib.loads((files(__package__) / "inline_marks.toml").read_text("utf-8"))
-
-
-@cache
 def _marks_of(language: str) -> _Marks:
-    tools = _tools().values()
+    tools = packaged_table(__package__, "inline_marks").values()
     found = [tool for tool in tools if "languages" not in tool or language in tool["languages"].split()]
     code = [_BACKTICKS, *(pattern for tool in found for pattern in tool.get("code", ()))]
     return _Marks(

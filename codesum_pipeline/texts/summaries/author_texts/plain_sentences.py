@@ -7,12 +7,10 @@ with the package as data.
 
 import gzip
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 from codesum_pipeline.foundation.language_facts.writing_systems import (
     CLOSING,
@@ -23,21 +21,17 @@ from codesum_pipeline.foundation.language_facts.writing_systems import (
     is_small_letter,
     join_parts,
 )
+from codesum_pipeline.texts.packaged_tables import packaged_table
 
 
 def word_set(name: str) -> frozenset[str]:
     """The words of a list."""
-    return frozenset(_lists()[name].split())
+    return frozenset(packaged_table(__package__, "word_lists")[name].split())
 
 
 def word_table(name: str) -> dict[str, str]:
     """A table of names and their meanings."""
-    return dict(_lists()[name])
-
-
-@cache
-def _lists() -> dict[str, Any]:
-    return tomllib.loads((files(__package__) / "word_lists.toml").read_text("utf-8"))
+    return dict(packaged_table(__package__, "word_lists")[name])
 
 
 UNKNOWN_BUCKET = 9

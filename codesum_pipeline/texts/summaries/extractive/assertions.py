@@ -5,14 +5,13 @@ or in a function inside the test may not be asserted at all, and is left out.
 """
 
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from msgspec import Struct
 
+from codesum_pipeline.texts.packaged_tables import packaged_table
 from codesum_pipeline.texts.summaries.extractive.bracketed_text import outside_of_brackets, split_arguments
 
 # So many lines, and so much of each, are read.
@@ -53,8 +52,6 @@ _OF_EQUALITY = re.compile(
     r"assert(?!not|almost|un|in|nearly|approx|close|all|is|has|can|each)(?!\w{0,60}not)\w{1,60}equals?"
 )
 _OF_JUNIT = re.compile(r"@Test ?\(expected = (?:\w+\.)*+(\w+)\.class\)")
-_FAILS = ("fail(", "Assert.fail(", "Assert.Fail(", "$this->fail(", "self::fail(")
-_CAUGHT = re.compile(r"(?:\} )?catch \((?:final )?(?:\w+\.)*+\\?(\w+)(?: \$?\w+)?\)")
 _PANICS = re.compile(r"#\[should_panic(?:\(expected = (\"[^\"]*\")\))?\]")
 
 
@@ -70,7 +67,7 @@ class Assertion(Struct, frozen=True):
 @cache
 def tables() -> dict[str, Any]:
     """The tables; lists of names as tables from a name to its claim."""
-    read = tomllib.loads((files(__package__) / "assertions.toml").read_text("utf-8"))
+    read = {**packaged_table(__package__, "assertions")}
     for part in ("called", "chained"):
         read[part] = {name: claim for claim, names in read[part].items() for name in names.split()}
     for part in ("swapped", "uncertain", "typed", "only", "words"):
@@ -108,18 +105,8 @@ def _read(text: str, lines: Sequence[str], number: int, language: str) -> Iterat
             yield from _of_go(match[1], line)
     elif match := _OF_JUNIT.search(text):
         yield Assertion("raises", (match[1], "", ""), line)
-    elif text in ("try {", "try"):
-        yield from _tried(lines, number)
     elif found := _called(text, lines, number, language) or _said_of(text, line, language):
         yield found
-
-
-def _tried(lines: Sequence[str], number: int) -> Iterator[Assertion]:
-    """`try { f(); fail(); } catch (X e)`, where `f()` is expected to raise an X; brackets may be on other lines."""
-    following = [one.strip() for one in lines[number + 1 : number + 7]]
-    body, fails, caught = ([one for one in following if one not in ("{", "}", "")] + ["", "", ""])[:3]
-    if fails.startswith(_FAILS) and (match := _CAUGHT.match(caught)):
-        yield Assertion("raises", (match[1], "", body.rstrip(";")), number + 1)
 
 
 def _of_go(condition: str, line: int) -> Iterator[Assertion]:

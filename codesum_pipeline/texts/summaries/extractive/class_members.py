@@ -1,4 +1,4 @@
-"""What a class's methods, parts and constants tell of it where its name and its bases are all that is said: not those
+"""What a class's methods and parts tell of it where its name and its bases are all that is said: not those
 methods that its framework asks of every such class, nor those that a test double only stands in for."""
 
 import re
@@ -8,14 +8,12 @@ from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_sentence, split_sentences
 from codesum_pipeline.texts.summaries.extractive.class_marks import MAX_NAMES, MAX_PARTS, list_some
 from codesum_pipeline.texts.summaries.extractive.class_words import class_words
-from codesum_pipeline.texts.summaries.extractive.code_facts import message_in_words
 from codesum_pipeline.texts.summaries.extractive.composing import bare_name, names_of_children
 from codesum_pipeline.texts.summaries.extractive.member_heads import methods_of, said_method, taken_by
 from codesum_pipeline.texts.summaries.extractive.themes import headline_of
 from codesum_pipeline.texts.summaries.extractive.type_phrases import type_phrase
 from codesum_pipeline.texts.summaries.extractive.words import (
     capitalize,
-    in_a_row,
     name_in_words,
     name_words,
     telling_stems,
@@ -64,44 +62,12 @@ def stand_in(class_: ClassInput) -> str:
     return f"Stands in for the real {class_.name}" if is_double else ""
 
 
-_HANDED_UP = re.compile(r"Hands \"([^\"…]{2,60})\" to the class above")
-_LISTED = re.compile(
-    r"\n {4}(?:[^=:(\"'\n]{0,120}[\s*$])?(\w{2,60})\s?(?::[^=\n\"']{1,60})?=\s?"
-    r"(?:&?\[|\{|(?:listOf|setOf|arrayOf|List|Set|Seq|(?:List|Set)\.of|Arrays\.asList|array)\(|new String\[\] ?\{)"
-    r"\s?([\"'][^\n\])}]{1,300})"
-)
-_TEXTS = re.compile(r"(?:^|,)\s?(?:\"(\w[^\"\n]{0,60})\"|'(\w[^'\n]{0,60})')(?=\s?(?:,|$))")
-
-
-def command_name(class_: ClassInput) -> str:
-    """`Is the command "user:list".`, of a command whose constructor hands its name to the class above."""
-    handed = (_HANDED_UP.search(child.summary) for child in class_.children if bare_name(child).startswith("__"))
-    found = next(filter(None, handed), None)
-    is_command = name_words(class_.name)[-1:] == ("command",)
-    return make_sentence(f'Is the command "{found[1]}"') if found and is_command else ""
-
-
-def listed_constant(class_: ClassInput) -> str:
-    """`Holds the fields "email" and "password".`, of a constant that is a list of texts."""
-    for name, values in _LISTED.findall(class_.own_source):
-        texts = [f'"{said}"' for pair in _TEXTS.findall(values) if (said := message_in_words("".join(pair)))]
-        if texts[1:]:
-            is_cut = len(texts) <= values.count(",") or bool(texts[MAX_NAMES:])
-            shown = [*texts[:MAX_NAMES], *(["more"] if is_cut else [])]
-            return make_sentence(f"Holds the {name_in_words(name)} {in_a_row(shown)}")
-    return ""
-
-
-_WORD = re.compile(r"\w+")
-_SEALED = ("kotlin", "scala")
-_HEAD_CHARS, _MAX_INNER = 300, 120
+_MAX_INNER = 120
 
 
 def members_said(class_: ClassInput, kind: str, theme: str) -> str:
-    """What a class has within it: its kinds, what a part of it holds, what its methods say by their heads."""
+    """What a class has within it: what a part of it holds, what its methods say by their heads."""
     nested = names_of_children(class_.children, Level.CLASS)
-    if nested and not theme and _are_kinds(class_, nested):
-        return make_sentence(f"Its kind{'s are' if nested[1:] else ' is'} {_names(nested)}")
     parts = [child for child in class_.children if child.level is Level.CLASS and not child.is_placeholder]
     inner = next(iter(split_sentences(parts[0].summary, limit=1)), "") if len(parts) == 1 else ""
     if inner.startswith("Holds ") and " with " in inner:
@@ -129,12 +95,3 @@ def _methods_said(class_: ClassInput, kind: str) -> str:
     taken, given = taken_by(heads[0]), type_phrase(heads[0].gives) if heads[0].gives else None
     told = f"which takes {taken}{f' and gives {given.one()}' if given else ''}"
     return make_sentence(f"Has the method {name_in_words(heads[0].name)}, {told}") if taken else ""
-
-
-def _are_kinds(class_: ClassInput, names: Sequence[str]) -> bool:
-    """Whether all parts within extend the class, as the kinds of a sealed one do."""
-    own = re.compile(r"[:\s(,]([A-Z]\w{0,80})\b(?![.:\w])")
-    heads = [line.split("{")[0] for line in class_.own_source.split("\n")[1:]]
-    extending = [head for head in heads if class_.name in own.findall(head[:_HEAD_CHARS])]
-    found = {word for head in extending for word in _WORD.findall(head.partition(":")[0].partition("extends")[0])}
-    return class_.language in _SEALED and found.issuperset(names)

@@ -9,8 +9,6 @@ from msgspec import Struct
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_sentence
 from codesum_pipeline.texts.summaries.extractive.class_marks import MIGRATES, STORED, format_of_fields
 from codesum_pipeline.texts.summaries.extractive.class_members import (
-    command_name,
-    listed_constant,
     members_said,
     stand_in,
 )
@@ -59,7 +57,7 @@ def statements_of_class(class_: ClassInput, kind: str, fields: Sequence[str], sa
         return [opening or make_sentence(double), make_sentence(typed) if typed else held]
     if clause.startswith("Tests ") or (opening and not only_names(opening, class_.name)):
         return [opening or make_sentence(clause), theme, held]
-    told = tellings(class_, kind) or command_name(class_)
+    told = tellings(class_, kind)
     if kind == "enum" and (told or any(": " not in one for one in class_.fields)):
         return [opening, told or make_sentence(clause), "" if told else theme]
     if told.startswith(MIGRATES):
@@ -91,8 +89,6 @@ def _with_members(class_: ClassInput, kind: str, fields: Sequence[str], said: Cl
         told = told or format_of_fields(class_)
     if base and theme:
         theme = f"{capitalize(base)}: {lower_first(theme)}"
-    if not typed and (is_single or not theme):
-        held = listed_constant(class_) or held
     is_base_said = bool(base) and not theme and not clause
     first = make_sentence(f"Is {base}") if is_base_said else ""
     is_thin = not (clause or told or held or is_test) and "; " not in theme

@@ -1,5 +1,5 @@
-"""What a class's own source says besides its name: messages of its values, what a module provides, types that its base
-is of, the text in which it describes itself, what its methods do."""
+"""What a class's own source says besides its name: the text in which it describes itself, messages of its values,
+what it declares or provides, what its methods do."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -14,18 +14,17 @@ from codesum_pipeline.texts.summaries.extractive.class_marks import (
     list_some,
     schema_change,
 )
-from codesum_pipeline.texts.summaries.extractive.class_words import class_table, class_words
+from codesum_pipeline.texts.summaries.extractive.class_words import class_words
 from codesum_pipeline.texts.summaries.extractive.code_facts import message_in_words
 from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.texts.summaries.extractive.member_heads import (
-    BETWEEN_TYPES,
     MethodHead,
     methods_of,
     said_event,
     said_method,
 )
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import PREPOSITIONS
-from codesum_pipeline.texts.summaries.extractive.type_phrases import TRUTH, TypePhrase, named_type, type_phrase
+from codesum_pipeline.texts.summaries.extractive.type_phrases import named_type, type_phrase
 from codesum_pipeline.texts.summaries.extractive.words import capitalize, name_in_words, name_words
 from codesum_pipeline.texts.summaries.inputs import ClassInput
 
@@ -47,7 +46,6 @@ def tellings(class_: ClassInput, kind: str) -> str:
         lambda: declared(class_),
         lambda: _provided(class_, methods),
         lambda: schema_change(class_),
-        lambda: _of_types(class_, methods),
         lambda: _asked_for(class_, kind, methods) if kind in _ASKING and not class_.fields else "",
     )
     return next(filter(None, (one() for one in told)), "")
@@ -108,39 +106,6 @@ def _provided(class_: ClassInput, methods: Sequence[MethodHead]) -> str:
     found = {"provides": given, "binds": bound, "injects into": into, "assembles its objects from": used}
     parts = [f"{lead} {list_some(names, MAX_PARTS, class_.own_source)}" for lead, names in found.items() if names]
     return make_sentence(capitalize("; ".join(parts))) if parts else ""
-
-
-_OF_TYPES = re.compile(r"(?:[\w.]{1,60}\.)?(\w{1,60})<\s?((?:[^<>]|<[^<>]{0,80}>){1,160})>")
-_DONE_WITH = class_table("done_with")
-_HANDLERS = class_words("handlers")
-_CONVERSIONS = ("map", "convert", "transform")
-
-
-def _of_types(class_: ClassInput, methods: Sequence[MethodHead]) -> str:
-    """`Maps a response to feature toggles.`, `Handles a query, and answers with a list of rates.`: by the types that
-    its base is of, or by its only method."""
-    for base in filter(None, map(_OF_TYPES.fullmatch, class_.bases[:2])):
-        words = name_words(base[1])
-        types = [named_type(part) for part in BETWEEN_TYPES.split(base[2])[:2]]
-        is_other = words[-1:] == ("handler",) and not _HANDLERS.issuperset(words)
-        first, second = (*types, None)[:2]
-        told = "" if is_other or first is None or first.is_basic else _done(words[-1], first, second)
-        if told:
-            return make_sentence(told)
-    if len(methods) != 1 or methods[0].name not in _CONVERSIONS or len(methods[0].takes) != 1:
-        return ""
-    taken, given = type_phrase(methods[0].takes[0][1]), type_phrase(methods[0].gives)
-    return make_sentence(_done("mapper", taken, given)) if taken and given else ""
-
-
-def _done(role: str, first: TypePhrase, second: TypePhrase | None) -> str:
-    told = _DONE_WITH.get(role, "")
-    if "{other}" in told and (second is None or second.said == first.said):
-        return ""
-    said = told.format(one=first.one(), many=first.many(), other=second.one() if second else "")
-    if role != "handler" or second is None:
-        return said
-    return f"{said}, and answers {'' if second.said == TRUTH else 'with '}{second.one()}"
 
 
 _TOLD_OF_EVENTS = class_words("told_of_events")

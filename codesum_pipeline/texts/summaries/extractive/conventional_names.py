@@ -1,19 +1,14 @@
 """Names to which a language or its usual platforms give one meaning: `__len__`, `toString`, `viewDidLoad`, `index`."""
 
-import tomllib
 from collections.abc import Sequence
-from functools import cache
-from importlib.resources import files
-from typing import Any
 
-from codesum_pipeline.texts.summaries.extractive.class_roles import migration_phrase
+from codesum_pipeline.texts.packaged_tables import packaged_table
 from codesum_pipeline.texts.summaries.extractive.name_evidence import NameEvidence
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import is_plural, noun_phrase, pluralize, singular, with_a
 from codesum_pipeline.texts.summaries.extractive.verb_forms import grammar_words
 from codesum_pipeline.texts.summaries.extractive.words import name_words, word_in_full
 
-_MIGRATING = frozenset(("ruby", "elixir"))
-_CALLED_TO_MIGRATE = grammar_words("migrating")
+_TABLES = packaged_table(__package__, "conventional_names")
 _SHARING = {"tsx": "typescript"}
 _TEST_WORDS = frozenset(("test", "tests", "testcase", "case", "suite", "spec"))
 # Pages of which there is one.
@@ -22,35 +17,22 @@ _NO_THINGS = grammar_words("single_pages")
 _CONTROLLER = "controller"
 
 
-@cache
-def _tables() -> dict[str, Any]:
-    return tomllib.loads((files(__package__) / "conventional_names.toml").read_text("utf-8"))
-
-
 def conventional_clause(evidence: NameEvidence) -> str:
     """The clause of a name that has its meaning by convention; "" of any other."""
     function = evidence.function
     language = _SHARING.get(function.language, function.language)
-    meaning = _tables().get(language, {}).get(function.name, "")
+    meaning = _TABLES.get(language, {}).get(function.name, "")
     if not meaning and not evidence.around:
-        meaning = _tables()["any"].get(function.name, "")
+        meaning = _TABLES["any"].get(function.name, "")
     if not meaning and language == "scala" and function.name == "apply" and _is_made(evidence):
         meaning = "creates {one}"
     if not meaning and evidence.is_container:
-        meaning = _tables()["containers"].get(f"{function.name} {len(evidence.parameters)}", "")
+        meaning = _TABLES["containers"].get(f"{function.name} {len(evidence.parameters)}", "")
     if meaning.startswith("reports whether ") and evidence.makes_other:
         return ""
     if not meaning:
-        return _action(language, evidence) or _migration(language, evidence) or _handled_event(evidence)
+        return _action(language, evidence)
     return _filled(meaning, evidence)
-
-
-def _handled_event(evidence: NameEvidence) -> str:
-    """`closeEvent(QCloseEvent*)` is called with the event that it is named after."""
-    words = name_words(evidence.function.name)
-    taken = name_words((evidence.parameters[0].type or "").strip("*& ")) if evidence.parameters else ()
-    is_named = words[-1:] == ("event",) and len(words) > 1 and taken[-len(words) :] == words
-    return f"handles {noun_phrase(words)}" if is_named else ""
 
 
 def _is_made(evidence: NameEvidence) -> bool:
@@ -84,7 +66,7 @@ def _tested(evidence: NameEvidence) -> str:
 
 def _action(language: str, evidence: NameEvidence) -> str:
     """What an action of a controller does, by the thing that the controller is named after."""
-    meaning = _tables()["actions"].get(language, {}).get(evidence.function.name, "")
+    meaning = _TABLES["actions"].get(language, {}).get(evidence.function.name, "")
     words = name_words(evidence.around)
     if not meaning or words[-1:] != (_CONTROLLER,) or not words[1:] or words[-2] in _NO_THINGS:
         return ""
@@ -99,13 +81,3 @@ def _action(language: str, evidence: NameEvidence) -> str:
         return ""
     spoken = " ".join(map(word_in_full, thing))
     return str(meaning).format(one=one, many=_many(thing), a_new=f"a new {spoken}")
-
-
-def _migration(language: str, evidence: NameEvidence) -> str:
-    """What a migration does to a database, by the name of its class: `AddIndexToPosts.change`."""
-    name = evidence.function.name
-    called = {one.names[-1] for one in evidence.facts.calls if one.names}
-    if language not in _MIGRATING or name not in ("change", "up", "down") or called.isdisjoint(_CALLED_TO_MIGRATE):
-        return ""
-    action = migration_phrase(name_words(evidence.around))
-    return f"undoes the migration that {action}" if action and name == "down" else action

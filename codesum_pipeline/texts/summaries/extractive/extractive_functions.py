@@ -42,7 +42,6 @@ from codesum_pipeline.texts.summaries.extractive.effects import (
 )
 from codesum_pipeline.texts.summaries.extractive.expectations import expectations_in_prose
 from codesum_pipeline.texts.summaries.extractive.failures import not_implemented
-from codesum_pipeline.texts.summaries.extractive.fields_and_cases import cases_in_prose, with_fields
 from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.texts.summaries.extractive.name_clauses import clause_of_function
 from codesum_pipeline.texts.summaries.extractive.names_of_tests import is_test
@@ -111,17 +110,16 @@ def write_function(function: FunctionInput, holder: Holder | None = None) -> Ext
         is_echo = telling_stems(result) <= telling_stems(headline.text)
         statements.append("" if is_echo or (is_answer and result.startswith("Returns ")) else result)
         statements.append(steps_in_prose(code, " ".join(statements), own))
-        statements += [constructor_in_prose(code, " ".join(statements)), cases_in_prose(code)]
+        statements.append(constructor_in_prose(code, " ".join(statements)))
     is_by_name = headline.source is PurposeSource.NAME
     told = [*filter(None, statements)]
     calls = (
         calls_in_prose(code, " ".join(told), own) if len(told) <= 1 and not _is_told(headline, function.name) else ""
     )
-    is_event = is_by_name and _is_said_again(told)
-    said = [*told[is_event:], *filter(None, [calls])][:_MAX_STATEMENTS]
+    said = [*told, *filter(None, [calls])][:_MAX_STATEMENTS]
     # A small word alone is an option more often than what is shown.
     mentioned = [one for one in literals if one not in calls and not (one[1:-1].isalpha() and one.islower())]
-    is_bare = len(told) <= is_by_name and " as text: its " not in headline.text and (not calls or bool(mentioned))
+    is_bare = len(told) <= is_by_name and (not calls or bool(mentioned))
     return compose_text(
         function,
         [*said, _fallback(code, mentioned, is_bare=not said) if is_bare else ""],
@@ -137,14 +135,6 @@ def write_function(function: FunctionInput, holder: Holder | None = None) -> Ext
         side_effects=tuple([_with_kind(one) for one in effects]),
         citations=tuple(dict.fromkeys(_citations(code, doc, headline, effects))),
     )
-
-
-def _is_said_again(told: Sequence[str]) -> bool:
-    """Whether a handler's name is said by what it does: `OnRemoveRow` removes the row."""
-    if len(told) != 2 or not told[0].startswith("Handles the ") or not told[0].endswith(" event."):
-        return False
-    named, done = telling_stems(told[0]), telling_stems(told[1])
-    return len(done & named) > 1 and len(done - named) <= 1
 
 
 def headline_of(code: CodeFacts, doc: Docstring) -> Headline:
@@ -165,7 +155,7 @@ def headline_of(code: CodeFacts, doc: Docstring) -> Headline:
         return Headline(failed, PurposeSource.BODY, (facts.raises[0].line, facts.raises[0].line))
     if said := said_by(code):
         return Headline(make_sentence(said.text), PurposeSource.MESSAGE, (said.line, said.line))
-    clause = with_fields(code, make_sentence(clause_of_function(code.function, code.prefix)))
+    clause = make_sentence(clause_of_function(code.function, code.prefix))
     source = PurposeSource.NAME if clause else PurposeSource.BODY
     return Headline(clause, source, (facts.signature_line, facts.signature_line))
 

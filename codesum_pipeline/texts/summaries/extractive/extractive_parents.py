@@ -37,10 +37,8 @@ from codesum_pipeline.texts.summaries.extractive.composing import (
     rank_children,
 )
 from codesum_pipeline.texts.summaries.extractive.file_definitions import (
-    names_of_tests,
     names_of_urls,
     only_names_file,
-    tests_with_expectations,
     told_by_build,
     told_by_class,
     told_by_literals,
@@ -170,9 +168,7 @@ def write_file(file: FileInput) -> ExtractiveText:
     doc = docstring_of(file)
     opening, _ = opening_of(doc)
     is_told = bool(opening) and not only_names_file(opening, file)
-    theme = "" if is_told else tests_with_expectations(file)
-    if not (is_told or theme):
-        theme = theme_of(file.children, Level.CLASS, Level.FUNCTION, own_name=stem_of(file.name))
+    theme = "" if is_told else theme_of(file.children, Level.CLASS, Level.FUNCTION, own_name=stem_of(file.name))
     known = "" if opening or theme else known_purpose(file.id)
     # What only says what it holds is read where nothing else says more.
     held = "" if opening or theme else (fact_of_reexports(file.reexports) if _hands_on(file) else "")
@@ -204,9 +200,8 @@ def _said_of_file(
         return [opening]
     opening = opening if has_words(opening) else ""
     theme = told_by_class(file, theme)
-    tests = "" if theme or held else names_of_tests(file)
-    if opening or theme or held or tests:
-        return [opening, tests, theme, "" if theme or held or tests else told_by_literals(file, ""), held]
+    if opening or theme or held:
+        return [opening, theme, "" if theme or held else told_by_literals(file, ""), held]
     values = _values_in(file, constants)
     return [told_by_literals(file, values) or values]
 

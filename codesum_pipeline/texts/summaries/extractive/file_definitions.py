@@ -20,7 +20,6 @@ from codesum_pipeline.texts.summaries.extractive.code_facts import message_in_wo
 from codesum_pipeline.texts.summaries.extractive.composing import bare_name, is_public, lower_first, own_names
 from codesum_pipeline.texts.summaries.extractive.folder_parts import is_test_path
 from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
-from codesum_pipeline.texts.summaries.extractive.themes import headline_of
 from codesum_pipeline.texts.summaries.extractive.translated_texts import list_quoted
 from codesum_pipeline.texts.summaries.extractive.verb_forms import BASE_OF_THIRD
 from codesum_pipeline.texts.summaries.extractive.words import (
@@ -30,7 +29,6 @@ from codesum_pipeline.texts.summaries.extractive.words import (
     name_words,
     stem_of,
     telling_stems,
-    word_in_full,
 )
 from codesum_pipeline.texts.summaries.inputs import ChildText, FileInput
 
@@ -95,25 +93,6 @@ def told_by_class(file: FileInput, theme: str) -> str:
     first = lower_first(sentences[0]) if start else sentences[0]
     more = [one for one in sentences[1:] if telling_stems(one) - telling_stems(f"{first} {name}")]
     return " ".join([f"{theme[:start]}{first}", *more]) if is_alone else theme
-
-
-def names_of_tests(file: FileInput) -> str:
-    """What the tests of a file are called, without the words of the file's own name; "" without any."""
-    own = name_words(stem_of(file.name))
-    names = (name_words(bare_name(one)) for one in file.children if one.level is Level.FUNCTION)
-    rests = [[word for word in words if word not in own] for words in names if words[:1] == ("test",)]
-    told = list_first([" ".join(map(word_in_full, rest)) for rest in rests if rest], _MAX_SHOWN)
-    return f"Tests {told}." if told else ""
-
-
-def tests_with_expectations(file: FileInput) -> str:
-    """The functions of a test in C++ that expect something: there no name marks them as tests; "" without any."""
-    if file.language != "cpp" or not _is_of_tests(file):
-        return ""
-    tests = [one for one in file.children if one.level is Level.FUNCTION and ". Expects " in one.summary]
-    told = list(filter(None, map(headline_of, tests)))[:_FEW_TEXTS]
-    is_said = any("test" in one.lower() for one in told)
-    return make_sentence(f"Tests: {'; '.join(map(lower_first, told))}") if told and not is_said else ""
 
 
 def told_by_literals(file: FileInput, values: str) -> str:

@@ -2,15 +2,13 @@
 with their names, what the first tests say, or the words that most parts share."""
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Sequence
-from functools import cache
-from importlib.resources import files
 
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.language_facts.writing_systems import without_end
 from codesum_pipeline.texts.llm.leaks import names_in
+from codesum_pipeline.texts.packaged_tables import packaged_table
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
     clip_text,
     make_printable,
@@ -32,30 +30,13 @@ from codesum_pipeline.texts.summaries.extractive.words import (
 )
 from codesum_pipeline.texts.summaries.inputs import ChildText, ModuleInput
 
+_TABLES = packaged_table(__package__, "folder_parts")
+_PLAIN_ENDINGS = frozenset(_TABLES["plain_endings"].split())
 _TEST = re.compile(r"^tests?[_-]|[._-](?:tests?|specs?)$|(?<=[a-z0-9])(?:Tests?|Specs?|IT)$")
 # Elsewhere `InputSpec` is no specification of a test.
 _IS_TESTED = re.compile(r"tests?\b|specs?\b", re.I)
 _TESTS, _LANGUAGES, _FOLDERS = ("test", "tests"), ("translation", "translations"), ("folder", "folders")
 _ANDROID = "values-"
-_PLAIN_ENDINGS = (
-    "json",
-    "xml",
-    "yml",
-    "yaml",
-    "toml",
-    "md",
-    "svg",
-    "properties",
-    "conf",
-    "cfg",
-    "ini",
-    "plist",
-    "sql",
-    "html",
-    "erb",
-    "css",
-    "scss",
-)
 _MANIFESTS = frozenset(("package.json", "Cargo.toml", "composer.json", "pyproject.toml"))
 _PACKAGE = re.compile(r"\b(Package \S{1,80}: .{1,200}?)(?=\. (?:Scripts|Needs|Members)|\.?$)")
 _UNTELLING = STOP_WORDS | frozenset(("equals", "hash", "util", "utils", "override", "common", "core"))
@@ -68,11 +49,6 @@ _BARE = (
     "File ", "Defines ", "Top-level keys", "Re-exports ", "Runs with ", "Class ", "Configures ", "Table of ",
     "Lines of text", "Text of ", "Changes ", "Tests that mention ", "Runs the ",
 )  # fmt: skip
-
-
-@cache
-def _tables() -> dict[str, dict[str, list[str]]]:
-    return tomllib.loads((files(__package__) / "folder_parts.toml").read_text("utf-8"))
 
 
 def only_part(folder: ModuleInput) -> str:
@@ -108,7 +84,7 @@ def is_of_one_kind(folder: ModuleInput) -> bool:
     """Whether a folder's parts are of one kind that is no code: tests, drawings, translations."""
     kinds = Counter(map(_kind, folder.children))
     kind, number = max(kinds.items(), key=lambda pair: (pair[1], pair[0]), default=(_FOLDERS, 0))
-    plain = [*_tables()["openings"].values(), *map(list, (_TESTS, _LANGUAGES))]
+    plain = [*_TABLES["openings"].values(), *map(list, (_TESTS, _LANGUAGES))]
     return number >= max(_FEW - (kind == _TESTS), _MOST * len(folder.children)) and list(kind) in plain
 
 
@@ -191,13 +167,13 @@ def _kind(child: ChildText) -> tuple[str, str]:
     if child.level is Level.MODULE:
         if _language(name):
             return _LANGUAGES
-        one, many = (_tables()["endings"].get(ending) if ending.endswith("set") else None) or _FOLDERS
+        one, many = (_TABLES["endings"].get(ending) if ending.endswith("set") else None) or _FOLDERS
         return one, many
     if is_test_path(child.id):
         return _TESTS
     if _language(stem_of(name)) and ending in ("json", "yml", "yaml", "po", "properties", "ftl", "arb"):
         return _LANGUAGES
-    tables = _tables()
+    tables = _TABLES
     opening = next((kinds for lead, kinds in tables["openings"].items() if child.summary.startswith(lead)), None)
     one, many = opening or tables["endings"].get(ending) or ("file", "files")
     return one, many

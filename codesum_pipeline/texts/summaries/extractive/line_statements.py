@@ -1,13 +1,12 @@
 """What files say whose lines declare things: builds, ignored files, queries, styles, and languages without a parser."""
 
 import re
-import tomllib
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from functools import cache
-from importlib.resources import files
 
 from codesum_pipeline.foundation.data_model.printable import count_noun
+from codesum_pipeline.texts.packaged_tables import packaged_table
 from codesum_pipeline.texts.summaries.author_texts.inline_marks import remove_markup
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import clip_text, make_printable, split_sentences
 from codesum_pipeline.texts.summaries.extractive.translated_texts import language_of_translation, spoken_language
@@ -26,7 +25,7 @@ _MESSAGE = re.compile(r'^msgid "[^"\n]', re.M)
 
 @cache
 def _tables() -> dict[str, dict[str, re.Pattern[str]]]:
-    table: Mapping[str, Mapping[str, str]] = tomllib.loads((files(__package__) / "line_facts.toml").read_text("utf-8"))
+    table: Mapping[str, Mapping[str, str]] = packaged_table(__package__, "line_facts")
     return {name: {lead: re.compile(pattern) for lead, pattern in leads.items()} for name, leads in table.items()}
 
 

@@ -1,34 +1,32 @@
 """The verbs that a message may begin with, by the forms in which it has them: `saving`, `saved`, `save`, `saves`."""
 
-import tomllib
 from functools import cache
-from importlib.resources import files
-from typing import Any
 
+from codesum_pipeline.texts.packaged_tables import packaged_table
 from codesum_pipeline.texts.summaries.extractive.verb_forms import gerund, third_person
 
-
-@cache
-def message_lists() -> dict[str, Any]:
-    return tomllib.loads((files(__package__) / "own_messages.toml").read_text("utf-8"))
+MESSAGE_LISTS = packaged_table(__package__, "own_messages")
 
 
 @cache
 def words_of(name: str) -> frozenset[str]:
     """The words of a list of `own_messages.toml`."""
-    return frozenset(message_lists()[name].split())
+    return frozenset(MESSAGE_LISTS[name].split())
 
 
 @cache
 def gerunds() -> dict[str, str]:
     """The verbs by their gerunds: `saving` is of `save`."""
-    return {**{gerund(verb): verb for verb in sorted(words_of("verbs"))}, **message_lists()["gerunds"]}
+    return {
+        **{gerund(verb): verb for verb in sorted(words_of("verbs"))},
+        **MESSAGE_LISTS["gerunds"],
+    }
 
 
 @cache
 def past_forms() -> dict[str, str]:
     """The verbs by their past participles, as far as no other word is written so: `saved` is of `save`."""
-    irregular = message_lists()["participles"]
+    irregular = MESSAGE_LISTS["participles"]
     verbs = sorted(words_of("verbs") - {*irregular.values()} - words_of("participles_like_verbs"))
     return {**{_participle(verb): verb for verb in verbs}, **irregular}
 

@@ -254,11 +254,6 @@ def _is_function(parameter: Parameter) -> bool:
     return is_named_so or any(mark in (parameter.type or "") for mark in _CALLED_TYPES)
 
 
-def _is_switch(parameter: Parameter) -> bool:
-    is_truth = (parameter.default or "").lower() in ("true", "false")
-    return is_truth or (parameter.type or "").lower().startswith("bool")
-
-
 def _is_setting(name: str) -> bool:
     bare = name.strip("*&$@_.")
     return bare in _SETTING_NAMES or name_words(bare)[-1:] in _SETTING_WORDS

@@ -31,10 +31,7 @@ _MODALS = frozenset(("should", "must", "can", "cannot", "will", "would"))
 _CONDITIONS = frozenset(("when", "if", "where", "while", "unless", "after", "before", "once"))
 # A sentence may begin with a subject that stands for what is tested.
 _SUBJECTS = frozenset(("it", "they", "we", "there"))
-# Things that look like what is said of a subject.
-_ACTED_ON = frozenset(
-    ("updates", "commits", "builds", "uploads", "downloads", "edits", "visits", "imports", "installs")
-)
+_ACTED_ON = grammar_words("acted_on")
 # Verbs that say in tests more often how a thing is: `DuplicateReferenceNumberTest`.
 _ADJECTIVES = frozenset(("duplicate", "corrupt", "live", "double", "dry", "secret", "present", "free", "perfect"))
 _CASES = frozenset(("with", "without", "at", "on", "in", "during", "under", "outside", "inside", "for", "from"))
@@ -48,9 +45,6 @@ _SENTENCE_LANGUAGES = frozenset(("javascript", "typescript", "tsx", "elixir", "r
 _MARKED = frozenset(("c-sharp", "java", "kotlin", "swift", "php", "typescript"))
 _LEADING_CONTEXT = frozenset(("and", "but", "then"))
 _MAX_CONTEXT = 60
-# There a test's name may be three parts: a method, a case and what is expected.
-_PARTED = frozenset(("c-sharp", "java", "kotlin"))
-_PARTS = 3
 _MIN_SENTENCE = 5
 _MAX_WORDS = 22
 _CODE = frozenset("`#{}$<>\\|;=")
@@ -76,8 +70,6 @@ def test_clause(function: FunctionInput) -> str:
     if " " in name:
         sentence = _sentence(name)
         return f"{sentence}{_context(function, sentence)}" if sentence else ""
-    if parts := _parts(function):
-        return parts
     words = [word for word in name_words(name) if word]
     words = words[1:] if words[:1] == ["test"] else words
     words = words[:-1] if words[-1:] == ["test"] else words
@@ -113,18 +105,6 @@ def _sentence(name: str) -> str:
         spoken[0] = first.lower()
     words = [word.strip(",.'\"").lower() for word in spoken]
     return _claim(words, spoken)
-
-
-def _parts(function: FunctionInput) -> str:
-    """`Parse_EmptyText_ReturnsNull`: what is tested, the case, and what is expected."""
-    written = function.name.removeprefix("test_").split("_")
-    parts = [name_words(one) for one in written]
-    if function.language not in _PARTED or len(parts) != _PARTS or not all(one[:1].isupper() for one in written):
-        return ""
-    if parts[1][0] in _CONDITIONS | _CASES | {"given"}:
-        return ""
-    tested, case, expected = (" ".join(map(word_in_full, one)) for one in parts)
-    return f"tests {tested}: {case}, {expected}"
 
 
 def _context(function: FunctionInput, sentence: str) -> str:

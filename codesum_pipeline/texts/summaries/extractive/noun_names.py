@@ -45,7 +45,6 @@ _VERB_ENDS = ("ify", "lize", "rize", "nize", "tize")
 _COMPONENTS = frozenset(("javascript", "tsx", "typescript"))
 _MARKUP = ("<", "createElement(", "React.createElement(", "h(")
 _COMPARISONS = (" == ", " === ", " != ", " !== ", " >= ", " <= ", " is not ", " not in ")
-_RETURNED_SELF = frozenset(("this", "self", "$this", "*this"))
 # Decorators that leave what a function is.
 _PLAIN_DECORATORS = (
     "@property", "@cached", "@functools.", "@staticmethod", "@classmethod", "@override", "@overload", "@abstract",
@@ -62,8 +61,6 @@ def noun_clause(words: Sequence[str], evidence: NameEvidence) -> str:
         return component
     if not _is_of_values(words, evidence):
         return _flag(words, evidence)
-    if fluent := _fluent_setter(words, evidence):
-        return fluent
     cut = next((place for place, word in enumerate(words) if place and word in PREPOSITIONS), len(words))
     named, parts = words[:cut], prepositional_parts(words[cut:], evidence)
     if words[cut : cut + 1] == ("from",) or "@Composable" in evidence.function.canonical_source[:_HEAD_CHARS]:
@@ -185,20 +182,6 @@ def _flag(words: Sequence[str], evidence: NameEvidence) -> str:
     is_answer = len(words) == 1 and is_adjective(words[0]) and _is_boolean(evidence) and not evidence.parameters
     is_asked = is_answer and words[0] not in VERBS and evidence.is_method
     return f"reports whether {evidence.owner_in_words or 'it'} is {words[0]}" if is_asked else ""
-
-
-def _fluent_setter(words: Sequence[str], evidence: NameEvidence) -> str:
-    """`builder.name("x")` sets the name and gives the builder back."""
-    returned = {one.text for one in evidence.facts.returned}
-    is_itself = bool(returned) and returned <= _RETURNED_SELF
-    if not is_itself or len(evidence.parameters) != 1 or not is_phrase(words) or verb_at(words):
-        return ""
-    return f"sets {_what_of_owner(words, evidence)}"
-
-
-def _what_of_owner(words: Sequence[str], evidence: NameEvidence) -> str:
-    spoken = " ".join(map(word_in_full, words))
-    return f"the {spoken} of {evidence.owner_in_words}" if evidence.owner else noun_phrase(words)
 
 
 def is_component(evidence: NameEvidence) -> bool:

@@ -15,7 +15,7 @@ from codesum_pipeline.texts.summaries.author_texts.plain_sentences import make_p
 from codesum_pipeline.texts.summaries.extractive.code_facts import CodeFacts, message_in_words
 from codesum_pipeline.texts.summaries.extractive.known_calls import known_calls
 from codesum_pipeline.texts.summaries.extractive.message_clauses import Clause, clause_of
-from codesum_pipeline.texts.summaries.extractive.message_verbs import base_forms, message_lists, words_of
+from codesum_pipeline.texts.summaries.extractive.message_verbs import MESSAGE_LISTS, base_forms, words_of
 from codesum_pipeline.texts.summaries.extractive.words import (
     fold_word,
     name_words,
@@ -149,6 +149,6 @@ def _shared_words(code: CodeFacts, clause: Clause) -> set[str]:
 @cache
 def _synonyms() -> dict[str, frozenset[str]]:
     """The words that mean the same step as a word, by that word."""
-    groups = [group.split() for group in message_lists()["synonyms"]]
+    groups = [group.split() for group in MESSAGE_LISTS["synonyms"]]
     members = sorted(set(chain.from_iterable(groups)))
     return {word: frozenset(chain.from_iterable(one for one in groups if word in one)) for word in members}

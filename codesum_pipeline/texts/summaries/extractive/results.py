@@ -17,7 +17,7 @@ from codesum_pipeline.texts.summaries.extractive.composing import RECEIVERS
 from codesum_pipeline.texts.summaries.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.texts.summaries.extractive.noun_phrases import PREPOSITIONS, is_phrase, noun_phrase
 from codesum_pipeline.texts.summaries.extractive.told_results import told_choice, told_last_choice, told_result
-from codesum_pipeline.texts.summaries.extractive.verb_forms import VERBS
+from codesum_pipeline.texts.summaries.extractive.verb_forms import VERBS, grammar_words
 from codesum_pipeline.texts.summaries.extractive.words import name_words, telling_stems, word_in_full
 
 _MAX_CONDITIONAL = 2
@@ -32,10 +32,7 @@ _EMPTY_NAMES = word_set("empty_names") | {"ret", "res", "rv"}
 # A condition that only says whether the call before it failed.
 _OF_ERRORS = re.compile(r"(?:not )?(?:err|error|ok|e)(?: ?[!=]=?=? ?(?:nil|null|undefined|None))?")
 # Names of calls that name no thing that comes back.
-_NO_ANSWERS = frozenset((
-    "post", "put", "patch", "head", "all", "one", "of", "build", "invoke", "delay", "scope", "block", "transaction",
-    "lock",
-))  # fmt: skip
+_NO_ANSWERS = grammar_words("no_answers")
 # Numbers that say no more than how it went.
 _STATUSES = frozenset(("0", "1", "-1"))
 # `vector_to_rows` names what is done; `badge_for_episode` what comes back.
@@ -94,8 +91,6 @@ def said_as_written(code: CodeFacts) -> frozenset[str]:
 def _asked(code: CodeFacts, one: Fact) -> str:
     """`Returns the active users of its repository.`, of `self.repository.active_users()`."""
     words = name_words(one.names[-1]) if one.form is Form.CALL and 0 < len(one.names) <= _MAX_CHAIN else ()
-    if answer := _answer(one):
-        return answer
     phrase = "" if one.names[-1:] and one.names[-1] in _EVERYDAY else _phrase_of_answer(words)
     if len(words) == 1 == len(one.names) or any(not word.isalpha() for word in words):
         return ""
@@ -111,15 +106,6 @@ def _asked(code: CodeFacts, one: Fact) -> str:
     if not is_phrase(of) or (len(one.names) == _MAX_CHAIN and not is_own):
         return ""
     return make_sentence(f"Returns {phrase} of {'its' if is_own else 'the'} {' '.join(map(word_in_full, of))}")
-
-
-def _answer(one: Fact) -> str:
-    """`True when it has an ingredient choice.`, of `hasIngredientChoice()`."""
-    words = name_words(one.names[-1].rstrip("?")) if one.form is Form.CALL and one.names else ()
-    is_own = len(one.names) == 1 or one.names[:-1] in (("self",), ("this",))
-    if not is_own or words[:1] not in (("has",), ("have",)) or not is_phrase(words[1:]):
-        return ""
-    return make_sentence(f"True when it has {noun_phrase(words[1:], article='a')}")
 
 
 def _phrase_of_answer(words: Sequence[str]) -> str:

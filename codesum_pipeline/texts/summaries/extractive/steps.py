@@ -52,34 +52,12 @@ _NO_OBJECTS = frozenset(("first", "last", "next", "all", "default", "range", "cu
 _SHORT_NAME = 2
 # Asking these is asking the class above.
 _NO_OTHERS = ("super", "base", "parent")
-# Of these a plural is the object: `filter_rows`; others may be nouns with one: `query_params`.
-_TAKING_MANY = frozenset(
-    ("filter", "group", "sort", "map", "merge", "index", "request", "export", "record", "report", "track")
-)
+_TAKING_MANY = grammar_words("taking_many")
 # Verbs that are about what is asked: `podcast.save()`.
 _TO_RECEIVER = grammar_words("of_receiver")
 # What is made everywhere, and errors.
 _NO_MADE = grammar_words("everyday_things")
-# Who does something, besides those whose names end in "er".
-_DELEGATES = frozenset(
-    (
-        "service",
-        "repository",
-        "store",
-        "client",
-        "dao",
-        "api",
-        "channel",
-        "backend",
-        "engine",
-        "session",
-        "stack",
-        "panel",
-        "port",
-        "target",
-        "table",
-    )
-)
+_DELEGATES = grammar_words("delegates")
 _MAKING = ("create", "make", "build", "new")
 _BEFORE_STATEMENT = re.compile(r"(?:await|go|defer|try[!?]?|yield|return|co_await|\(void\)|do|then|else|\{|\|>|!)\s*")
 _ARGUMENTS = re.compile(r"\s?\(([^()]{0,60})\)")
@@ -221,9 +199,6 @@ def steps_of(code: CodeFacts, own: Collection[str]) -> Iterator[CalledStep]:
     known = known_calls(code.function.language)
     for call in code.facts.calls[:_MOST_CALLS]:
         if not call.text or not call.names or call.names[-1] in _EVERYDAY or (known and known.effect_of(call)):
-            continue
-        # Rows of tests: `QTest::addColumn<int>("count")`.
-        if call.text.startswith("QTest::"):
             continue
         if code.class_made(call) or (not call.when and is_put_off(code.function, lines, call)):
             continue

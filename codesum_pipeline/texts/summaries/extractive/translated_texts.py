@@ -1,12 +1,10 @@
 """Files of translated texts: which language, how many texts, and the first of them."""
 
 import re
-import tomllib
 from collections.abc import Iterable
-from functools import cache
-from importlib.resources import files
 
 from codesum_pipeline.foundation.data_model.printable import count_noun
+from codesum_pipeline.texts.packaged_tables import packaged_table
 from codesum_pipeline.texts.summaries.author_texts.plain_sentences import clip_text, make_printable
 
 _CODE = re.compile(r"([a-z]{2})(?:[-_][rR]?[A-Z]{2}|[-_][A-Za-z]{4}|[-_]\d{3})?")
@@ -19,15 +17,10 @@ _CODE_MARKS = frozenset('{}"')
 _MAX_TEXT, _MOST_CHARS = 50, 400
 
 
-@cache
-def _languages() -> dict[str, str]:
-    return tomllib.loads((files(__package__) / "languages_of_texts.toml").read_text("utf-8"))
-
-
 def spoken_language(code: str) -> str:
     """`pt_BR` as "Portuguese (pt_BR)", `de` as "German"; "" of no known code."""
     match = _CODE.fullmatch(code)
-    language = _languages().get(match[1], "") if match else ""
+    language = packaged_table(__package__, "languages_of_texts").get(match[1], "") if match else ""
     return f"{language} ({code})" if language and match and match[0] != match[1] else language
 
 

@@ -1,33 +1,27 @@
 """Verbs of names, by a stored list: which word is one, in which form, and what it needs beside it."""
 
-import tomllib
 from collections.abc import Sequence
-from functools import cache, lru_cache
-from importlib.resources import files
-from typing import Any
+from functools import lru_cache
 
 from msgspec import Struct
 
-
-@cache
-def _grammar() -> dict[str, Any]:
-    return tomllib.loads((files(__package__) / "name_grammar.toml").read_text("utf-8"))
+from codesum_pipeline.texts.packaged_tables import packaged_table
 
 
 def grammar_words(name: str) -> frozenset[str]:
     """The words of a list of the grammar."""
-    tables = _grammar()
+    tables = packaged_table(__package__, "name_grammar")
     return frozenset((tables[name] if name in tables else tables["phrases"][name]).split())
 
 
 def grammar_list(name: str) -> tuple[str, ...]:
     """The parts of a list of the grammar, in its order."""
-    return tuple(_grammar()["phrases"][name].split())
+    return tuple(packaged_table(__package__, "name_grammar")["phrases"][name].split())
 
 
 def grammar_table(name: str) -> dict[str, str]:
     """A table of the grammar."""
-    return dict(_grammar()[name])
+    return dict(packaged_table(__package__, "name_grammar")[name])
 
 
 VERBS = grammar_words("verbs")

@@ -113,13 +113,6 @@ LANGUAGES = {
         "OrderTest.total",
         "Expects order.size() to equal 3.",
     ),
-    "a caught error": (
-        "OrderTest.java",
-        "class OrderTest {\n  @Test void total() {\n    try {\n      order.close();\n      fail();\n"
-        "    } catch (IOException expected) {}\n  }\n}\n",
-        "OrderTest.total",
-        "Expects order close to raise an IO exception.",
-    ),
     "Jest": (
         "order.js",
         "function testTotal(order) {\n  expect(order.total).not.toBe(5);\n}\n",

@@ -77,23 +77,6 @@ CLASSES: dict[str, tuple[str, dict[str, Any], str]] = {
         {"language": "java", "fields": ["database: Database"], "methods": {"save": "Saves orders."}},
         "Saves orders. Holds a database.",
     ),
-    "a command has the name that it hands up": (
-        "class ListCommand extends Command {\n}",
-        {
-            "language": "php",
-            "bases": ["Command"],
-            "methods": {
-                "__construct": 'Creates a list command. Hands "user:list" to the class above.',
-                "execute": "Executes the list command.",
-            },
-        },
-        'Is the command "user:list".',
-    ),
-    "a constant is told by its first texts": (
-        'class Login implements Spec {\n    private const array FIELDS = ["email", "password", "otp"];\n}',
-        {"language": "php", "bases": ["Spec"], "fields": ["FIELDS"]},
-        'Is a specification. Holds the fields "email", "password" and "otp".',
-    ),
     "an author's name with a filler word is followed by what it does": (
         "class AppearanceSettings : public QGroupBox {\n    void applyChanges();\n    void resetChanges();\n}",
         {
@@ -102,11 +85,6 @@ CLASSES: dict[str, tuple[str, dict[str, Any], str]] = {
             "methods": {"applyChanges": "", "resetChanges": ""},
         },
         "Appearance settings page. Applies changes; resets changes.",
-    ),
-    "a sealed interface says its kinds": (
-        "interface Place : Key {\n    data object Home : Place\n    data object Away : Place\n}",
-        {"language": "kotlin", "bases": ["Key"], "parts": {"Home": "", "Away": ""}},
-        "Is a key. Its kinds are away and home.",
     ),
     "an interface with one method says what that takes": (
         "interface EntityEquality {\n    public function equals(object $entity): bool;\n}",

@@ -279,15 +279,6 @@ SAID = [
     ),
     case("Provides the output path", "output_path", modifiers=("fixture",), body=READS, rule="a fixture"),
     case("Renders the page header", "PageHeader", takes="props", language="tsx", body=MARKUP, rule="a component"),
-    case(
-        "Sets the title of the page",
-        "title",
-        takes="value",
-        owner="Page",
-        language="php",
-        body=ITSELF,
-        rule="a setter that gives its object back",
-    ),
     case("Returns the name of the user", "get_name", owner="User", body=GIVES, rule="a getter is about its class"),
     case(
         "Sets the name of the user",
@@ -322,22 +313,7 @@ SAID = [
     case("Tests what happens when it fails", "test_when_it_fails", rule="a test of a condition"),
     case("Tests the case without a token", "test_without_a_token", rule="a test of a case"),
     case("Tests that rendering list keeps order", "test_render_list_keeps_order", rule="what is done is the subject"),
-    case(
-        "Tests parse: empty text, returns null",
-        "Parse_EmptyText_ReturnsNull",
-        modifiers=("test",),
-        language="c-sharp",
-        rule="a name of three parts",
-    ),
     case("Sets up the test", "test_setup", language="bash", rule="what runs before a test"),
-    case(
-        "Adds an index to posts",
-        "change",
-        owner="AddIndexToPosts",
-        language="ruby",
-        body=MIGRATES,
-        rule="a migration by its class",
-    ),
     case("Returns the error message", "error_message", language="ruby", body=GIVES, rule="an error before a noun"),
 ]
 

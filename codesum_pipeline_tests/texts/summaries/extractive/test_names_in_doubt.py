@@ -31,14 +31,6 @@ TEXTS = {
         "Tests that it fetches. Expects subject Fetch(-1) to raise an argument exception.",
     ),
     "Qt": ("a.cpp", QT.format("QCOMPARE(sum.scale(), 3);"), "MoneyTest.adds", "Expects sum scale to equal 3."),
-    "the cases of a test": (
-        "a.cpp", QT.format('QTest::newRow("same") << 1; QTest::newRow("over") << 2;'), "MoneyTest.adds",
-        'Gives the cases "same" and "over" of a test.',
-    ),
-    "fields in the text of an object": (
-        "a.java", 'class Image { public String toString() {\n return "Image{ID=" + ID + ", name=" + name;\n } }',
-        "Image.toString", "Returns the image as text: its ID and name.",
-    ),
     "a comparison that answers": (
         "a.cpp", "bool Period::contains(int day) { return (first <= day) && (day <= last); }", "Period.contains",
         "Reports whether the period contains a day. True when (first <= day) && (day <= last).",

@@ -132,16 +132,6 @@ fun interface OnMenuClickListener {
         {"language": "kotlin", "methods": ("bindStorage",)},
         "Binds file storage as storage.",
     ),
-    "a mapper is told by the types of its base": (
-        ("""
-object TrackMapper : Mapper<TrackResponse, Track> {
-    override fun map(input: TrackResponse): Track {
-    }
-}
-""", "TrackMapper"),
-        {"language": "kotlin", "methods": ("map",), "bases": ("Mapper<TrackResponse, Track>",)},
-        "Maps a track response to a track.",
-    ),
     "a migration is told by its steps": (
         ("""
 class AddLockedToProjects < ActiveRecord::Migration[6.1]

@@ -180,23 +180,6 @@ def test_an_authors_words_that_only_name_a_file_are_followed_by_what_it_does():
     )
 
 
-def test_short_words_about_tests_are_followed_by_the_names_of_the_tests():
-    children = (child("test_till_open", "Test till open."), child("test_till_close_twice", "Test till close twice."))
-
-    assert told("tests/test_till.py", docstring="Unit tests for the till of a shop", children=children) == (
-        "Unit tests for the till of a shop. Tests open, close twice."
-    )
-
-
-def test_a_test_of_qt_is_told_by_what_expects_something():
-    children = (
-        child("readBook", "Reads the book of the till. Expects pages to equal 3."),
-        child("readBook_data", 'Reads book data. Gives the cases "old" and "new" of a test.'),
-        child("makeBook", "Creates a book for the others."),
-    )
-    assert told("test/BookTest.cpp", language="cpp", children=children) == "Tests: reads the book of the till."
-
-
 def test_what_a_method_only_returns_moves_or_leaves_undone_is_no_theme_of_its_file():
     children = (
         child("mergeWith", "Always returns false."),

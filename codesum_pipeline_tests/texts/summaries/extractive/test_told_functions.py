@@ -125,7 +125,7 @@ TEXTS = {
         "class CreateUsers < ActiveRecord::Migration[5.1]\n  def change\n    create_table :users do |t|\n"
         "      t.string :name\n    end\n  end\nend\n",
         "CreateUsers.change",
-        "Creates users. Creates the database table users.",
+        "Creates the database table users.",
     ),
     "a column that is added": (
         "1_lock.rb",
