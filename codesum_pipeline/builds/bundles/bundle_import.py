@@ -19,7 +19,6 @@ from msgspec.structs import replace
 from codesum_pipeline.builds.bundles.bundle_file import OpenedBundle
 from codesum_pipeline.builds.bundles.bundle_tables import take_resolution, take_tables
 from codesum_pipeline.builds.bundles.exporting import shaping_of
-from codesum_pipeline.builds.bundles.rebuilding import differing_parts, has_model_texts
 from codesum_pipeline.builds.checks.fault_checks import CHECK_FUNCTIONS
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.steps.reuse import carry_out
@@ -59,8 +58,7 @@ _FIRST_TABLE = "snapshot"
 class ImportReport(Struct, frozen=True):
     """What an import did: `parsed`, `written` and `embedded` count what the bundle did not have.
 
-    `head` is the commit that a build would start from now, None if nobody can tell. `compared` is in how many parts it
-    is as a build from scratch; None where that was not asked. `has_model_texts`: what is made of texts is none of them.
+    `head` is the commit that a build would start from now, None if nobody can tell.
     """
 
     key: str
@@ -72,17 +70,10 @@ class ImportReport(Struct, frozen=True):
     written: int
     embedded: int
     is_new: bool
-    compared: int | None = None
-    has_model_texts: bool = False
 
 
 def import_bundle(
-    home: Home,
-    bundle: OpenedBundle,
-    entry: RepositoryEntry,
-    *,
-    is_verified: bool = False,
-    progress: Progress = no_progress,
+    home: Home, bundle: OpenedBundle, entry: RepositoryEntry, *, progress: Progress = no_progress
 ) -> ImportReport:
     """Make the bundle's index that of `entry`, which is registered where it is not. Nobody checks here whose bundle it
     is. Raises `BundleRefused`, `ConfigurationError`, `RepositoryUnavailable`, `LeaseHeld`, `CannotWrite`, `HeldBack`.
@@ -103,8 +94,6 @@ def import_bundle(
             make_scratch(mirror.git_dir, scratch.layout.mirror(ws.key))
             reports = build_aside(scratch, commit, progress=progress)
             _check_is_whole(bundle, scratch)
-        compared = _compare(bundle, scratch, commit, progress) if is_verified else None
-        by_model = has_model_texts(scratch)
         is_new = entry.key not in {known.key for known in home.registry.entries()}
         if is_new:
             home.registry.add(entry)
@@ -123,8 +112,6 @@ def import_bundle(
         written=sum(report.written for name, report in reports.items() if name.endswith("_summaries")),
         embedded=reports["dense_index"].embedded,
         is_new=is_new,
-        compared=compared,
-        has_model_texts=by_model,
     )
 
 
@@ -206,17 +193,6 @@ def _check_is_whole(bundle: OpenedBundle, scratch: Workspace) -> None:
         for finding in check(scratch):
             if not finding.passed and not finding.is_warning:
                 bundle.refuse(f"the index that it gives is not whole: {finding.name}: {finding.description}")
-
-
-def _compare(bundle: OpenedBundle, scratch: Workspace, head: Head, progress: Progress) -> int:
-    """How many parts of the index a build from scratch gives alike; raises `BundleRefused` if one differs."""
-    with _scratch_home(scratch) as clean:
-        make_scratch(scratch.layout.mirror(scratch.key), clean.layout.mirror(clean.key))
-        build_aside(clean, head, progress=progress)
-        differing, compared = differing_parts(scratch, clean)
-    if differing:
-        bundle.refuse(f"a build of its commit gives something else in: {', '.join(differing)}; nothing was changed")
-    return compared
 
 
 def _put_in_place(scratch: Workspace, ws: Workspace) -> None:
