@@ -1,1 +1,0 @@
-"""Attestations and compactions."""
