@@ -14,7 +14,6 @@ Braces belong to placeholders: a literal brace is doubled. Values are put in
 once and never parsed, whatever they hold.
 """
 
-import os
 import re
 from contextlib import suppress
 from enum import StrEnum
@@ -247,20 +246,6 @@ def save_template_atomic(prompts_dir: Path, kind: TemplateKind, name: str, conte
     _check_filled(kind, name, content)
     write_text_atomically(path, content)
     return path
-
-
-def rename_template(prompts_dir: Path, kind: TemplateKind, old_name: str, new_name: str) -> Path:
-    """Give a template of the project another name that it has not used yet."""
-    old, new = own_template(prompts_dir, kind, old_name), _path_in(prompts_dir, kind, new_name)
-    if new.exists():
-        raise ConfigurationError(f"template {kind}/{new_name} is there already, in {new}: delete it first")
-    content = _read(FoundTemplate(kind, old_name, old, is_packaged=False))
-    try_render(kind, new_name, content)
-    _check_filled(kind, new_name, content)
-    with explain_refused_writes(new):
-        # Unlike Path.rename, this name says nothing of replacing: the new name was free.
-        os.rename(old, new)  # noqa: PTH104
-    return new
 
 
 def delete_template(prompts_dir: Path, kind: TemplateKind, name: str) -> None:
