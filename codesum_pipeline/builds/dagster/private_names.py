@@ -49,13 +49,12 @@ from dagster._core.storage.runs.sqlite.sqlite_run_storage import SqliteRunStorag
 from dagster._core.storage.schedules.schema import ScheduleStorageSqlMetadata
 from dagster._core.storage.schedules.sqlite.sqlite_schedule_storage import SqliteScheduleStorage
 
-# Files of records are made whole, migrated and stamped by one process: `dagster instance migrate` does that for an
+# Files of records are made whole and migrated by one process: `dagster instance migrate` does that for an
 # instance that is there already, and two that begin at one moment make it twice.
 from dagster._core.storage.sql import (
     check_alembic_revision,
     get_alembic_config,
     run_alembic_upgrade,
-    stamp_alembic_rev,
 )
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS, create_db_conn_string
 from dagster._core.storage.sqlite_storage import DagsterSqliteStorage

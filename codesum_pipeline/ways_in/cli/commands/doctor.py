@@ -77,7 +77,7 @@ def doctor(
 
     Every published index is compared with its manifest and with the tables. Repositories that failed too often or
     are behind are named, and so is data of repositories that are not registered. Runs whose process is gone are marked
-    as failed, so that Dagster starts new ones. Broken records of Dagster are mended, or moved aside and begun anew.
+    as failed, so that Dagster starts new ones. Broken records of Dagster are moved aside and begun anew.
     Standing questions and channels that cannot be used are named, and so are digests that could not be written or sent.
     For each compiler's index you see how many files use it, and how often it and the syntax disagree. For a home in a
     bucket, the check covers access, conditional writes, leases and missing parts; with KEY, the index of that
