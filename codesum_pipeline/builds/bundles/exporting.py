@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from msgspec import Struct, json
 from msgspec.structs import replace
 
@@ -20,6 +21,7 @@ from codesum_pipeline.builds.bundles.bundle_file import (
     write_bundle,
 )
 from codesum_pipeline.builds.bundles.ssh_signatures import sign_header
+from codesum_pipeline.foundation.data_model.document import HistoryEvent
 from codesum_pipeline.foundation.data_model.errors import BundleRefused
 from codesum_pipeline.foundation.data_model.file import Snapshot
 from codesum_pipeline.foundation.data_model.hashing import sha256_hex
@@ -116,6 +118,9 @@ def _exported_snapshot(ws: Workspace) -> Snapshot:
 
 def _write_table(ws: Workspace, name: str, store: TableStore) -> BundledTable:
     rows = ws.tables.read(name, ws.key)
+    if "event" in rows.column_names:
+        # Attestations name persons.
+        rows = rows.filter(pc.not_equal(rows["event"], HistoryEvent.COMPACTED.value))
     for column, value in (("cost_usd", 0.0), ("run_id", BUNDLE_RUN)):
         if column in rows.column_names:
             place = rows.column_names.index(column)

@@ -5,7 +5,8 @@ many. Its `run_id` is the month, or the day in the meter of avoided work.
 
 From the history, a build reads each document's last row, and the last row that wrote its text; the lift ledger
 adds up the cost of current texts; `codesum explain` follows causes to earlier rows. These stay for as long as their
-document does. Of all other rows each document keeps the newest few, for some time.
+document does. Of all other rows each document keeps the newest few, for some time. Rows of compactions, and those that
+an attestation says are kept, stay for ever.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -19,8 +20,9 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
+from codesum_pipeline.builds.compaction.attestation import Attestation, Policy
 from codesum_pipeline.builds.maintenance.freed import FreedSpace, RemovalKind
-from codesum_pipeline.foundation.data_model.document import HistoryEvent
+from codesum_pipeline.foundation.data_model.document import CompactionRecord, HistoryEvent
 from codesum_pipeline.foundation.data_model.model_call import AvoidedRow, LedgerRow
 from codesum_pipeline.foundation.data_model.moments import iso_moment
 from codesum_pipeline.foundation.settings.operation_settings import MaintenanceSettings
@@ -104,6 +106,7 @@ class PastRow(Struct, frozen=True):
     text_hash: str
     written_at: str
     cost_usd: float
+    compaction: CompactionRecord | None = None
 
 
 def kept_sequences(history: Sequence[PastRow], *, newest: int, since: str) -> frozenset[int]:
@@ -112,7 +115,15 @@ def kept_sequences(history: Sequence[PastRow], *, newest: int, since: str) -> fr
     of_documents: dict[str, list[PastRow]] = {}
     kept = {row.sequence for row in history[-1:]}
     for row in history:
-        of_documents.setdefault(row.id, []).append(row)
+        if row.event is HistoryEvent.COMPACTED:
+            kept.add(row.sequence)
+        else:
+            of_documents.setdefault(row.id, []).append(row)
+        if row.compaction:
+            # The sources that a compaction keeps and does not replace.
+            attestation = Attestation.of_record(row.compaction)
+            sources = attestation.sources if attestation.policy is Policy.KEPT else ()
+            kept |= {int(source.id.partition(":")[0]) for source in sources}
     for rows in of_documents.values():
         kept |= {row.sequence for row in rows[-newest:] if row.written_at >= since}
         last = rows[-1]

@@ -79,6 +79,23 @@ class PurposeSource(StrEnum):
     MODEL = "model"
 
 
+class CompactionRecord(Struct, frozen=True):
+    """One text in place of many rows, with the evidence for it.
+
+    `attestation` is the signed file as it was, which names the rows; `signature` is its signature. `claim` is the
+    model's text, as the answer to `request_hash`, under the name `model_name_echoed`.
+    """
+
+    job_id: str
+    attestation: str
+    signature: str
+    claim: str
+    request_hash: str
+    model_name_echoed: str
+    cost_usd: float
+    compacted_at: str
+
+
 class InputSpec(Struct, frozen=True):
     """One parameter, described."""
 
@@ -245,17 +262,22 @@ class SummaryDocument(Struct, frozen=True):
 
 
 class HistoryEvent(StrEnum):
-    """`SAME_TEXT`: the document was written again for the given cause, to the same words."""
+    """`SAME_TEXT`: the document was written again for the given cause, to the same words.
+
+    `COMPACTED`: no change of a document, but a row that replaces old rows.
+    """
 
     WRITTEN = "written"
     REMOVED = "removed"
     SAME_TEXT = "looked at, same text"
+    COMPACTED = "compacted"
 
 
 class HistoryRow(Struct, frozen=True):
     """One change of one document's text, or a rewrite to the same words: when, why, in which run, at which commit.
 
-    Append-only.
+    Append-only, except that an attested `compaction` may replace old rows: its row has the job's id, and the level of
+    the repository.
     """
 
     sequence: int
@@ -272,6 +294,7 @@ class HistoryRow(Struct, frozen=True):
     commit: str
     written_at: str
     cost_usd: float
+    compaction: CompactionRecord | None = None
 
 
 class PlanAction(StrEnum):

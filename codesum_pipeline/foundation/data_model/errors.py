@@ -44,6 +44,15 @@ CodesumError
 │   └── SummaryOutputInvalid    the answer, after all repairs
 ├── DigestGatedOff              write without a model: none may be asked
 │   └── DigestCapReached        the call could pass a cap in dollars
+├── CompactionRefused           do not retry: nothing was changed, and what is wrong is said
+│   ├── AttestationInvalid      the file is no attestation
+│   ├── SignatureInvalid        it is not signed, or was changed after it was signed
+│   ├── SignerNotAllowed        the signer may not sign this
+│   ├── SignerExpired           the signer may not sign it now
+│   ├── SourcesChanged          the rows are not those that were attested
+│   ├── JobReused               another attestation of that job id was carried out
+│   ├── PromptTooLong           the rows do not fit into the model's prompt
+│   └── CompactionCapReached    the call could pass a cap in dollars
 ├── BundleRefused               do not retry: a shared build is not taken or not made; nothing was changed
 └── BrokenStore                 do not retry: what is stored contradicts itself
     ├── MissingTable            a step ran before the step it reads from
@@ -329,6 +338,60 @@ class DigestCapReached(DigestGatedOff):
     """The next call could pass a cap in dollars; it was not made."""
 
     discriminator = "digest_cost_cap_reached"
+
+
+class CompactionRefused(DiscriminatedError):
+    """Rows are not compacted as their attestation says. Nothing was changed."""
+
+    discriminator = "compaction_refused"
+
+
+class AttestationInvalid(CompactionRefused):
+    """A file that is no attestation, or not in its canonical form."""
+
+    discriminator = "attestation_invalid"
+
+
+class SignatureInvalid(CompactionRefused):
+    """There is no signature, none that can be read, or it is not one of this file."""
+
+    discriminator = "attestation_signature_invalid"
+
+
+class SignerNotAllowed(CompactionRefused):
+    """The key that signed is not one of the attestation's operator, or not for this purpose."""
+
+    discriminator = "attestation_signer_not_allowed"
+
+
+class SignerExpired(CompactionRefused):
+    """The key that signed is allowed at another time."""
+
+    discriminator = "attestation_signer_expired"
+
+
+class SourcesChanged(CompactionRefused):
+    """The rows that the selection finds now are not those that were attested."""
+
+    discriminator = "attestation_sources_changed"
+
+
+class JobReused(CompactionRefused):
+    """A job id belongs to one attestation; another one with the same id was carried out."""
+
+    discriminator = "attestation_job_reused"
+
+
+class PromptTooLong(CompactionRefused):
+    """The rows do not fit into the model's prompt, and none of them may be left out."""
+
+    discriminator = "compaction_prompt_too_long"
+
+
+class CompactionCapReached(CompactionRefused):
+    """The call could pass a cap in dollars; it was not made."""
+
+    discriminator = "compaction_cost_cap_reached"
 
 
 class BundleRefused(CodesumError):

@@ -13,6 +13,7 @@ from codesum_pipeline.foundation.settings.identity_settings import IdentitySetti
 from codesum_pipeline.foundation.settings.llm_settings import (
     ApiBase,
     AskSettings,
+    CompactionSettings,
     DigestSettings,
     LlmSettings,
 )
@@ -126,6 +127,7 @@ class Settings(ContextSettings, ScanSettings):
     )
     evaluation: Annotated[EvaluationSettings, NOTHING] = EvaluationSettings()
     ask: Annotated[AskSettings, NOTHING] = AskSettings()
+    compaction: Annotated[CompactionSettings, NOTHING] = CompactionSettings()
     digests: Annotated[DigestSettings, NOTHING] = DigestSettings()
     # The content of an index counts, not how it was made.
     scip: Annotated[ScipSettings, NOTHING] = ScipSettings()

@@ -215,6 +215,22 @@ class AskSettings(SettingsGroup):
     )
 
 
+class CompactionSettings(SettingsGroup):
+    """Who may attest that old rows are compressed, and at most at what cost. Which model: `llm`."""
+
+    allowed_signers: Path = setting(
+        Path("allowed_signers"),
+        "The file of those who may sign attestations, in OpenSSH's format; relative to the home.",
+        BELOW_HOME,
+    )
+    max_cost_usd_per_job: float = setting(
+        0.5, "One attested job costs at most N US dollars; 0: only models that cost nothing.", ge=0
+    )
+    max_cost_usd_per_day: float = setting(
+        5.0, "All attested jobs of a day (UTC), of all repositories, cost at most N US dollars.", ge=0
+    )
+
+
 class DigestSettings(SettingsGroup):
     """Where the standing questions are, how items are grouped, and at most at what cost a model writes."""
 

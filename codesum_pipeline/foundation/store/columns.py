@@ -212,8 +212,9 @@ OF_TABLE: Mapping[str, Mapping[str, str]] = {
         "citations": "The lines in the file that support a field.",
     },
     "document_history": {
-        "event": "written; removed; looked at, same text: written again to it.",
+        "event": "written; removed; looked at, same text: written again to it; compacted: a row in place of old ones.",
         "cause": "Why the text was written; null where the document was removed.",
+        "compaction": "The text in place of old rows, and its evidence: job, attestation, signature; else null.",
     },
     "vectors": {
         "lane": "The way of looking at a document: summary, fused; code where the setting extra_lanes names it.",

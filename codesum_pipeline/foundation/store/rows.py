@@ -246,15 +246,14 @@ class OrderedRows(Struct, frozen=True):
 
 
 def with_newer_columns(found: pa.Table, schema: pa.Schema, columns: Sequence[str] | None) -> pa.Table:
-    """Add columns, and fields of structs, that the table is too old to have: they are null, where null is allowed. Of a
-    table that is read whole, columns that there are no more are left out."""
+    """Add columns, and fields of structs, that the table is too old to have: they are null, where null is allowed."""
     for place, name in enumerate(schema.names if columns is None else columns):
         field = schema.field(name)
         if field.nullable and name not in found.column_names:
             found = found.add_column(place, field, make_nulls(found.num_rows, field.type))
         elif pa.types.is_struct(field.type) and found.schema.field(name).type != field.type:
             found = found.set_column(found.schema.get_field_index(name), field, found.column(name).cast(field.type))
-    return found if columns is not None else found.select([name for name in schema.names if name in found.column_names])
+    return found
 
 
 def rows_having(rows: pa.Table, having: tuple[str, str] | None) -> pa.Table:

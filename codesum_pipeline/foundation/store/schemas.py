@@ -23,7 +23,7 @@ from codesum_pipeline.foundation.data_model.symbol import FileFacts, Symbol
 from codesum_pipeline.foundation.store.rows import schema_of
 
 # Raised when a column changes its name, type or meaning; older warehouses are then refused. A new column that may be
-# null is read as null from files that lack it, and one that is gone is not read.
+# null is read as null from files that lack it.
 SCHEMA_VERSION = 3
 
 

@@ -16,6 +16,7 @@ from typing import ClassVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from codesum_pipeline.foundation.data_model.document import CompactionRecord
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.model_call import LedgerRow
 from codesum_pipeline.foundation.data_model.moments import iso_moment
@@ -47,6 +48,7 @@ class DigestStore(SqliteFile):
         "matched_at TEXT NOT NULL, digest_id TEXT REFERENCES digests (id) ON DELETE CASCADE",
         "ticks": column_definitions(TickRow, id="PRIMARY KEY", digest_id="REFERENCES digests (id) ON DELETE SET NULL")
         + ", CHECK ((outcome = 'held') = (failure IS NOT NULL))",
+        "compactions": column_definitions(CompactionRecord, job_id="PRIMARY KEY"),
         "comparisons": "repository TEXT PRIMARY KEY, id TEXT NOT NULL",
         "schedules": "intent_name TEXT PRIMARY KEY, served_at TEXT NOT NULL",
     }
@@ -218,6 +220,22 @@ class DigestStore(SqliteFile):
         """The matches that a digest handled, in the order of repository and document; none if they are forgotten."""
         of_digest = "FROM matches WHERE digest_id = ? ORDER BY repository, document_id"
         return self.select(IntentMatch, of_digest, (digest_id,))
+
+    def compactions(self) -> list[CompactionRecord]:
+        """The compactions that replaced digests, oldest first."""
+        return self.select(CompactionRecord, "FROM compactions ORDER BY compacted_at, job_id")
+
+    def compact(
+        self, record: CompactionRecord, leaving: Callable[[list[DigestRow], list[CompactionRecord]], Sequence[str]]
+    ) -> None:
+        """Store a compaction of some digests, and delete those whose ids `leaving` returns, in one transaction.
+
+        `leaving` is given the digests and the earlier compactions; what it raises ends the transaction.
+        """
+        with self.together():
+            ids = leaving(self.digests(), self.compactions())
+            self.insert("compactions", record)
+            self.connection.executemany("DELETE FROM digests WHERE id = ?", [(id_,) for id_ in ids])
 
     def ticks(self, intent_name: str | None = None, *, limit: int = -1) -> list[TickRow]:
         """Ticks of one intent or all, the newest first."""

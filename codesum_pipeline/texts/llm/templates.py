@@ -35,6 +35,8 @@ DEFAULT_NAME = "default"
 SHORT_NAME = "short"
 # System templates of questions: of a turn with tools, and of writing up an overview.
 TURN_NAME, SYNTHESIS_NAME = ASK_TEMPLATES = ("ask", "synthesis")
+# The template of the text that replaces old rows.
+COMPACTION_NAME = "compaction"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _SUFFIX = ".md"

@@ -23,10 +23,11 @@ from uuid import uuid4
 from msgspec import Struct, json
 
 from codesum_pipeline.foundation.data_model.decoding import decode
-from codesum_pipeline.foundation.data_model.document import TextContext, WrittenText
+from codesum_pipeline.foundation.data_model.document import CompactionRecord, TextContext, WrittenText
 from codesum_pipeline.foundation.data_model.errors import BrokenStore
 from codesum_pipeline.foundation.store.atomic import explain_refused_writes
 from codesum_pipeline.foundation.store.object_storage.objects import Objects
+from codesum_pipeline.foundation.store.sqlite_tables import column_definitions, read_row, row_values
 
 COLUMNS = (
     "exact_key TEXT PRIMARY KEY, body_key TEXT, text TEXT NOT NULL, context TEXT NOT NULL, model TEXT NOT NULL, "
@@ -104,6 +105,7 @@ _AT_ONCE = 400
 # `used_on` is the last day on which a build took the text: what is in use is not pruned for its age.
 _CREATE = f"""
 CREATE TABLE IF NOT EXISTS answers ({COLUMNS}, used_on TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS compactions ({column_definitions(CompactionRecord, job_id="PRIMARY KEY")});
 CREATE TABLE IF NOT EXISTS batches (name TEXT PRIMARY KEY);
 CREATE INDEX IF NOT EXISTS answers_by_body ON answers (body_key) WHERE body_key IS NOT NULL;
 """
@@ -181,6 +183,30 @@ class AnswerCache:
                 [(*text.row(), today) for texts in batches.values() for text in texts],
             )
             connection.executemany("INSERT OR IGNORE INTO batches VALUES (?)", [(name,) for name in batches if name])
+
+    def texts_of(self, prompt_version: str) -> list[KeptText]:
+        """The texts of one prompt version, oldest first."""
+        with self._open() as connection:
+            return _of_version(connection, prompt_version)
+
+    def compactions(self) -> list[CompactionRecord]:
+        """The compactions that replaced texts, oldest first."""
+        with self._open() as connection:
+            return _compactions(connection)
+
+    def compact(
+        self,
+        record: CompactionRecord,
+        prompt_version: str,
+        leaving: Callable[[list[KeptText], list[CompactionRecord]], Sequence[str]],
+    ) -> None:
+        """Replace some texts of a version by a compaction, in one transaction: those whose exact keys `leaving` returns
+        are deleted. `leaving` is given the version's texts and the earlier compactions; what it raises ends the
+        transaction."""
+        with self._writing() as connection:
+            keys = leaving(_of_version(connection, prompt_version), _compactions(connection))
+            connection.execute(f"INSERT INTO compactions VALUES ({_marks(8)})", row_values(record))
+            connection.executemany("DELETE FROM answers WHERE exact_key = ?", [(key,) for key in keys])
 
     def stats(self) -> list[CacheStats]:
         """What is kept, by prompt version and model, most texts first."""
@@ -262,6 +288,18 @@ def _select(connection: sqlite3.Connection, column: str, values: Iterable[str]) 
             f"SELECT {NAMES} FROM answers WHERE {column} IN ({_marks(len(some))}) ORDER BY created_at, exact_key", some
         )
         yield from map(KeptText.of, rows)
+
+
+def _of_version(connection: sqlite3.Connection, prompt_version: str) -> list[KeptText]:
+    rows = connection.execute(
+        f"SELECT {NAMES} FROM answers WHERE prompt_version = ? ORDER BY created_at, exact_key", (prompt_version,)
+    )
+    return [KeptText.of(row) for row in rows]
+
+
+def _compactions(connection: sqlite3.Connection) -> list[CompactionRecord]:
+    rows = connection.execute("SELECT * FROM compactions ORDER BY compacted_at, job_id")
+    return [read_row(CompactionRecord, row) for row in rows]
 
 
 def _marks(count: int) -> str:

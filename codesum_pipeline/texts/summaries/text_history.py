@@ -1,4 +1,4 @@
-"""When, why, in which run and at which commit each text was written: append-only.
+"""When, why, in which run and at which commit each text was written: append-only, but for compactions.
 
 Provenance is kept out of the documents, so that the same content always gives
 the same rows. A row is appended when a text changes, comes or goes, and when it was
@@ -20,7 +20,7 @@ from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.file import Snapshot
 from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, SEPARATOR
 from codesum_pipeline.foundation.data_model.nearest_names import nearest_names
-from codesum_pipeline.foundation.store.rows import column_names, from_table, schema_of, to_table
+from codesum_pipeline.foundation.store.rows import column_names, from_table, make_nulls, schema_of, to_table
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.table_parts import paths_of
 from codesum_pipeline.foundation.store.workspace import Workspace
@@ -28,7 +28,7 @@ from codesum_pipeline.texts.summaries.text_changes import is_in_files
 
 _HASHES = ("text_hash", "summary_hash")
 # Columns that the tables of texts do not have.
-_NOT_OF_TEXTS = ("sequence", "event")
+_NOT_OF_TEXTS = ("sequence", "event", "compaction")
 
 
 class TextChangeCounts(Struct, frozen=True):
@@ -74,7 +74,7 @@ def append_history(workspace: Workspace, paths: Collection[str] | None = None) -
 
 def _latest_rows(history: pa.Table) -> pa.Table:
     """Id and hashes of the last row of each document; a removed one has no text."""
-    rows = history.select(["id", "event", *_HASHES]).combine_chunks()
+    rows = without_compactions(history).select(["id", "event", *_HASHES]).combine_chunks()
     # They are sorted by their sequence, and in a value set the first of equal ids counts.
     newest_first = rows.take(pa.array(range(rows.num_rows - 1, -1, -1), pa.int64()))
     firsts = pc.index_in(pc.unique(newest_first.column("id")), value_set=newest_first.column("id"))
@@ -82,6 +82,11 @@ def _latest_rows(history: pa.Table) -> pa.Table:
     is_removed = pc.equal(latest.column("event"), HistoryEvent.REMOVED.value)
     hashes = pc.if_else(is_removed, pa.scalar(None, pa.string()), latest.column("text_hash"))
     return pa.table([latest.column("id"), hashes, latest.column("summary_hash")], names=["id", *_HASHES])
+
+
+def without_compactions(history: pa.Table) -> pa.Table:
+    """The rows about documents."""
+    return history.filter(pc.not_equal(history.column("event"), HistoryEvent.COMPACTED.value))
 
 
 def _planned_causes(workspace: Workspace, ids: Collection[str]) -> dict[str, tuple[Cause, tuple[str, ...]]]:
@@ -149,6 +154,7 @@ def _written(workspace: Workspace, changed: Mapping[Level, Sequence[str]]) -> pa
     others = {
         "sequence": pa.repeat(pa.scalar(0, pa.int64()), rows.num_rows),
         "event": pa.repeat(pa.scalar(HistoryEvent.WRITTEN.value), rows.num_rows),
+        "compaction": make_nulls(rows.num_rows, schema_of(HistoryRow).field("compaction").type),
     }
     columns = [others[name] if name in others else rows.column(name) for name in column_names(HistoryRow)]
     return pa.Table.from_arrays(columns, schema=schema_of(HistoryRow))
@@ -184,7 +190,8 @@ def explain_text(workspace: Workspace, doc_id: str) -> tuple[ExplainStep, ...]:
     """
     history = workspace.tables.read_rows("document_history", workspace.key, HistoryRow)
     rows: dict[str, list[HistoryRow]] = {}
-    for row in sorted(history, key=lambda row: row.sequence):
+    about_documents = (row for row in history if row.event is not HistoryEvent.COMPACTED)
+    for row in sorted(about_documents, key=lambda row: row.sequence):
         rows.setdefault(row.id, []).append(row)
     if doc_id not in rows:
         near = nearest_names(doc_id, [*rows], most=3, least_likeness=0.5)
@@ -216,7 +223,7 @@ def _descend(rows: dict[str, list[HistoryRow]], row: HistoryRow, depth: int, ste
             steps.append(ExplainStep(depth + 1, named, 0, is_unwritten=True))
     if is_looked_at:
         written = [other for other in rows[row.id] if other.event is HistoryEvent.WRITTEN]
-        # The rows of a removed document may have been pruned.
+        # The rows of a removed document may have been compacted.
         if written:
             _descend(rows, written[-1], depth + 1, steps)
 

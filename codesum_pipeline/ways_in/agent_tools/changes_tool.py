@@ -252,8 +252,10 @@ def tree_edits(call: ToolContext, index: PublishedIndex, number: int = 0) -> Tre
 def read_history(call: ToolContext, index: PublishedIndex) -> "ChangeHistory":
     # Importing takes a third of a second, for which no other tool waits.
     from codesum_pipeline.foundation.store.tables import tables_of
+    from codesum_pipeline.texts.summaries.text_history import without_compactions
 
-    table = tables_of(call.catalogue.layout).read_or_empty("document_history", index.repo, columns=_COLUMNS)
+    rows = tables_of(call.catalogue.layout).read_or_empty("document_history", index.repo, columns=_COLUMNS)
+    table = without_compactions(rows)
     if hidden := call.catalogue.hidden_folders(index.repo, with_left_out=True):
         ids = table.column("id").to_pylist()
         table = table.filter([not is_below(f"{id_}/", hidden) for id_ in ids])

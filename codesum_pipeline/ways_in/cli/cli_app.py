@@ -69,6 +69,8 @@ _PANELS = {
         "maintain": "Prune old runs, rows, mirrors and caches, and say what that freed.",
         "prompts": "Show, check and change the templates of the prompts for language models.",
         "cache": "Show the kept answers of language models, or delete those that are no longer used.",
+        "attest": "Make, sign and verify an attestation: the file that says which old rows to compact.",
+        "compact": "Replace old rows by one text, as a signed attestation says; list earlier ones.",
         "cost": "Show what calls of models cost, by day, run, model, level or repository.",
         "intent": "Add, list, test and remove standing questions; digests tell what changed about them.",
         "digest": "Show and send digests; show waiting messages, and test channels.",

@@ -43,7 +43,7 @@ def put(folder: Path, kind: TemplateKind, name: str, content: str | bytes) -> Pa
 
 def test_the_package_has_a_template_for_every_level() -> None:
     assert list_templates(None, INSTRUCTION) == PACKAGED
-    assert list_templates(None, SYSTEM) == ["ask", "default", "short", "synthesis"]
+    assert list_templates(None, SYSTEM) == ["ask", "compaction", "default", "short", "synthesis"]
     for level in LEVELS:
         assert resolve_template(None, level, language="English").system.count("Write every text\nin English;") == 1
 
@@ -197,7 +197,7 @@ def test_only_templates_are_listed(tmp_path: Path) -> None:
     (tmp_path / "system" / "out.md").symlink_to("/etc/hostname")
     os.mkfifo(tmp_path / "system" / "pipe.md")
 
-    assert list_templates(tmp_path, SYSTEM) == ["ask", "default", "mine", "short", "synthesis"]
+    assert list_templates(tmp_path, SYSTEM) == ["ask", "compaction", "default", "mine", "short", "synthesis"]
 
 
 def test_a_failed_save_leaves_the_old_text_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

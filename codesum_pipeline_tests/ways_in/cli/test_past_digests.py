@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from codesum_pipeline.builds.compaction.attestation import Attestation, AttestedSource, Policy, Selection
 from codesum_pipeline.foundation.data_model.digest_record import PostId, SummaryResult
+from codesum_pipeline.foundation.data_model.document import CompactionRecord
 from codesum_pipeline.notifications.delivery.outbox import DeliveryState, open_outbox
 from codesum_pipeline.notifications.delivery.posts import digest_post
 from codesum_pipeline.notifications.digests.digest_rows import DigestKind, DigestRow, DigestState, DigestWriter
@@ -147,6 +149,63 @@ def test_a_home_without_digests_says_so(tmp_path: Path) -> None:
 
     assert (listed.returncode, listed.stderr.strip()) == (0, "there are no digests yet")
     assert (shown.returncode, "there is no digest 'one': there are none yet" in shown.stderr) == (2, True)
+
+
+@pytest.fixture(scope="module")
+def compacted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two digests, and a compaction of those of January of intents whose names begin with a b."""
+    folder = tmp_path_factory.mktemp("compacted")
+    attestation = Attestation(
+        job_id="cmp_1",
+        attested_by="ops@example.org",
+        attested_at="2026-06-01T00:00:00.000Z",
+        kind="digests",
+        repository=None,
+        selection=Selection(before="2026-02-01T00:00:00.000Z", ids="b*"),
+        sources=(AttestedSource("gone", "blake3:0"), AttestedSource("gone too", "blake3:1")),
+        policy=Policy.TOMBSTONED,
+        model="openai/archivist-1",
+        prompt_template_blake3="blake3:2",
+        max_output_bytes=100,
+        max_tokens=100,
+    )
+    record = CompactionRecord(
+        "cmp_1", attestation.to_bytes().decode(), "", "Billing grew.", "", "archivist-1", 0.25, "2026-06-02T00:00:00Z"
+    )
+    with open_digests(folder / "digests.sqlite", now=lambda: datetime(2026, 6, 3, tzinfo=UTC)) as store:
+        store.record(None, digest_of_day("january", "2026-01-20"))
+        store.record(None, digest_of_day("march", "2026-03-01"))
+        store.compact(record, lambda _digests, _records: [])
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("filters", "is_listed"),
+    [
+        ((), True),
+        (("--intent", "billing"), True),
+        (("--intent", "how we authenticate"), False),
+        (("--since", "2026-01-31"), True),
+        (("--since", "2026-02-01"), False),
+        (("--state", "written"), False),
+    ],
+)
+def test_a_compaction_is_listed_where_it_may_stand_for_what_is_asked_for(
+    compacted: Path, filters: tuple[str, ...], is_listed: bool
+) -> None:
+    found = [json.loads(line) for line in codesum(compacted, "list", *filters, "--json").stdout.splitlines()]
+
+    jobs = [(each["job_id"], each["text"], len(each["sources"])) for each in found if "job_id" in each]
+    assert jobs == [("cmp_1", "Billing grew.", 2)] * is_listed
+
+
+def test_a_compaction_stands_in_the_list_where_its_digests_stood(compacted: Path) -> None:
+    _, march, compaction, january = codesum(compacted, "list").stdout.splitlines()
+
+    assert march.endswith(" march") and january.endswith(" january")
+    assert compaction.split() == [
+        *("before", "2026-02-01", "b*", "compaction", "2", "archivist-1", "$0.2500", "tombstoned", "cmp_1")
+    ]
 
 
 @pytest.mark.parametrize("width", [40, 80, 140])

@@ -11,11 +11,13 @@ import typer
 from msgspec import to_builtins
 from rich.console import RenderableType
 
+from codesum_pipeline.builds.compaction.compacting import LEDGER_FILE
 from codesum_pipeline.foundation.data_model.model_call import AvoidedRow, CallTotals, LedgerRow
+from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.foundation.store.atomic import replace_durably
 from codesum_pipeline.foundation.store.tables import tables_of
 from codesum_pipeline.notifications.digests.digest_store import calls_of_digests
-from codesum_pipeline.texts.llm.ledger_readings import every_attempt
+from codesum_pipeline.texts.llm.ledger_readings import calls_since, every_attempt
 from codesum_pipeline.texts.llm.totals import Totals, add_up_calls, add_up_calls_by, avoided_by_cause
 from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of
 from codesum_pipeline.ways_in.cli.options import key_argument, option, switch
@@ -97,7 +99,10 @@ def cost(
     for what, found in totals.items():
         if found:
             show_parts(_table(by, {**found, "all": add_up_calls(row for _, row in named[what])}, _HEADS[what]))
-    if not any(totals.values()):
+    compacting, usd = (0, 0.0) if keys else calls_since(invocation.layout.home / LEDGER_FILE, begin)
+    if compacting:
+        write_note(f"`codesum compact`, which is not among these: {count_noun(compacting, 'call')}, ${usd:.4f}")
+    elif not any(totals.values()):
         write_note(
             "no call of a model is on the books: `llm.enabled` and `llm.max_summaries_per_run` let builds make some, "
             "`codesum ask` makes others"

@@ -3,12 +3,15 @@
 import difflib
 import os
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from typing import Annotated
 
 import typer
 from msgspec import to_builtins
 
+from codesum_pipeline.builds.compaction.attestation import Attestation
 from codesum_pipeline.foundation.data_model.digest_record import PostId
+from codesum_pipeline.foundation.data_model.document import CompactionRecord
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.moments import utc_now
 from codesum_pipeline.foundation.data_model.printable import clean_text, count_noun
@@ -26,6 +29,7 @@ from codesum_pipeline.ways_in.cli.commands.digest_making import (
     send,
     show_digest_text,
 )
+from codesum_pipeline.ways_in.cli.compaction_views import compaction_as_json
 from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import JsonOption, SinceOption, UntilOption, argument, key_option, option
 from codesum_pipeline.ways_in.cli.render import (
@@ -53,7 +57,7 @@ def list_digests(
     state: Annotated[list[DigestState] | None, option(None, "Only those in this state. Can be repeated.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the digests and roll-ups, newest first, with the cost of each.
+    """List the digests and roll-ups, newest first, with the cost of each, and the compactions that replaced old ones.
 
     codesum digest list --intent billing --since 2026-10-01
     """
@@ -62,20 +66,23 @@ def list_digests(
     with open_digests(invocation.layout.digests, now=utc_now) as store:
         everything = store.digests()
         found = store.digests(intent, first, end)
+        compacted = store.compactions()
     names = sorted({each.intent_name for each in everything})
-    if intent is not None and names and intent not in names:
+    if intent is not None and names and intent not in names and not compacted:
         near = difflib.get_close_matches(intent, names, n=1, cutoff=0.0)[0]
         raise ConfigurationError(
             f"--intent {intent!r}: no digest is of an intent of that name; the nearest is {near!r}"
         )
+    inside = [each for each in compacted if _may_replace_requested(each, intent, first) and not state]
     rows = [
         each
         for each in reversed(found)
         if (repo is None or repo in each.repositories) and (not state or each.state in state)
     ]
     none = "no digest fits these filters" if everything else "there are no digests yet"
-    present_rows(rows, lambda: _listed(rows), as_json=as_json, otherwise=none)
-    if rows and not as_json:
+    values = [*rows, *map(compaction_as_json, inside)]
+    present_rows(values, lambda: _listed(rows, inside), as_json=as_json, otherwise=none)
+    if values and not as_json:
         write_note(f"{count_noun(len(rows), 'digest')}, ${sum(each.cost_usd for each in rows):.4f}")
 
 
@@ -273,14 +280,28 @@ def _digest_of(store: DigestStore, id_: str) -> DigestRow:
     raise ConfigurationError(f"there is no digest {id_!r}: {hint}")
 
 
-def _listed(rows: Sequence[DigestRow]) -> TableView:
-    lines = []
+def _may_replace_requested(record: CompactionRecord, intent: str | None, since: str | None) -> bool:
+    """Whether the requested digests may include some that a compaction replaced."""
+    selection = Attestation.of_record(record).selection
+    is_of_intent = intent is None or fnmatchcase(intent, selection.ids or "*")
+    return is_of_intent and (since is None or since < (selection.before or ""))
+
+
+def _listed(rows: Sequence[DigestRow], compacted: Sequence[CompactionRecord]) -> TableView:
+    """Newest first; a compaction is placed where its digests end."""
+    lines: list[tuple[str, tuple[object, ...]]] = []
     for row in rows:
         when, repositories = row.created_at[:16].replace("T", " "), ", ".join(row.repositories)
         about = (row.intent_name, row.kind.value, repositories, row.items, row.model or "no model")
-        lines.append((when, *about, _cost(row), row.state.value, row.id))
+        lines.append((row.created_at, (when, *about, _cost(row), row.state.value, row.id)))
+    for record in reversed(compacted):
+        found = Attestation.of_record(record)
+        before, cost = found.selection.before or "", f"${record.cost_usd:.4f}"
+        about = (found.selection.ids or "all", "compaction", "", len(found.sources), record.model_name_echoed)
+        lines.append((before, (f"before {before[:10]}", *about, cost, found.policy.value, record.job_id)))
     columns = ("on (UTC)", "intent", "kind", "repositories", "items", "by", "cost", "state", "id")
-    return make_table(columns, lines, right=("items", "cost"))
+    ordered = sorted(lines, key=lambda pair: pair[0], reverse=True)
+    return make_table(columns, [row for _, row in ordered], right=("items", "cost"))
 
 
 def _cost(row: DigestRow) -> str:

@@ -7,9 +7,10 @@ import typer
 from rich.text import Text
 from rich.tree import Tree
 
-from codesum_pipeline.foundation.data_model.printable import one_line
+from codesum_pipeline.foundation.data_model.printable import count_noun, one_line
 from codesum_pipeline.texts.summaries.text_history import ExplainStep
 from codesum_pipeline.texts.summaries.text_history import explain_text as explain_document
+from codesum_pipeline.ways_in.cli.compaction_views import compactions_of_document
 from codesum_pipeline.ways_in.cli.document_views import failure_and_price, find_document, name_for_people
 from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import DocumentArgument, DocumentRepoOption, switch
@@ -37,6 +38,7 @@ def explain(
     writing = {name: document[name] for name in _PUBLISHED}
     writing |= failure_and_price(invocation.layout, found.repo, document)
     steps = explain_document(invocation.home.workspace(found.repo, run_id="explain"), found.id)
+    compacted = compactions_of_document(invocation, found.repo, found.id)
     if as_json:
         values = [
             {
@@ -50,9 +52,14 @@ def explain(
             }
             for step in steps
         ]
-        print_json({"repo": found.repo, "id": found.id, "steps": values, **writing})
+        print_json({"repo": found.repo, "id": found.id, "steps": values, **writing, "compactions": compacted})
         return
-    show_parts(_tree(steps), make_fields(name_for_people(writing)))
+    # Which earlier rows a text replaced.
+    earlier = [
+        f"{count_noun(each['rows'], 'earlier row')} ({each['policy']}), at {each['compacted_at']} by {each['job_id']}"
+        for each in compacted
+    ]
+    show_parts(_tree(steps), make_fields(name_for_people(writing) | {"compacted": earlier}))
 
 
 def _tree(steps: Sequence[ExplainStep]) -> Tree:

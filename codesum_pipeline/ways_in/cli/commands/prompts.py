@@ -21,6 +21,7 @@ from codesum_pipeline.texts.llm.digest_templates import ROLLUP_SUFFIX, load_dige
 from codesum_pipeline.texts.llm.fitting_templates import fitting_templates
 from codesum_pipeline.texts.llm.templates import (
     ASK_TEMPLATES,
+    COMPACTION_NAME,
     HISTORY,
     SHORT_NAME,
     FoundTemplate,
@@ -251,6 +252,8 @@ class _Templates(Struct, eq=False, dict=True):
         is_system = found.kind is TemplateKind.SYSTEM
         if is_system and found.name in ASK_TEMPLATES:
             return "used by `codesum ask` from the next question on"
+        if is_system and found.name == COMPACTION_NAME:
+            return "used by `codesum compact`; attestations that pin the text of before are refused"
         if found in [find_short_template(self.folder, level) for level in LEVELS]:
             return (
                 "it stands in where the full template does not fit; with the model that is set no level is written "
@@ -265,7 +268,10 @@ def _uses(row: Mapping[str, Any]) -> str | None:
     """The uses of a template, worded for a table."""
     if users := ", ".join(row["levels"]) or _digests_of(row["name"], row["intents"]):
         return users
-    return "codesum ask" if row["kind"] == TemplateKind.SYSTEM and row["name"] in ASK_TEMPLATES else None
+    if row["kind"] != TemplateKind.SYSTEM:
+        return None
+    is_of_compaction = row["name"] == COMPACTION_NAME
+    return "codesum ask" if row["name"] in ASK_TEMPLATES else "codesum compact" if is_of_compaction else None
 
 
 def _digests_of(name: str, intents: Sequence[str]) -> str:
