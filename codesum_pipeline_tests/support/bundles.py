@@ -3,7 +3,6 @@
 import hashlib
 import io
 import json
-import shutil
 import tempfile
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +11,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 
 from codesum_pipeline.builds.bundles.bundle_file import HEADER, SIGNATURE, opened_bundle
 from codesum_pipeline.builds.bundles.bundle_import import ImportReport, import_bundle
@@ -24,9 +22,6 @@ from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline_tests.support.homes import empty_serving_file
 
 Members = dict[str, bytes]
-# Keys of OpenSSH that guard nothing.
-KEYS = Path(__file__).with_name("openssh")
-needs_ssh_keygen = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="needs ssh-keygen")
 
 
 def export_of(home: Home, path: Path, *, key: str = "shop", **options: Any) -> ExportReport:

@@ -8,7 +8,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from codesum_pipeline.builds.bundles.bundle_file import OpenedBundle
-from codesum_pipeline.builds.bundles.ssh_signatures import NAMESPACE, SignatureRefused, find_signer
+from codesum_pipeline.builds.bundles.exporting import NAMESPACE
+from codesum_pipeline.builds.compaction.ssh_signatures import SignatureRefused, find_signer
 from codesum_pipeline.foundation.data_model.errors import BundleRefused, ConfigurationError
 from codesum_pipeline.foundation.data_model.printable import one_line
 
@@ -47,13 +48,14 @@ class BundleTrust(Struct, frozen=True):
                 "--signers): write `NAME KEYTYPE KEY` lines into it, or pin its digest with --sha256"
             )
         try:
-            return f"it is signed by {one_line(find_signer(bundle.header_bytes, text, self.signers))}"
+            signer = find_signer(bundle.header_bytes, text, self.signers, namespace=NAMESPACE)
         except SignatureRefused as error:
             raise BundleRefused(
                 f"{bundle.called}: it is signed, and {self.signers} allows nobody who signed it as it is for the "
                 f"namespace {NAMESPACE} ({error}): add a line for the signer if you trust them, have it exported "
                 "again with --sign, or pin its digest with --sha256"
             ) from error
+        return f"it is signed by {one_line(signer)}"
 
 
 def read_pin(text: str) -> str:

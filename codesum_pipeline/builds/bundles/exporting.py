@@ -20,7 +20,7 @@ from codesum_pipeline.builds.bundles.bundle_file import (
     table_member,
     write_bundle,
 )
-from codesum_pipeline.builds.bundles.ssh_signatures import sign_header
+from codesum_pipeline.builds.compaction.ssh_signatures import sign_data
 from codesum_pipeline.foundation.data_model.document import HistoryEvent
 from codesum_pipeline.foundation.data_model.errors import BundleRefused
 from codesum_pipeline.foundation.data_model.file import Snapshot
@@ -36,6 +36,7 @@ from codesum_pipeline.source.git.locations import is_url
 from codesum_pipeline.source.git.mirror import FOLDER_LABEL
 from codesum_pipeline.source.git.remote import is_git_repository
 
+NAMESPACE = "codesum-bundle"
 # The run that rows of a bundle name.
 BUNDLE_RUN = "bundle"
 _MB = 1 << 20
@@ -82,7 +83,7 @@ def export_bundle(ws: Workspace, path: Path, *, key: Path | None = None) -> Expo
                 "(bundles.max_mb): register parts of it by --subdir"
             )
         data = header.to_bytes()
-        write_bundle(path, data, sign_header(data, key) if key else None, parts)
+        write_bundle(path, data, sign_data(data, key, namespace=NAMESPACE) if key else None, parts)
     size = path.stat().st_size
     return ExportReport(ws.key, snapshot.commit, header.documents, size, sha256_hex(data), key is not None)
 

@@ -1,6 +1,5 @@
 """A bundle is taken of an allowed signer, or by its digest; else only a file of this machine, where that is said."""
 
-import shutil
 import subprocess
 import tempfile
 from pathlib import Path
@@ -9,29 +8,21 @@ import pytest
 
 from codesum_pipeline.builds.bundles.bundle_file import HEADER, SIGNATURE, opened_bundle
 from codesum_pipeline.builds.bundles.bundle_trust import BundleTrust, read_pin
-from codesum_pipeline.builds.bundles.ssh_signatures import NAMESPACE
+from codesum_pipeline.builds.bundles.exporting import NAMESPACE
 from codesum_pipeline.foundation.data_model.errors import BundleRefused, ConfigurationError
-from codesum_pipeline_tests.support.bundles import (
-    KEYS,
-    Members,
-    change_header,
-    members_of,
-    needs_ssh_keygen,
-    write_members,
-)
+from codesum_pipeline_tests.support.bundles import Members, change_header, members_of, write_members
+from codesum_pipeline_tests.support.ssh_keys import key_in, needs_ssh_keygen, recorded
 
 pytestmark = needs_ssh_keygen
-KEY = " ".join((KEYS / "plain_key.pub").read_text().split()[:2])
-OTHER = " ".join((KEYS / "another_key.pub").read_text().split()[:2])
+KEY = " ".join(recorded("plain_key.pub").split()[:2])
+OTHER = " ".join(recorded("another_key.pub").split()[:2])
 
 
 def signed(members: Members, *, namespace: str = NAMESPACE) -> Members:
     """Signed by another program of OpenSSH than ours calls, for whichever purpose."""
     with tempfile.TemporaryDirectory() as folder:
-        key = shutil.copy(KEYS / "plain_key", folder)
-        Path(key).chmod(0o600)
         done = subprocess.run(
-            ["ssh-keygen", "-Y", "sign", "-n", namespace, "-f", key],
+            ["ssh-keygen", "-Y", "sign", "-n", namespace, "-f", key_in(Path(folder))],
             input=members[HEADER], capture_output=True, check=True, timeout=30,
         )  # fmt: skip
     return {**members, SIGNATURE: done.stdout}

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,10 @@ import pytest
 
 from codesum_pipeline.builds.dagster.control import register_partitions
 from codesum_pipeline.builds.dagster.dagster_records import open_instance
-from codesum_pipeline_tests.support.bundles import KEYS, export_of, needs_ssh_keygen
+from codesum_pipeline_tests.support.bundles import export_of
 from codesum_pipeline_tests.support.homes import built_once, open_home
 from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.ssh_keys import KEYS, key_in, recorded
 from codesum_pipeline_tests.ways_in.cli.conftest import Call
 
 FILES = {
@@ -40,17 +40,13 @@ def must(result: Any) -> str:
     return str(result.stdout + result.stderr)
 
 
-@needs_ssh_keygen
 def test_ci_exports_a_signed_bundle_and_a_laptop_builds_the_difference(
     codesum: Call, built: Path, tmp_path: Path
 ) -> None:
     repo, bundle, home = GitRepo(built / "repository"), tmp_path / "shop.codesum", tmp_path / "home"
-    (tmp_path / "signers").write_text(f"ci@example.org {(KEYS / 'plain_key.pub').read_text()}")
+    (tmp_path / "signers").write_text(f"ci@example.org {recorded('plain_key.pub')}")
 
-    key = Path(shutil.copy(KEYS / "plain_key", tmp_path))
-    key.chmod(0o600)
-
-    exported = must(codesum(built / "home", "export", "shop", bundle, "--sign", key))
+    exported = must(codesum(built / "home", "export", "shop", bundle, "--sign", key_in(tmp_path)))
     imported = must(codesum(home, "import", bundle, repo.path, "--signers", tmp_path / "signers"))
     status = json.loads(must(codesum(home, "status", "--json")))
     found = must(codesum(home, "search", "sum of all prices"))
