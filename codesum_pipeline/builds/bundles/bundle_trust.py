@@ -38,7 +38,7 @@ class BundleTrust(Struct, frozen=True):
             return "nobody answers for it (--unsigned)"
         bundle.refuse(
             "it is not signed: pin the digest that `codesum export` printed (--sha256), have it exported with --sign "
-            f"by one of {self.signers}, or, if you trust this very file, say --unsigned"
+            f"by one of {self.signers}, or, for a file of this machine that you trust, say --unsigned"
         )
 
     def _check_signature(self, bundle: OpenedBundle, text: str) -> str:

@@ -197,6 +197,7 @@ class BundleSettings(SettingsGroup):
     max_memory_mb: int = setting(
         8192, "The tables of a shared build take at most N MB of memory when they are read.", ge=1
     )
+    timeout_s: float = setting(600.0, "The download of a shared build takes at most N seconds.", gt=0)
 
 
 class CheckSettings(SettingsGroup):

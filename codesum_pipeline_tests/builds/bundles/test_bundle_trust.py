@@ -127,7 +127,9 @@ def test_a_pin_is_not_the_sha256_of_a_signed_header_alone(bundle: Bundle) -> Non
 
 def test_an_unsigned_bundle_is_taken_from_this_machine_where_that_is_said(bundle: Bundle) -> None:
     assert bundle.check(bundle.members, unsigned=True) == "nobody answers for it (--unsigned)"
-    with pytest.raises(BundleRefused, match="it is not signed: .*, or, if you trust this very file, say --unsigned$"):
+    with pytest.raises(
+        BundleRefused, match="it is not signed: .*, or, for a file of this machine that you trust, say --unsigned$"
+    ):
         bundle.check(bundle.members, signers=f"ci {KEY}")
 
 

@@ -94,6 +94,7 @@ def test_a_bundle_by_its_digest_into_another_key_says_where_head_is(codesum: Cal
 
 WRONG = {
     "unsigned": (("{bundle}", "{repository}"), 1, "it is not signed: .*say --unsigned"),
+    "unsigned from afar": (("https://127.0.0.1:1/b", "--unsigned"), 2, "--unsigned is for files of this machine"),
     "a pin that is none": (("{bundle}", "--sha256", "abc"), 2, "give the 64 hex digits"),
     "another pin": (
         ("{bundle}", "{repository}", "--sha256", "0" * 64),
@@ -105,7 +106,7 @@ WRONG = {
     "a clone that is gone": (("{bundle}", "/no/such/clone", "--unsigned"), 2, "there is no folder /no/such/clone"),
     "no bundle": (("{repository}/a.py", "{repository}", "--unsigned"), 1, "a.py: it is no bundle, or cut off"),
     "no name": (("", "{repository}", "--unsigned"), 2, "the name of the bundle is empty: name a file"),
-    "an address": (("https://a.example/b", "{repository}"), 1, "it cannot be read: No such file"),
+    "no address": (("https://[::1", "{repository}"), 1, "it cannot be fetched: Invalid port"),
     "a file that cannot be read": (
         ("/proc/self/mem", "{repository}"),
         1,
@@ -126,6 +127,14 @@ def test_what_is_wrong_with_an_import_is_one_line(
     assert result.exit_code == status, result.stderr
     (line,) = [line for line in result.stderr.splitlines() if line.startswith("codesum: ")]
     assert re.search(message, line), line
+
+
+def test_offline_nothing_is_fetched(codesum: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CODESUM_OFFLINE", "true")
+
+    result = codesum(tmp_path / "home", "import", "https://127.0.0.1:1/b", "--sha256", "0" * 64)
+
+    assert (result.exit_code, "nothing is fetched offline" in result.stderr) == (2, True)
 
 
 def test_a_key_that_is_registered_with_another_clone_is_not_replaced(

@@ -1,5 +1,8 @@
 """`codesum export` and `codesum import`: the index of a commit as a file, for other homes to build on."""
 
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -7,6 +10,7 @@ import typer
 from msgspec import to_builtins
 from rich.filesize import decimal
 
+from codesum_pipeline.builds.bundles.bundle_download import fetch_bundle
 from codesum_pipeline.builds.bundles.bundle_file import OpenedBundle, opened_bundle
 from codesum_pipeline.builds.bundles.bundle_import import import_bundle
 from codesum_pipeline.builds.bundles.bundle_trust import BundleTrust, read_pin
@@ -16,6 +20,7 @@ from codesum_pipeline.foundation.data_model.ids import check_repository_key
 from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.store.lease import hold_repository
+from codesum_pipeline.source.git.git_addresses import shown_location
 from codesum_pipeline.ways_in.cli.entry_finding import EntryOptions, find_entry, place_of
 from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of, make_home
 from codesum_pipeline.ways_in.cli.options import argument, key_argument, key_option, option, switch
@@ -75,7 +80,7 @@ def export(
 
 def import_(
     ctx: typer.Context,
-    bundle: Annotated[str, argument("FILE", "The bundle.")],
+    bundle: Annotated[str, argument("FILE|URL", "The bundle: a file, or an https address.")],
     location: Annotated[
         str | None, argument("LOCATION", "The clone or git URL that it is of; not needed for a registered key.")
     ] = None,
@@ -85,7 +90,7 @@ def import_(
         Path | None, option("FILE", "Who may sign it. Default: bundles.allowed_signers.", exists=True, dir_okay=False)
     ] = None,
     unsigned: Annotated[
-        bool, switch("--unsigned", "Take a file that nobody signed, or whose signature nobody checks.")
+        bool, switch("--unsigned", "Take a file of this machine that nobody signed, or whose signature nobody checks.")
     ] = False,
     as_json: JsonOfBundle = False,
 ) -> None:
@@ -97,12 +102,12 @@ def import_(
     codesum import shop.codesum ~/src/shop
     """
     invocation = invocation_of(ctx)
+    if unsigned and "://" in bundle:
+        raise ConfigurationError("--unsigned is for files of this machine: pin what is fetched by --sha256")
     pinned = read_pin(sha256) if sha256 is not None else None
     settings = invocation.settings.bundles
     trust = BundleTrust(signers or settings.allowed_signers, pinned, is_unsigned_allowed=unsigned)
-    if not bundle.strip():
-        raise ConfigurationError("the name of the bundle is empty: name a file that `codesum export` wrote")
-    with opened_bundle(Path(bundle).expanduser(), called=bundle, max_mb=settings.max_mb) as opened:
+    with _opened(invocation, bundle) as opened:
         why = trust.check(opened)
         entry = _entry_of(invocation, opened, location, key)
         make_home(invocation.settings)
@@ -130,6 +135,24 @@ def _show(done: "ImportReport", entry: RepositoryEntry, why: str) -> None:
     )
     if done.head is not None and done.head != done.commit:
         write_note(f"{done.key}: HEAD is {done.head[:12]}: `codesum index {done.key}` builds what differs")
+
+
+@contextmanager
+def _opened(invocation: Invocation, bundle: str) -> Iterator[OpenedBundle]:
+    """A bundle of this machine, or one that is fetched first."""
+    settings = invocation.settings
+    if not bundle.strip():
+        raise ConfigurationError("the name of the bundle is empty: name a file that `codesum export` wrote")
+    with tempfile.TemporaryDirectory(prefix="codesum-import-") as folder:
+        file, called = Path(bundle).expanduser(), bundle
+        if "://" in bundle:
+            file, called = Path(folder) / "bundle", shown_location(bundle)
+            if settings.offline:
+                raise ConfigurationError(f"{called}: nothing is fetched offline: name a file of this machine")
+            with show_progress() as progress:
+                fetch_bundle(bundle, file, settings.bundles, progress=progress)
+        with opened_bundle(file, called=called, max_mb=settings.bundles.max_mb) as opened:
+            yield opened
 
 
 def _entry_of(invocation: Invocation, bundle: OpenedBundle, location: str | None, key: str | None) -> RepositoryEntry:
