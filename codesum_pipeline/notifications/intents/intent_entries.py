@@ -135,6 +135,31 @@ def without_entry(text: str, name: str) -> str:
     return _changed(text, expected, cut)
 
 
+def with_field(text: str, names: list[str], field: str, value: str) -> str:
+    """The text in which entries have `value` in a field that is text."""
+    expected = _plain(text)
+    for name in names:
+        expected[name][field] = value
+
+    def replace(mapping: yaml.Node | None) -> str:
+        entries = [WrittenEntry(*pair) for pair in _pairs(mapping) if pair[0].value in names]
+        changed = text
+        for entry in reversed(entries):
+            changed = _put(changed, entry, field, value)
+        return changed
+
+    return _changed(text, expected, replace)
+
+
+def _put(text: str, entry: WrittenEntry, field: str, value: str) -> str:
+    there = entry.field(field)
+    if there is not None:
+        return text[: there.start_mark.index] + value + text[there.end_mark.index :]
+    first = next(_pairs(entry.value))[0].start_mark
+    after = ", " if getattr(entry.value, "flow_style", False) else f"\n{' ' * first.column}"
+    return f"{text[: first.index]}{field}: {value}{after}{text[first.index :]}"
+
+
 def _changed(text: str, expected: dict[str, Any], edit: Callable[[yaml.Node | None], str]) -> str:
     """The edited text, if it says what is meant; where the edit does not fit the form of the text, a new text."""
     try:

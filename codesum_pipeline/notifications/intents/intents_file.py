@@ -33,6 +33,7 @@ from codesum_pipeline.notifications.intents.intent_entries import (
     WrittenEntry,
     read_written,
     with_entry,
+    with_field,
     without_entry,
 )
 from codesum_pipeline.notifications.intents.intent_fields import FieldProblem, fields_of, intent_of
@@ -136,6 +137,16 @@ class Intents(Struct, frozen=True):
             raise next(iter(written.problems.values()))
         nodes = [(entry.name, entry.field(field)) for entry in written.entries]
         return sorted({name for name, node in nodes if (node.value if node else DEFAULT_TEMPLATE) == template})
+
+    def rename_template(self, field: str, old: str, new: str) -> list[str]:
+        """Have every entry that uses a template use another one, in one write; the names of these entries.
+
+        Within `locked()`. Raises `ConfigurationError` if a part of the file cannot be read.
+        """
+        users = self.users_of_template(field, old)
+        if users:
+            self._change(lambda text: with_field(text, users, field, new))
+        return users
 
     @contextmanager
     def locked(self) -> Iterator[None]:

@@ -15,6 +15,7 @@ once and never parsed, whatever they hold.
 """
 
 import re
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
@@ -24,7 +25,12 @@ from msgspec import Struct
 
 import codesum_pipeline
 from codesum_pipeline.foundation.data_model.document import LEVELS, Level
-from codesum_pipeline.foundation.data_model.errors import ConfigurationError, TemplateNotFound, TemplateRenderError
+from codesum_pipeline.foundation.data_model.errors import (
+    CodesumError,
+    ConfigurationError,
+    TemplateNotFound,
+    TemplateRenderError,
+)
 from codesum_pipeline.foundation.data_model.hashing import canonical_json
 from codesum_pipeline.foundation.store.atomic import explain_refused_writes, write_text_atomically
 from codesum_pipeline.texts.llm.answer_shapes import AnswerTool
@@ -248,6 +254,34 @@ def save_template_atomic(prompts_dir: Path, kind: TemplateKind, name: str, conte
     _check_filled(kind, name, content)
     write_text_atomically(path, content)
     return path
+
+
+def rename_templates(
+    prompts_dir: Path, kind: TemplateKind, names: Mapping[str, str], change: Callable[[], object] = lambda: None
+) -> None:
+    """Give templates of the project, by their old names, new ones that are free.
+
+    `change` is called while each template has both names; if it fails, the new ones go away again. After a crash in
+    between, the same call completes the rename: a name with the same text counts as free.
+    """
+    texts, free = {}, []
+    for old, new in names.items():
+        old_path, path = own_template(prompts_dir, kind, old), _path_in(prompts_dir, kind, new)
+        texts[new] = load_template(prompts_dir, kind, old)
+        if not path.exists():
+            free.append(path)
+        elif path.samefile(old_path) or load_template(prompts_dir, kind, new) != texts[new]:
+            raise ConfigurationError(f"template {kind}/{new} is there already, in {path}: delete it first")
+    try:
+        for new, text in texts.items():
+            save_template_atomic(prompts_dir, kind, new, text)
+        change()
+    except CodesumError:
+        for path in free:
+            path.unlink(missing_ok=True)
+        raise
+    for old in names:
+        delete_template(prompts_dir, kind, old)
 
 
 def delete_template(prompts_dir: Path, kind: TemplateKind, name: str) -> None:

@@ -302,11 +302,12 @@ def test_a_file_of_another_form_is_written_anew_and_loses_no_intent(intents: Int
 def test_windows_line_ends_and_a_missing_last_one_are_kept(intents: Intents) -> None:
     write(intents, b"# ours\r\nintents:\r\n  a:\r\n    text: t\r\n    system: x\r\n  b:\r\n    text: u")
 
+    intents.rename_template("system", "x", "y")
     intents.add(BILLING)
     intents.remove("b")
 
     assert [intent.name for intent in intents.survey().intents] == ["a", "billing"]
-    assert intents.file.read_bytes().startswith(b"# ours\r\nintents:\r\n  a:\r\n    text: t\r\n    system: x\r\n")
+    assert intents.file.read_bytes().startswith(b"# ours\r\nintents:\r\n  a:\r\n    text: t\r\n    system: y\r\n")
 
 
 def test_a_broken_file_is_not_changed(intents: Intents) -> None:
@@ -343,11 +344,26 @@ def test_an_unknown_name_names_the_nearest(intents: Intents) -> None:
             call("quux")
 
 
-def test_those_who_use_a_template_are_named_also_where_they_name_none(intents: Intents) -> None:
+def test_renaming_a_template_changes_those_who_use_it_and_nothing_else(intents: Intents) -> None:
     write(intents, BY_HAND + "    off: {text: t, system: 'ours', enabled: false}\n    bad: {txt: t, system: ours}\n")
 
-    assert intents.users_of_template("system", "ours") == ["bad", "billing", "off"]
-    assert "login" in intents.users_of_template("instruction", "default")
+    assert intents.rename_template("system", "ours", "theirs") == ["bad", "billing", "off"]
+
+    assert intents.file.read_text() == (
+        BY_HAND.replace("system: ours", "system: theirs")
+        + "    off: {text: t, system: theirs, enabled: false}\n    bad: {txt: t, system: theirs}\n"
+    )
+    assert intents.rename_template("system", "ours", "others") == []
+
+
+def test_an_intent_that_names_no_template_uses_the_default_one(intents: Intents) -> None:
+    write(intents, BY_HAND)
+
+    assert intents.rename_template("instruction", "default", "ours") == ["billing", "last", "login"]
+
+    assert {intent.instruction_template for intent in intents.survey().intents} == {"ours"}
+    assert intents.file.read_text().count("#") == BY_HAND.count("#")
+    assert "login: {instruction: ours, text: How we authenticate}" in intents.file.read_text()
 
 
 def test_a_file_behind_a_link_is_changed_and_the_link_stays(intents: Intents, tmp_path: Path) -> None:

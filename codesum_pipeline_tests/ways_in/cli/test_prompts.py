@@ -44,20 +44,20 @@ def test_a_template_is_shown_as_it_is_written(codesum, home):
     assert _rows(codesum(home, "prompts", "show", "instruction", "file", "--json"))[0]["text"] == packaged
 
 
-def test_a_template_is_saved_and_deleted(codesum, home, tmp_path):
+def test_a_template_is_saved_renamed_and_deleted(codesum, home, tmp_path):
     (tmp_path / "new.md").write_text("Describe {body}\n")
 
     saved = codesum(home, "prompts", "save", "instruction", "terse", tmp_path / "new.md")
-    used = codesum(home, "prompts", "save", "instruction", "function", tmp_path / "new.md")
+    renamed = codesum(home, "prompts", "rename", "instruction", "terse", "function")
     shown = codesum(home, "prompts", "show", "instruction", "function")
     deleted = codesum(home, "prompts", "delete", "instruction", "function")
 
-    assert [result.exit_code for result in (saved, used, shown, deleted)] == [0, 0, 0, 0]
+    assert [result.exit_code for result in (saved, renamed, shown, deleted)] == [0, 0, 0, 0]
     assert "no level uses a template of this name" in saved.stderr
-    assert "used for function" in used.stderr
-    assert "codesum plan --llm" in used.stderr
+    assert "used for function" in renamed.stderr
+    assert "codesum plan --llm" in renamed.stderr
     assert shown.stdout == "Describe {body}\n"
-    assert [path.stem for path in (home / "prompts" / "instruction").iterdir()] == ["terse"]
+    assert not list((home / "prompts" / "instruction").iterdir())
 
 
 def test_templates_lie_where_the_setting_says(codesum, home):
@@ -189,27 +189,29 @@ def test_a_wrong_call_ends_with_a_line_and_a_code(codesum, home, arguments):
 def test_every_command_of_the_group_is_explained():
     group = load_command("prompts")
 
-    assert sorted(group.commands) == ["check", "delete", "list", "save", "show"]
+    assert sorted(group.commands) == ["check", "delete", "list", "rename", "save", "show"]
     for command in group.commands.values():
         assert command.help
         assert all(parameter.help and parameter.help.endswith(".") for parameter in command.params)
 
 
-def test_a_template_of_digests_is_saved_used_and_kept_while_it_is_used(codesum, home):
+def test_a_template_of_digests_is_saved_used_renamed_and_kept_while_it_is_used(codesum, home):
     saved = codesum(home, "prompts", "save", "digest_system", "ours", "-", stdin="In {language}.")
     codesum(home, "intent", "add", "login", "How users log in", "--system", "ours")
     again = codesum(home, "prompts", "save", "digest_system", "ours", "-", stdin="In {language}, shortly.")
-    refused = codesum(home, "prompts", "delete", "digest_system", "ours")
+    renamed = codesum(home, "prompts", "rename", "digest_system", "ours", "mine")
+    refused = codesum(home, "prompts", "delete", "digest_system", "mine")
     rows = {(row["kind"], row["name"]): row for row in _rows(codesum(home, "prompts", "list", "--json"))}
     (intent,) = _rows(codesum(home, "intent", "list", "--json"))
 
     assert "ours.md: no intent uses a template of this name" in saved.stderr
     assert "ours.md: used for digests of login" in again.stderr
-    assert (refused.exit_code, "digest_system/ours is used by login" in refused.stderr) == (2, True)
-    assert rows["digest_system", "ours"]["intents"] == rows["digest_instruction", "default"]["intents"] == ["login"]
+    assert "mine.md: used for digests of login" in renamed.stderr
+    assert (refused.exit_code, "digest_system/mine is used by login" in refused.stderr) == (2, True)
+    assert rows["digest_system", "mine"]["intents"] == rows["digest_instruction", "default"]["intents"] == ["login"]
     assert rows["digest_system", "default"]["intents"] == rows["system", "default"]["intents"] == []
     assert rows["digest_instruction", "default"]["levels"] == []
-    assert (intent["system"], intent["errors"]) == ("ours", [])
+    assert (intent["system"], intent["errors"]) == ("mine", [])
     assert "digests of login" in codesum(home, "prompts", "list").stdout
 
 

@@ -15,6 +15,7 @@ from codesum_pipeline.foundation.data_model.standing_question import Intent
 from codesum_pipeline.notifications.intents.intent_templates import (
     FIELDS,
     delete_digest_template,
+    rename_digest_template,
 )
 from codesum_pipeline.texts.llm.budgets import prompt_chars
 from codesum_pipeline.texts.llm.digest_templates import ROLLUP_SUFFIX, load_digest_template
@@ -32,6 +33,8 @@ from codesum_pipeline.texts.llm.templates import (
     find_template,
     list_templates,
     load_template,
+    own_template,
+    rename_templates,
     resolve_short_template,
     resolve_template,
     save_template_atomic,
@@ -125,6 +128,28 @@ def save(
         raise ConfigurationError(f"{file} is not UTF-8: {error.reason} at byte {error.start}") from error
     path = own.edit(lambda: save_template_atomic(own.folder, kind, name, text))
     own.tell_saved(kind, name, f"saved {path}")
+
+
+@prompts.command()
+def rename(
+    ctx: typer.Context,
+    kind: Kind,
+    name: Name,
+    new_name: Annotated[str, argument(None, "A name that no template of your own has yet.")],
+) -> None:
+    """Rename a template of your own, for example to the level that shall use it.
+
+    Intents that use one of a digest are changed, too.
+    """
+    own = _Templates(invocation_of(ctx))
+    folder, intents = own.folder, own.invocation.home.intents
+    if kind in FIELDS:
+        make_home(own.invocation.settings)
+        own.edit(lambda: rename_digest_template(intents, folder, kind, name, new_name))
+        intents.files.edit(intents.file, lambda: None)
+    else:
+        own.edit(lambda: rename_templates(folder, kind, {name: new_name}))
+    own.tell_saved(kind, new_name, f"renamed to {own_template(folder, kind, new_name)}")
 
 
 @prompts.command()
