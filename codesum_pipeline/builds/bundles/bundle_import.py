@@ -23,6 +23,7 @@ from codesum_pipeline.builds.checks.fault_checks import CHECK_FUNCTIONS
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.steps.reuse import carry_out
 from codesum_pipeline.builds.steps.step_list import INDEX_CANDIDATE, STEPS
+from codesum_pipeline.foundation.data_model.document import WrittenBy
 from codesum_pipeline.foundation.data_model.edge import IndexFile
 from codesum_pipeline.foundation.data_model.errors import (
     BundleRefused,
@@ -53,12 +54,16 @@ _PUBLISHING = STEPS.index(INDEX_CANDIDATE)
 _ASIDE = STEPS[1:_PUBLISHING]
 # First: where a snapshot is ahead of what is published, the next build goes on.
 _FIRST_TABLE = "snapshot"
+# What a build from scratch must give alike; the plan and the history of texts say when and why.
+_BEFORE_TEXTS = ("files", "symbols", "file_facts", "edges", "aliases", "graph_stats", "contexts")
+_OF_TEXTS = ("documents", "vectors", "terms")
 
 
 class ImportReport(Struct, frozen=True):
     """What an import did: `parsed`, `written` and `embedded` count what the bundle did not have.
 
-    `head` is the commit that a build would start from now, None if nobody can tell.
+    `head` is the commit that a build would start from now, None if nobody can tell. `confirmed` are the tables that a
+    build from scratch gave alike, none where that was not asked.
     """
 
     key: str
@@ -70,10 +75,16 @@ class ImportReport(Struct, frozen=True):
     written: int
     embedded: int
     is_new: bool
+    confirmed: tuple[str, ...]
 
 
 def import_bundle(
-    home: Home, bundle: OpenedBundle, entry: RepositoryEntry, *, progress: Progress = no_progress
+    home: Home,
+    bundle: OpenedBundle,
+    entry: RepositoryEntry,
+    *,
+    is_verified: bool = False,
+    progress: Progress = no_progress,
 ) -> ImportReport:
     """Make the bundle's index that of `entry`, which is registered where it is not. Nobody checks here whose bundle it
     is. Raises `BundleRefused`, `ConfigurationError`, `RepositoryUnavailable`, `LeaseHeld`, `CannotWrite`, `HeldBack`.
@@ -94,6 +105,7 @@ def import_bundle(
             make_scratch(mirror.git_dir, scratch.layout.mirror(ws.key))
             reports = build_aside(scratch, commit, progress=progress)
             _check_is_whole(bundle, scratch)
+        confirmed = _build_again(bundle, scratch, commit, progress) if is_verified else ()
         is_new = entry.key not in {known.key for known in home.registry.entries()}
         if is_new:
             home.registry.add(entry)
@@ -112,6 +124,7 @@ def import_bundle(
         written=sum(report.written for name, report in reports.items() if name.endswith("_summaries")),
         embedded=reports["dense_index"].embedded,
         is_new=is_new,
+        confirmed=confirmed,
     )
 
 
@@ -193,6 +206,25 @@ def _check_is_whole(bundle: OpenedBundle, scratch: Workspace) -> None:
         for finding in check(scratch):
             if not finding.passed and not finding.is_warning:
                 bundle.refuse(f"the index that it gives is not whole: {finding.name}: {finding.description}")
+
+
+def _build_again(bundle: OpenedBundle, scratch: Workspace, head: Head, progress: Progress) -> tuple[str, ...]:
+    """The tables that a build from scratch gives alike; raises `BundleRefused` if it gives another one.
+
+    What is made of a model's texts is left out, since no model is asked. Published files follow from the tables.
+    """
+    key = scratch.key
+    writers = scratch.tables.read("documents", key, columns=["written_by"])["written_by"].unique().to_pylist()
+    tables = _BEFORE_TEXTS if WrittenBy.LLM in writers else (*_BEFORE_TEXTS, *_OF_TEXTS)
+    with _scratch_home(scratch) as clean:
+        make_scratch(scratch.layout.mirror(key), clean.layout.mirror(key))
+        build_aside(clean, head, progress=progress)
+        other = [
+            name for name in tables if scratch.tables.content_hash(name, key) != clean.tables.content_hash(name, key)
+        ]
+    if other:
+        bundle.refuse(f"a build of its commit gives something else in: {', '.join(other)}; nothing was changed")
+    return tables
 
 
 def _put_in_place(scratch: Workspace, ws: Workspace) -> None:

@@ -28,9 +28,11 @@ from codesum_pipeline.graph.resolution import Resolution
 from codesum_pipeline.indexes.publishing.verify import verify_index
 from codesum_pipeline_tests.builds.law.test_law import differences, must_equal_a_clean_build, workspace_at
 from codesum_pipeline_tests.support.bundles import (
+    change_table,
     export_of,
     import_into,
     members_of,
+    with_column,
     write_members,
 )
 from codesum_pipeline_tests.support.edits import swap
@@ -127,9 +129,11 @@ def test_no_text_of_a_model_is_bought_again(tmp_path: Path, monkeypatch: pytest.
         asked = len(paying.server.seen)
         other = open_home(tmp_path / "other", llm=first.settings.llm)
 
-        import_into(other, tmp_path / "shop.codesum", paying.repo.path)
+        report = import_into(other, tmp_path / "shop.codesum", paying.repo.path, is_verified=True)
         build(paying.workspace(home="other"))
 
+        assert "symbols" in report.confirmed
+        assert "documents" not in report.confirmed
         assert 0 < asked == len(paying.server.seen)
     rows = [row for level in Level for row in other.tables.read_rows(texts_table(level), "shop", TextRow)]
     history = other.tables.read_rows("document_history", "shop", HistoryRow)
@@ -166,6 +170,34 @@ def _rows(data: bytes, name: str) -> Any:
         return data.decode()
     table = pq.read_table(pa.BufferReader(data))
     return [table.drop_columns(["vector"]).to_pylist() if name == "tables/vectors.parquet" else table.to_pylist()]
+
+
+def test_a_build_from_scratch_confirms_a_bundle(exported_once: Path, tmp_path: Path) -> None:
+    home = open_home(tmp_path / "home")
+
+    report = import_into(
+        home, exported_once / "shop.codesum", cloned(exported_once, tmp_path / "clone").path, is_verified=True
+    )
+
+    assert {"symbols", "documents", "vectors"} < set(report.confirmed)
+    assert verify_index(home.layout, "shop", tables=home.tables) == []
+
+
+def test_a_build_from_scratch_finds_a_changed_summary(exported_once: Path, tmp_path: Path) -> None:
+    members = members_of(exported_once / "shop.codesum")
+
+    def lie(rows: Any) -> Any:
+        return with_column(rows, "text", [{**text, "summary": "Sends it."} for text in rows["text"].to_pylist()])
+
+    change_table(members, "texts_function", lie)
+    write_members(tmp_path / "lying.codesum", members)
+    home = open_home(tmp_path / "home")
+
+    with pytest.raises(BundleRefused, match=r"gives something else in: .*documents.*nothing was changed"):
+        import_into(home, tmp_path / "lying.codesum", cloned(exported_once, tmp_path / "clone").path, is_verified=True)
+
+    assert home.registry.entries() == []
+    assert not home.layout.published("shop").is_symlink()
 
 
 @pytest.mark.slow

@@ -92,6 +92,13 @@ def import_(
     unsigned: Annotated[
         bool, switch("--unsigned", "Take a file of this machine that nobody signed, or whose signature nobody checks.")
     ] = False,
+    verify: Annotated[
+        bool,
+        switch(
+            "--verify",
+            "First build its commit from scratch, and take it only if both are the same, apart from texts by a model.",
+        ),
+    ] = False,
     as_json: JsonOfBundle = False,
 ) -> None:
     """Take over an index that another machine exported; the next build makes only what differs.
@@ -112,7 +119,7 @@ def import_(
         entry = _entry_of(invocation, opened, location, key)
         make_home(invocation.settings)
         with show_progress() as progress:
-            done = import_bundle(invocation.home, opened, entry, progress=progress)
+            done = import_bundle(invocation.home, opened, entry, is_verified=verify, progress=progress)
     # Where Dagster has no records yet, its first build or look at the repositories makes them.
     if done.is_new and invocation.layout.dagster_home.exists():
         # It imports Dagster, which takes as long as a small import.
@@ -133,6 +140,8 @@ def _show(done: "ImportReport", entry: RepositoryEntry, why: str) -> None:
         f"{done.key}: commit {done.commit[:12]} imported: {count_noun(done.documents, 'document')} of "
         f"{count_noun(done.files, 'file')}; made here: {made}; {why}"
     )
+    if done.confirmed:
+        show_parts(f"a build from scratch gives the same tables: {', '.join(done.confirmed)}")
     if done.head is not None and done.head != done.commit:
         write_note(f"{done.key}: HEAD is {done.head[:12]}: `codesum index {done.key}` builds what differs")
 
