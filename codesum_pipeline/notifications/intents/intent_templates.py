@@ -33,10 +33,12 @@ def rename_digest_template(intents: Intents, prompts_dir: Path, kind: TemplateKi
                 f"template {kind}/{old} is used for roll-ups of {', '.join(users)}: rename {kind}/{used_as}, and it "
                 "goes along"
             )
-        names, rollup = {old: new}, f"{old}{ROLLUP_SUFFIX}"
+        names, rollup = {}, f"{old}{ROLLUP_SUFFIX}"
         with suppress(ConfigurationError):
             own_template(prompts_dir, kind, rollup)
             names[rollup] = f"{new}{ROLLUP_SUFFIX}"
+        # Last, so that its old name goes last, by which a rename that was cut short is called again.
+        names[old] = new
         rename_templates(prompts_dir, kind, names, lambda: intents.rename_template(FIELDS[kind], old, new))
 
 

@@ -113,6 +113,26 @@ def _rename_killed(intents: Intents, prompts: Path, step: str, is_done: bool) ->
     rename_digest_template(intents, prompts, SYSTEM, "ours", "mine")
 
 
+def test_a_rename_that_is_cut_short_between_two_deletes_is_finished_by_the_next(
+    intents: Intents, prompts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_template_atomic(prompts, SYSTEM, "ours-history", "{history}")
+    delete_template, deleted = templates.delete_template, []
+
+    def delete_one(folder: Path, kind: TemplateKind, name: str) -> None:
+        if deleted:
+            raise KeyboardInterrupt
+        deleted.append(name)
+        delete_template(folder, kind, name)
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(templates, "delete_template", delete_one)
+        rename_digest_template(intents, prompts, SYSTEM, "ours", "mine")
+    rename_digest_template(intents, prompts, SYSTEM, "ours", "mine")
+
+    assert (len(deleted), own(prompts)) == (1, ["mine", "mine-history"])
+
+
 @pytest.mark.parametrize("new", ["ours", "taken"])
 def test_a_name_that_is_taken_is_refused_and_nothing_changes(intents: Intents, prompts: Path, new: str) -> None:
     save_template_atomic(prompts, SYSTEM, "taken", "Another.")
