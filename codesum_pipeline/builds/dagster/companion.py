@@ -7,7 +7,9 @@ ahead in the order of the steps.
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
+from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
@@ -28,6 +30,7 @@ from codesum_pipeline.builds.steps.known_facts import STAGE_FACTS
 from codesum_pipeline.foundation.data_model.errors import CannotWrite, CodesumError, RetryLater
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.foundation.store.lease import hold_repository, this_process
+from codesum_pipeline.foundation.store.memory import may_run_beside
 from codesum_pipeline.foundation.store.workspace import connect_in_memory
 
 if TYPE_CHECKING:
@@ -36,6 +39,8 @@ if TYPE_CHECKING:
 
 # How long an interrupted run may take to write that it was canceled.
 CANCEL_S = 10.0
+_TERMS = BuilderRequest(BuilderMethod.PERFORM, "sparse_index")
+_CANDIDATE = BuilderRequest(BuilderMethod.PERFORM, "index_candidate")
 # Builds one repository in the run with this id, and reports to the progress.
 BuildOne = Callable[[str, str, Progress | None], RunOutcome]
 
@@ -100,6 +105,8 @@ class _RunServer(Struct):
     recorder: Recorder
     until_end: ExitStack
     outcomes: dict[str, StepOutcome] = field(default_factory=dict)
+    sending: Lock = field(default_factory=Lock)
+    is_stopped: Event = field(default_factory=Event)
 
     @classmethod
     def build(cls, builder: "Build", recorder: Recorder) -> RunOutcome:
@@ -135,11 +142,13 @@ class _RunServer(Struct):
                 case FailureMessage() as failed:
                     failed.raise_again()
                 case request:
-                    last = self._answer(request)
+                    last = self._answer(request, self.builder)
 
     def cancel(self) -> None:
         """Let the child cancel its run, for at most `CANCEL_S` seconds."""
-        self.recorder.send(BuildSignal.STOP)
+        # After a second interrupt the other thread may still be sending.
+        with self.sending:
+            self.recorder.send(BuildSignal.STOP)
         deadline = time.monotonic() + CANCEL_S
         with suppress(CodesumError):
             while self.recorder.connection.poll(max(0.0, deadline - time.monotonic())):
@@ -155,32 +164,75 @@ class _RunServer(Struct):
     def _work_ahead(self) -> Any:
         """Answer in the order of the steps, while the child says nothing: it speaks first where it cannot go on.
 
-        Returns an answer that stops the build, else the last one: no index is made of what failed, or of what a check
-        found wrong.
+        A second thread finds what tables show and checks find, and the terms beside the vectors. The candidate waits
+        for it: no index is made of what failed, or of what a check found wrong. Returns an answer that stops the
+        build, else the last one.
         """
+        beside: list[Future[Any]] = []
         answer: Any = None
-        for request in _in_order():
-            if _stops(answer) or self.recorder.connection.poll():
-                break
-            done = self.outcomes.get(request.about)
-            # The last preview of an unchanged table is still valid, and Dagster has it.
-            if request.method is not BuilderMethod.SHOW or not (done and done.is_reused):
-                answer = self._answer(request)
-        return answer
+        with self._second_thread(beside) as second:
+            for request in _in_order():
+                if self._may_be_beside(request):
+                    beside.append(second.submit(self._answer_beside, request))
+                    continue
+                if request == _CANDIDATE:
+                    answer = next(filter(_stops, [found.result() for found in beside]), answer)
+                if _stops(answer) or self.recorder.connection.poll():
+                    break
+                answer = self._answer(request, self.builder)
+        return next(filter(_stops, [found.result() for found in beside]), answer)
 
-    def _answer(self, request: BuilderRequest) -> Any:
+    def _may_be_beside(self, request: BuilderRequest) -> bool:
+        """Whether a request may run beside a step."""
+        if request.method is BuilderMethod.CHECK or request == _TERMS:
+            documents = self.outcomes.get("summary_documents")
+            return documents is not None and may_run_beside(documents.rows)
+        return request.method is BuilderMethod.SHOW
+
+    @contextmanager
+    def _second_thread(self, beside: Sequence[Future[Any]]) -> Iterator[ThreadPoolExecutor]:
+        """A thread for the work `beside`, which is done at the end of the block. An interrupt of the block, or of the
+        wait for that work, also ends what the thread does, at its next report of progress."""
+        second = ThreadPoolExecutor(1)
+        try:
+            yield second
+            wait(beside)
+        except BaseException:
+            second.shutdown(wait=False, cancel_futures=True)
+            self.is_stopped.set()
+            # A thread is not waited for: after an interrupt of that, Python takes it for ended.
+            wait([work for work in beside if not work.cancelled()])
+            raise
+        finally:
+            second.shutdown(wait=False)
+
+    def _answer_beside(self, request: BuilderRequest) -> Any:
+        """As `_answer`, in the second thread, whose progress nobody sees."""
+
+        def go_on(doing: str = "", done: int = 0, total: int = 0) -> None:
+            if self.is_stopped.is_set():
+                raise CancelledError
+
+        go_on()
+        done = self.outcomes.get(request.about)
+        # The last preview of an unchanged table is still valid, and Dagster has it.
+        if request.method is BuilderMethod.SHOW and done and done.is_reused:
+            return None
+        return self._answer(request, self.builder.beside(go_on))
+
+    def _answer(self, request: BuilderRequest, builder: "Build") -> Any:
         """Send the result of a request, and return it."""
         try:
-            value = self._result(request)
+            value = self._result(request, builder)
         except Exception as error:
             value = FailureMessage.of(error)
         if isinstance(value, StepOutcome):
             self.outcomes[request.about] = value
-        self.recorder.send(Reply(request, value))
+        with self.sending:
+            self.recorder.send(Reply(request, value))
         return value
 
-    def _result(self, request: BuilderRequest) -> Any:
-        builder = self.builder
+    def _result(self, request: BuilderRequest, builder: "Build") -> Any:
         match request.method:
             case BuilderMethod.HOLD:
                 self.hold()
@@ -197,7 +249,10 @@ class _RunServer(Struct):
 
 def _in_order() -> Iterator[BuilderRequest]:
     yield BuilderRequest(BuilderMethod.HOLD)
-    for step in STAGE_FACTS.get().assets:
+    steps = list(STAGE_FACTS.get().assets)
+    # Begun before the vectors, beside which they are found.
+    steps.insert(steps.index("dense_index"), steps.pop(steps.index(_TERMS.about)))
+    for step in steps:
         yield BuilderRequest(BuilderMethod.PERFORM, step)
         yield BuilderRequest(BuilderMethod.SHOW, step)
         if check := CHECKED_AFTER.get(step):

@@ -98,6 +98,18 @@ class Build:
             refuse_older_release(self.home.layout, self.key)
         return workspace
 
+    def beside(self, progress: Progress) -> "Build":
+        """The same build for another thread, with a progress of its own."""
+        return Build(
+            self.home,
+            self.key,
+            self.run_id,
+            self.options,
+            progress=progress,
+            new_connection=self.new_connection,
+            record=self.record,
+        )
+
     def built_from(self) -> str:
         """The fingerprint of the current snapshot under the current settings."""
         (snapshot,) = self.workspace.tables.read_rows("snapshot", self.key, Snapshot)

@@ -5,8 +5,10 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ import pytest
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.asset_steps import last_materialization
 from codesum_pipeline.builds.dagster.assets import ASSETS
-from codesum_pipeline.builds.dagster.companion import index_repositories
+from codesum_pipeline.builds.dagster.companion import _RunServer, index_repositories
 from codesum_pipeline.builds.dagster.control import end_vanished_runs, run_history
 from codesum_pipeline.builds.dagster.dagster_records import open_instance
 from codesum_pipeline.builds.reports.exchange import BuilderMethod, BuilderRequest, FailureMessage, RemoteBuilder, Reply
@@ -26,6 +28,7 @@ from codesum_pipeline.foundation.store.lease import current_holder, hold_lease, 
 from codesum_pipeline_tests.support.commands import COMMAND, environment, fork_codesum, run_codesum
 from codesum_pipeline_tests.support.homes import open_home
 from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.sizes import HIGH, run_with_sizes
 
 # What differs between two runs that do the same: times are in a version's files and so in its digest.
 OF_THE_RUN = {"seconds", "digest", "folder"}
@@ -121,6 +124,41 @@ def test_both_ways_build_and_record_the_same(register: Callable[[str], GitRepo],
     assert {step: {**of, "seconds": 0} for step, of in numbers.items()} == {
         step: {**of, "seconds": 0} for step, of in outcome.numbers.items()
     }
+
+
+@pytest.mark.parametrize("documents", [0, HIGH], ids=["many", "few"])
+def test_checks_and_previews_that_two_threads_make_do_not_meet(
+    register: Callable[[str], GitRepo], home: Home, tmp_path: Path, documents: int
+) -> None:
+    """Of many documents the first thread checks tables while the second shows them; of few the second does both."""
+    keys = ["shop", "shed", "barn"]
+    for key in keys:
+        register(key)
+
+    done = run_with_sizes(
+        {"foundation.store.memory:MANY_DOCUMENTS": documents}, "--home", home.layout.home, "index", *keys, cwd=tmp_path
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert [run.status for key in keys for run in run_history(home, key)] == ["SUCCESS"] * 3
+
+
+def test_an_interrupt_while_the_second_thread_is_waited_for_ends_its_work() -> None:
+    ended: list[str] = []
+    server = _RunServer(builder=None, recorder=None, until_end=ExitStack())  # type: ignore[arg-type]
+
+    def work() -> None:
+        interrupt = threading.Timer(0.2, signal.pthread_kill, [threading.main_thread().ident, signal.SIGINT])
+        interrupt.start()
+        assert server.is_stopped.wait(20)
+        ended.append("the work")
+
+    beside: list[Future[Any]] = []
+    with pytest.raises(KeyboardInterrupt), server._second_thread(beside) as second:
+        beside += [second.submit(work), second.submit(ended.append, "what was to come after it")]
+
+    assert ended == ["the work"]
+    assert beside[1].cancelled()
 
 
 @pytest.mark.slow
