@@ -8,6 +8,7 @@ than the build of a small repository.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from msgspec import Struct, to_builtins
@@ -241,11 +242,15 @@ def _two_prices(calls: PlannedCalls) -> tuple[str, str]:
     return f"{calls.expected_usd:.4f}", f"{calls.at_most_usd:.4f}"
 
 
-def draw_bars(name: str, counts: Mapping[str, int], *, are_ranges: bool = False) -> str:
-    """A horizontal bar chart, the longest bar first; ranges stay in their order. `name` says what is counted."""
-    return _chart(
-        name, [*counts.items()] if are_ranges else sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    )
+def draw_bars(name: str, counts: Mapping[str, int]) -> str:
+    """A horizontal bar chart, largest first; `name` says what is counted."""
+    return _chart(name, sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def draw_histogram(name: str, edges: Sequence[float], counts: Sequence[int]) -> str:
+    """One bar for each range between `edges`, in order."""
+    ranges = [f"{left:,.0f} to {right:,.0f}" for left, right in pairwise(edges)]
+    return _chart(name, list(zip(ranges, counts, strict=True)))
 
 
 def draw_lines(name: str, series: Mapping[str, Sequence[float]]) -> str:

@@ -13,6 +13,13 @@ from msgspec.structs import astuple, replace
 from codesum_pipeline.builds.checks.health_checks import known_share
 from codesum_pipeline.builds.reports.build_values import PLOT, PREVIEW, Markdown, Value, Values
 from codesum_pipeline.builds.reports.report_values import draw_bars, draw_lines, index_values
+from codesum_pipeline.builds.steps.part_previews import (
+    FirstRows,
+    LaneCounts,
+    most_complex,
+    show_documents,
+    some_texts,
+)
 from codesum_pipeline.foundation.data_model.document import LEVELS, HistoryEvent
 from codesum_pipeline.foundation.data_model.edge import IndexFile
 from codesum_pipeline.foundation.data_model.errors import BrokenIndex
@@ -36,8 +43,6 @@ if TYPE_CHECKING:
 
 
 _ROWS = 8
-# Lanes and levels.
-_MOST_LANES = 100
 _EVALUATIONS_SHOWN = 30
 _COMMIT_DIGITS = 10
 _MOST_CAUSES = 12
@@ -51,16 +56,13 @@ _SHOWN = pa.schema([("name", pa.string()), ("text", pa.string())])
 
 
 class TablePreview(Struct, frozen=True):
-    """What is shown of some tables: the first rows that a query selects, below these heads, and a bar for each row of
-    `bars`: the longest first, unless they `are_ranges`."""
+    """What is shown of some tables: rows that a query selects, below these heads, and a bar for each row of `bars`."""
 
     tables: Sequence[str]
     heads: Sequence[str]
     query: str
     counted: str = ""
     bars: str = ""
-    are_ranges: bool = False
-    limit: int = _ROWS
 
     def __call__(self, ws: Workspace) -> Values:
         """It is kept behind the hashes of the tables, and of what is asked of them."""
@@ -79,11 +81,11 @@ class TablePreview(Struct, frozen=True):
 
     def _texts(self, ws: Workspace) -> Iterator[tuple[str, str]]:
         with ws.connect(*self.tables) as connection:
-            rows = connection.execute(f"{self.query} LIMIT {self.limit}").fetchall()
+            rows = connection.execute(f"{self.query} LIMIT {_ROWS}").fetchall()
             counts = dict(connection.execute(self.bars).fetchall()) if self.bars else {}
         yield PREVIEW, markdown_table(self.heads, rows)
         if counts:
-            yield PLOT, draw_bars(self.counted, counts, are_ranges=self.are_ranges)
+            yield PLOT, draw_bars(self.counted, counts)
 
 
 _FILES = TablePreview(
@@ -142,25 +144,14 @@ def _show_evaluation(ws: Workspace) -> Values:
     return shown
 
 
-def _lane_counts(table: str) -> TablePreview:
-    """How many documents of each level a lane has, and how many different texts."""
-    return TablePreview(
-        [table, "documents"],
-        ["lane", "level", "documents", "different texts"],
-        f"""SELECT lane, type, count(*), count(DISTINCT {table}.text_hash) FROM {table} JOIN documents USING (id)
-            GROUP BY lane, type ORDER BY lane, type""",
-        limit=_MOST_LANES,
-    )
-
-
 # By step.
 SHOWS: Mapping[str, Callable[[Workspace], Values]] = {
     "repo_snapshot": _show_files,
-    "symbols": TablePreview(
-        ["symbols"],
+    "symbols": FirstRows(
+        "symbols",
+        ("id", "type", "complexity", "line_count", "docstring"),
         ["most complex", "type", "complexity", "lines", "docstring"],
-        """SELECT id, type, complexity, line_count, split_part(coalesce(docstring, ''), chr(10), 1) FROM symbols
-           ORDER BY complexity DESC, id""",
+        most_complex,
     ),
     "call_graph": TablePreview(
         ["edges"],
@@ -180,30 +171,17 @@ SHOWS: Mapping[str, Callable[[Workspace], Values]] = {
                 GROUP BY ALL ORDER BY 1""",
     ),
     **{
-        # Some of them, whichever their hashes say.
-        f"{level}_summaries": TablePreview(
-            [texts_table(level)],
+        f"{level}_summaries": FirstRows(
+            texts_table(level),
+            ("id", "text", "written_by", "purpose_source", "cause"),
             ["document", "summary", "purpose from", "last written because"],
-            f"""SELECT id, text.summary, purpose_source, cause FROM {texts_table(level)}
-                WHERE written_by <> 'placeholder' ORDER BY md5(id), id""",
+            some_texts,
         )
         for level in LEVELS
     },
-    # The longest of each level.
-    "summary_documents": TablePreview(
-        ["documents"],
-        ["document", "level", "summary", "intent", "keywords"],
-        """SELECT id, type, summary, business_intent, array_to_string(keywords, ', ') FROM documents
-           WHERE NOT is_placeholder
-           QUALIFY row_number() OVER (PARTITION BY type ORDER BY length(summary) DESC, id) <= 2 ORDER BY type, id""",
-        counted="characters of a summary",
-        bars="""SELECT begin || ' to ' || begin + 50, count(*)
-                FROM (SELECT length(summary) // 50 * 50 AS begin FROM documents WHERE NOT is_placeholder)
-                GROUP BY begin ORDER BY begin""",
-        are_ranges=True,
-    ),
-    "dense_index": _lane_counts("vectors"),
-    "sparse_index": _lane_counts("terms"),
+    "summary_documents": show_documents,
+    "dense_index": LaneCounts("vectors"),
+    "sparse_index": LaneCounts("terms"),
     "index_candidate": _show_candidate,
     "retrieval_evaluation": _show_evaluation,
     "repo_overview": _show_overview,
