@@ -111,7 +111,7 @@ def _build_and_measure(folder: Path, arguments: argparse.Namespace) -> Iterator[
             raise SystemExit(f"build {number}: {outcome.message}")
         if number in (FIRST, *looks) or number % arguments.every == 0:
             largest = max(largest, size_of([home.layout.home]))
-            done = maintain_home(home, is_dry_run=False, has_secrets=False, tell=lambda found: None)
+            done = maintain_home(home, is_dry_run=False, tell=lambda found: None)
             print(
                 f"{number} builds, {time.monotonic() - start:.0f} s: {size_of([home.layout.home]):,} bytes, "
                 f"{done.size:,} freed in {done.seconds:.1f} s",

@@ -51,9 +51,6 @@ MADE_OF_ARGUMENTS = {
     "symbols/parsing/masks.py: f'(?<![A-Za-z0-9_])(?:{found})(?![A-Za-z0-9_])'": (
         r"(?<![A-Za-z0-9_])(?:a1b|a)(?![A-Za-z0-9_])"
     ),
-    "builds/maintenance/stored_secrets.py: '|'.join(map(_as_written, longest_first))": (
-        r"a1\\*+\-b2\\*+\.c3|(?<!\\)\\*+\-b2"
-    ),
     "symbols/parsing/outline_definitions.py: table.hidden": r"(?:^|\.)_",
     "texts/summaries/extractive/changed_state.py: f'\\\\b{re.escape(_bare(parameter.name))}\\\\b'": r"\brow\b",
     "texts/summaries/extractive/line_statements.py: pattern": r"^(?:abstract |final )*(?:class|enum)\s+(\w+)",

@@ -1,6 +1,7 @@
 """A home with an old history, an operator with a key, and jobs to be carried out in it."""
 
 import sqlite3
+import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -10,7 +11,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from codesum_pipeline.builds.compaction.attestation import NAMESPACE, Attestation, Policy, Selection, SignedAttestation
+from codesum_pipeline.builds.compaction.attestation import (
+    NAMESPACE,
+    Attestation,
+    Policy,
+    Selection,
+    SignedAttestation,
+)
 from codesum_pipeline.builds.compaction.compactable_rows import (
     TABLE,
     CompactionSource,
@@ -19,7 +26,7 @@ from codesum_pipeline.builds.compaction.compactable_rows import (
     PromptTexts,
 )
 from codesum_pipeline.builds.compaction.compacting import LEDGER_FILE, Compactor
-from codesum_pipeline.builds.compaction.signatures import load_key, sign_message
+from codesum_pipeline.builds.compaction.ssh_signatures import sign_data
 from codesum_pipeline.foundation.data_model.document import (
     Cause,
     HistoryEvent,
@@ -38,11 +45,11 @@ from codesum_pipeline.texts.llm.ledger import open_ledger
 from codesum_pipeline.texts.llm.text_cache import AnswerCache, KeptText
 from codesum_pipeline_tests.support.digest_making import digest
 from codesum_pipeline_tests.support.settings import changed
+from codesum_pipeline_tests.support.ssh_keys import key_in, recorded
 
 OPS = "ops@example.org"
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)
 MODEL = "openai/archivist-1"
-KEYS = Path(__file__).with_name("openssh")
 REPO = "shop"
 BEFORE_2026 = Selection(before="2026-01-01T00:00:00.000Z")
 # A text of the cache was written with the first of these, and now builds write with the second.
@@ -136,7 +143,7 @@ class OldHome:
         home = folder / "home"
         home.mkdir()
         signers = home / "allowed_signers"
-        signers.write_text(f'{OPS} valid-before="20270101Z" {(KEYS / "plain_key.pub").read_text()}')
+        signers.write_text(f'{OPS} valid-before="20990101Z" {recorded("plain_key.pub")}')
         llm = LlmSettings(
             enabled=True,
             model=MODEL,
@@ -234,6 +241,6 @@ class OldHome:
 
 def signed(attestation: Attestation, *, data: bytes | None = None, key: str = "plain_key") -> SignedAttestation:
     """An attestation as the operator signs it; `data` instead of its own bytes."""
-    private = load_key(KEYS / key, lambda: "a test passphrase")
-    signature = sign_message(attestation.to_bytes(), private, namespace=NAMESPACE)
+    with tempfile.TemporaryDirectory() as folder:
+        signature = sign_data(attestation.to_bytes(), key_in(Path(folder), key), namespace=NAMESPACE)
     return SignedAttestation(attestation, data or attestation.to_bytes(), signature)

@@ -19,11 +19,11 @@ from msgspec.structs import replace
 from codesum_pipeline.builds.bundles.bundle_file import OpenedBundle
 from codesum_pipeline.builds.bundles.bundle_tables import take_resolution, take_tables
 from codesum_pipeline.builds.bundles.exporting import shaping_of
-from codesum_pipeline.builds.bundles.rebuilding import differing_parts, has_model_texts
 from codesum_pipeline.builds.checks.fault_checks import CHECK_FUNCTIONS
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.steps.reuse import carry_out
 from codesum_pipeline.builds.steps.step_list import INDEX_CANDIDATE, STEPS
+from codesum_pipeline.foundation.data_model.document import WrittenBy
 from codesum_pipeline.foundation.data_model.edge import IndexFile
 from codesum_pipeline.foundation.data_model.errors import (
     BundleRefused,
@@ -54,13 +54,16 @@ _PUBLISHING = STEPS.index(INDEX_CANDIDATE)
 _ASIDE = STEPS[1:_PUBLISHING]
 # First: where a snapshot is ahead of what is published, the next build goes on.
 _FIRST_TABLE = "snapshot"
+# What a build from scratch must give alike; the plan and the history of texts say when and why.
+_BEFORE_TEXTS = ("files", "symbols", "file_facts", "edges", "aliases", "graph_stats", "contexts")
+_OF_TEXTS = ("documents", "vectors", "terms")
 
 
 class ImportReport(Struct, frozen=True):
     """What an import did: `parsed`, `written` and `embedded` count what the bundle did not have.
 
-    `head` is the commit that a build would start from now, None if nobody can tell. `compared` is in how many parts it
-    is as a build from scratch; None where that was not asked. `has_model_texts`: what is made of texts is none of them.
+    `head` is the commit that a build would start from now, None if nobody can tell. `confirmed` are the tables that a
+    build from scratch gave alike, none where that was not asked.
     """
 
     key: str
@@ -72,8 +75,7 @@ class ImportReport(Struct, frozen=True):
     written: int
     embedded: int
     is_new: bool
-    compared: int | None = None
-    has_model_texts: bool = False
+    confirmed: tuple[str, ...]
 
 
 def import_bundle(
@@ -103,8 +105,7 @@ def import_bundle(
             make_scratch(mirror.git_dir, scratch.layout.mirror(ws.key))
             reports = build_aside(scratch, commit, progress=progress)
             _check_is_whole(bundle, scratch)
-        compared = _compare(bundle, scratch, commit, progress) if is_verified else None
-        by_model = has_model_texts(scratch)
+        confirmed = _build_again(bundle, scratch, commit, progress) if is_verified else ()
         is_new = entry.key not in {known.key for known in home.registry.entries()}
         if is_new:
             home.registry.add(entry)
@@ -123,8 +124,7 @@ def import_bundle(
         written=sum(report.written for name, report in reports.items() if name.endswith("_summaries")),
         embedded=reports["dense_index"].embedded,
         is_new=is_new,
-        compared=compared,
-        has_model_texts=by_model,
+        confirmed=confirmed,
     )
 
 
@@ -208,15 +208,23 @@ def _check_is_whole(bundle: OpenedBundle, scratch: Workspace) -> None:
                 bundle.refuse(f"the index that it gives is not whole: {finding.name}: {finding.description}")
 
 
-def _compare(bundle: OpenedBundle, scratch: Workspace, head: Head, progress: Progress) -> int:
-    """How many parts of the index a build from scratch gives alike; raises `BundleRefused` if one differs."""
+def _build_again(bundle: OpenedBundle, scratch: Workspace, head: Head, progress: Progress) -> tuple[str, ...]:
+    """The tables that a build from scratch gives alike; raises `BundleRefused` if it gives another one.
+
+    What is made of a model's texts is left out, since no model is asked. Published files follow from the tables.
+    """
+    key = scratch.key
+    writers = scratch.tables.read("documents", key, columns=["written_by"])["written_by"].unique().to_pylist()
+    tables = _BEFORE_TEXTS if WrittenBy.LLM in writers else (*_BEFORE_TEXTS, *_OF_TEXTS)
     with _scratch_home(scratch) as clean:
-        make_scratch(scratch.layout.mirror(scratch.key), clean.layout.mirror(clean.key))
+        make_scratch(scratch.layout.mirror(key), clean.layout.mirror(key))
         build_aside(clean, head, progress=progress)
-        differing, compared = differing_parts(scratch, clean)
-    if differing:
-        bundle.refuse(f"a build of its commit gives something else in: {', '.join(differing)}; nothing was changed")
-    return compared
+        other = [
+            name for name in tables if scratch.tables.content_hash(name, key) != clean.tables.content_hash(name, key)
+        ]
+    if other:
+        bundle.refuse(f"a build of its commit gives something else in: {', '.join(other)}; nothing was changed")
+    return tables
 
 
 def _put_in_place(scratch: Workspace, ws: Workspace) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from msgspec import Struct, json
 from msgspec.structs import replace
 
@@ -21,7 +20,7 @@ from codesum_pipeline.builds.bundles.bundle_file import (
     table_member,
     write_bundle,
 )
-from codesum_pipeline.builds.compaction.signatures import sign_message
+from codesum_pipeline.builds.compaction.ssh_signatures import sign_data
 from codesum_pipeline.foundation.data_model.document import HistoryEvent
 from codesum_pipeline.foundation.data_model.errors import BundleRefused
 from codesum_pipeline.foundation.data_model.file import Snapshot
@@ -54,10 +53,10 @@ class ExportReport(Struct, frozen=True):
     is_signed: bool
 
 
-def export_bundle(ws: Workspace, path: Path, *, key: Ed25519PrivateKey | None = None) -> ExportReport:
+def export_bundle(ws: Workspace, path: Path, *, key: Path | None = None) -> ExportReport:
     """Write the index of a repository as a bundle, signed with `key`; the caller holds the lease.
 
-    Raises `BundleRefused`, `CannotWrite`.
+    Raises `BundleRefused`, `CannotWrite`, and `ConfigurationError` for a key that cannot sign.
     """
     snapshot = _exported_snapshot(ws)
     resolution = Resolution.of_last_build(ws)
@@ -84,7 +83,7 @@ def export_bundle(ws: Workspace, path: Path, *, key: Ed25519PrivateKey | None = 
                 "(bundles.max_mb): register parts of it by --subdir"
             )
         data = header.to_bytes()
-        write_bundle(path, data, sign_message(data, key, namespace=NAMESPACE) if key else None, parts)
+        write_bundle(path, data, sign_data(data, key, namespace=NAMESPACE) if key else None, parts)
     size = path.stat().st_size
     return ExportReport(ws.key, snapshot.commit, header.documents, size, sha256_hex(data), key is not None)
 

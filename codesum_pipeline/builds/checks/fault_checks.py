@@ -1,22 +1,24 @@
-"""Faults in documents and vectors, as SQL over the tables: each stops the run that wrote them.
+"""Faults in documents and vectors, as SQL over the tables (`fault_checks.toml`): each stops the run that wrote them.
 
 What was looked at in the last build without a fault, and is the same, is passed over (`looked_at.py`).
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec.structs import replace
 
-from codesum_pipeline.builds.checks.fault_finding import FaultFinder, FaultQuery, Faults, PartsOf
+from codesum_pipeline.builds.checks.fault_finding import FAULT_TABLE, FaultFinder, FaultQuery, Faults, PartsOf
 from codesum_pipeline.builds.checks.name_leaks import LEAK_FAULT, find_leaks
 from codesum_pipeline.builds.reports.build_values import (
     CheckFinding,
     Numbers,
 )
 from codesum_pipeline.builds.reports.report_values import rows_of
+from codesum_pipeline.foundation.data_model.decoding import convert
 from codesum_pipeline.foundation.data_model.document import WrittenBy
 from codesum_pipeline.foundation.data_model.file import FileStatus
 from codesum_pipeline.foundation.store.workspace import Workspace
@@ -32,125 +34,16 @@ NORM_TOLERANCE = 1e-3
 LOOKED_AT = ("documents", "symbols", "vectors")
 
 
-# The fields of a document that are filled and have to be cited.
-FILLED = """[name FOR name IN ['summary', CASE WHEN len(inputs) > 0 THEN 'inputs' END,
-    CASE WHEN returns IS NOT NULL THEN 'returns' END, CASE WHEN len(side_effects) > 0 THEN 'side_effects' END,
-    CASE WHEN len(invariants) > 0 THEN 'invariants' END] IF name IS NOT NULL]"""
+def _queries(found: Mapping[str, Any]) -> dict[str, FaultQuery]:
+    filled = FAULT_TABLE["filled"]
+    queries = {fault: convert(each, FaultQuery) for fault, each in found.items()}
+    return {fault: replace(each, sql=each.sql.replace("FILLED", filled)) for fault, each in queries.items()}
+
 
 # By check: each names a fault.
-DOCUMENT_FAULTS = {
-    "ids_are_unique": {
-        "an id occurs twice": FaultQuery(
-            "SELECT id FROM documents GROUP BY id HAVING count(*) > 1", {"documents": "id"}
-        ),
-        "a symbol's id occurs twice": FaultQuery(
-            "SELECT id FROM symbols GROUP BY id HAVING count(*) > 1", {"symbols": "id"}
-        ),
-        "an id or a file path is empty": FaultQuery("SELECT file_path FROM rows WHERE id = '' OR file_path = ''"),
-    },
-    "no_orphans": {
-        "its parent is no document": FaultQuery(
-            """SELECT id FROM documents d WHERE parent_id IS NOT NULL
-               AND NOT EXISTS (FROM documents p WHERE p.id = d.parent_id)""",
-            {"documents": "id parent_id"},
-        ),
-        "its file is not indexed": FaultQuery(
-            """SELECT id FROM documents d WHERE type <> 'module'
-               AND NOT EXISTS (FROM files f WHERE f.path = d.file_path AND f.status = 'indexed')""",
-            {"documents": "id type file_path", "files": "path status"},
-        ),
-        "its symbol is gone": FaultQuery(
-            """SELECT id FROM documents d WHERE type IN ('function', 'class')
-               AND NOT EXISTS (FROM symbols s WHERE s.id = d.id AND s.type = d.type)""",
-            {"documents": "id type", "symbols": "id type"},
-        ),
-        "a neighbour in its context is no document": FaultQuery(
-            """SELECT id FROM (SELECT id, unnest(list_concat(called_by, calls)) AS neighbour FROM documents)
-               WHERE neighbour NOT IN (SELECT id FROM documents)""",
-            {"documents": "id called_by calls"},
-        ),
-    },
-    "every_source_has_its_document": {
-        "a symbol has no document": FaultQuery(
-            """SELECT id FROM symbols s
-               WHERE NOT EXISTS (FROM documents d WHERE d.id = s.id AND d.type = s.type)""",
-            {"documents": "id type", "symbols": "id type"},
-        ),
-        "an indexed file has no document": FaultQuery(
-            """SELECT path FROM files f WHERE status = 'indexed'
-               AND NOT EXISTS (FROM documents d WHERE d.id = f.path AND d.type = 'file')""",
-            {"documents": "id type", "files": "path status"},
-        ),
-        "a folder has no document": FaultQuery(
-            """SELECT DISTINCT module_path FROM documents d
-               WHERE NOT EXISTS (FROM documents m WHERE m.id = d.module_path AND m.type = 'module')""",
-            {"documents": "id type module_path"},
-        ),
-        "a required field is empty": FaultQuery(
-            "SELECT id FROM rows WHERE summary = '' OR content_hash = '' OR summary_hash = '' OR text_hash = ''"
-        ),
-    },
-    # Citations are those of functions; what a class, file or folder does names its parts.
-    "citations_hold": {
-        "a citation leads out of its document": FaultQuery(
-            """SELECT d.id FROM (SELECT id, unnest(citations) AS cited FROM documents) d
-               LEFT JOIN (SELECT symbols.id, list_min(line_map) AS first, list_max(line_map) AS last
-                          FROM symbols) s USING (id)
-               WHERE NOT coalesce(first <= cited.start_line AND cited.start_line <= cited.end_line
-               AND cited.end_line <= last, false)""",
-            {"documents": "id citations", "symbols": "id line_map"},
-        ),
-        "a citation of an empty or unknown field": FaultQuery(
-            f"""SELECT id FROM (SELECT id, {FILLED} AS filled, unnest(citations) AS cited FROM rows)
-                WHERE NOT list_contains(filled, cited.field)"""
-        ),
-        "a filled field is not cited": FaultQuery(
-            f"""SELECT id FROM rows WHERE type = 'function' AND NOT is_placeholder
-                AND NOT list_has_all([cited.field FOR cited IN citations], {FILLED})"""
-        ),
-    },
-}
-
-VECTOR_FAULTS = {
-    "a document lacks the vector of a lane": FaultQuery(
-        """SELECT d.id FROM documents d CROSS JOIN (SELECT unnest($lanes) AS lane) l WHERE NOT d.is_placeholder
-           AND NOT EXISTS (FROM vectors v WHERE v.id = d.id AND v.lane = l.lane)""",
-        {"documents": "id is_placeholder", "vectors": "id lane"},
-    ),
-    "a vector occurs twice": FaultQuery(
-        "SELECT id FROM vectors GROUP BY id, lane HAVING count(*) > 1", {"vectors": "id lane"}
-    ),
-    "a vector belongs to no document": FaultQuery(
-        "SELECT id FROM vectors WHERE id NOT IN (SELECT id FROM documents)", {"documents": "id", "vectors": "id"}
-    ),
-    "a placeholder has a vector": FaultQuery(
-        "SELECT v.id FROM vectors v JOIN documents d USING (id) WHERE d.is_placeholder",
-        {"documents": "id is_placeholder", "vectors": "id"},
-    ),
-    "a vector of another model": FaultQuery("SELECT id FROM rows WHERE model <> $model"),
-    "a vector of another length": FaultQuery("SELECT id FROM rows WHERE length <> $dimensions"),
-    "a number that is not finite": FaultQuery("SELECT id FROM rows WHERE NOT isfinite(square)"),
-    "a vector that is not of length one, nor of zeros": FaultQuery(
-        "SELECT id FROM rows WHERE isfinite(square) AND square <> 0 AND abs(square - 1) > $tolerance"
-    ),
-}
-
-
-# The words of a text that belong to what may be a name of code.
-DOCUMENT_PARTS = PartsOf(
-    "documents",
-    ["id", "type", "file_path", "is_placeholder", "summary", "business_intent", "inputs", "returns", "side_effects",
-     "invariants", "citations", "content_hash", "summary_hash", "text_hash"],
-    r"""
-    WITH texts AS (
-        SELECT part, id, concat_ws(chr(10), summary, business_intent) AS text FROM rows WHERE NOT is_placeholder
-        AND regexp_matches(text, '[_\pN]|\pL(?:\.|::)[\pL_]|\pL\(\)|\p{Ll}\p{Lu}|\p{Lu}{2}\p{Ll}')),
-    tokens AS (
-        SELECT part, id, unnest(regexp_extract_all(
-            text, '[\pL_][\pL\pN_]*(?:(?:\.|::)[\pL_][\pL\pN_]*)*(?:\(\))?')) AS token FROM texts)
-    SELECT DISTINCT part, id, unnest(string_split_regex(token, '\.|::|\(\)')) AS word FROM tokens
-    WHERE regexp_matches(token, '[._(]|::|[\p{Ll}\pN]\p{Lu}|\p{Lu}{2}\p{Ll}|\pN')""",
-)  # fmt: skip
+DOCUMENT_FAULTS = {check: _queries(found) for check, found in FAULT_TABLE["documents"].items()}
+VECTOR_FAULTS = _queries(FAULT_TABLE["vectors"])
+DOCUMENT_PARTS = PartsOf("documents", **FAULT_TABLE["document_parts"])
 
 
 def find_document_faults(ws: Workspace) -> list[CheckFinding]:

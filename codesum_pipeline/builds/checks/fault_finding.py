@@ -1,6 +1,8 @@
 """Looks for faults in tables by SQL, and passes over what was looked at before without one."""
 
+import tomllib
 from collections.abc import Callable, Mapping
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     import duckdb
 
 Faults = Mapping[str, list[str]]
+FAULT_TABLE = tomllib.loads(resources.files(__package__).joinpath("fault_checks.toml").read_text(encoding="utf-8"))
 
 
 class FaultQuery(Struct, frozen=True):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from msgspec.structs import replace
 
-from codesum_pipeline.builds.checks.fault_finding import FaultFinder, Faults, rows_of_query
+from codesum_pipeline.builds.checks.fault_finding import FAULT_TABLE, FaultFinder, Faults, rows_of_query
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, SUFFIX_PATTERN
@@ -18,32 +18,8 @@ if TYPE_CHECKING:
     import duckdb
 
 LEAK_FAULT = "a text names a caller or callee"
-# A document, and the name of a neighbour of something that lies in it, of which the last word is one of the `words` of
-# its text. Names are many edges', so that words are read off each once.
-NAMES_IN_TEXTS = r"""
-    WITH called AS MATERIALIZED (SELECT src_id, dst, is_external FROM edges WHERE kind = 'call'),
-    neighbours AS (
-        SELECT src_id AS inside, dst AS name, is_external FROM called
-        UNION ALL SELECT dst, src_id, false FROM called WHERE NOT is_external),
-    ends AS (
-        SELECT name, split_part(split_part(name, '::', -1), '.', -1) AS last
-        FROM (SELECT DISTINCT name FROM neighbours)),
-    last_words AS (
-        SELECT name, CASE WHEN contains(name, '/') AND NOT contains(name, '::')
-            THEN regexp_extract(name, '([^/.]*)[^/]*$', 1)
-            WHEN regexp_full_match(last, '[\pL\pN_]+') THEN last
-            ELSE regexp_extract(regexp_replace(name, $suffix, '\1'), '([\pL\pN_]+)[^\pL\pN_]*$', 1) END AS word
-        FROM ends),
-    beside AS (
-        SELECT DISTINCT inside, name, is_external, word FROM neighbours JOIN last_words USING (name)
-        WHERE word IN (SELECT word FROM words))
-    SELECT DISTINCT w.id, b.name FROM words w JOIN beside b ON w.word = b.word AND lies_in(b.inside, w.id)
-    WHERE b.is_external OR NOT lies_in(b.name, w.id)"""
+NAMES_IN_TEXTS, LIES_IN, TEXTS = (FAULT_TABLE["leaks"][name] for name in ("names_in_texts", "lies_in", "texts"))
 _WORDS = pa.schema([("id", pa.string()), ("word", pa.string())])
-LIES_IN = """CREATE OR REPLACE TEMPORARY MACRO lies_in(one, id) AS
-    id = '.' OR one = id OR starts_with(one, id || '::') OR starts_with(one, id || '/')"""
-TEXTS = """SELECT id, type, concat_ws(chr(10), summary, business_intent) FROM documents
-    WHERE NOT is_placeholder AND id IN (SELECT unnest($ids))"""
 
 
 def find_leaks(ws: Workspace, finder: FaultFinder) -> Faults:

@@ -4,16 +4,22 @@ An attestation is a file of canonical JSON, so that the same attestation is the
 same bytes; `FILE.sig` beside it is its signature.
 """
 
+import re
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Self
 
 from msgspec import Meta, Struct, to_builtins
 
-from codesum_pipeline.builds.compaction.signatures import SshSignature, read_signature
+from codesum_pipeline.builds.compaction.ssh_signatures import SignatureRefused, check_signature, check_signer, sign_data
 from codesum_pipeline.foundation.data_model.decoding import decode
 from codesum_pipeline.foundation.data_model.document import CompactionRecord
-from codesum_pipeline.foundation.data_model.errors import AttestationInvalid, SignatureInvalid
+from codesum_pipeline.foundation.data_model.errors import (
+    AttestationInvalid,
+    SignatureInvalid,
+    SignerExpired,
+    SignerNotAllowed,
+)
 from codesum_pipeline.foundation.data_model.hashing import canonical_json
 
 FORMAT = "codesum.attestation.v1"
@@ -21,6 +27,9 @@ FORMAT = "codesum.attestation.v1"
 NAMESPACE = "codesum-attestation"
 SIGNATURE_SUFFIX = ".sig"
 _MAX_BYTES = 64 << 20
+# As ssh-keygen names it.
+_KEY_TYPE = "ED25519"
+_NOT_NOW = re.compile("key (has expired|is not yet valid)")
 
 _Text = Annotated[str, Meta(min_length=1)]
 _Number = Annotated[int, Meta(ge=1)]
@@ -105,10 +114,32 @@ class SignedAttestation(Struct, frozen=True):
     data: bytes
     signature: str
 
-    @property
-    def parsed_signature(self) -> SshSignature:
-        """Raises `SignatureInvalid`."""
-        return read_signature(self.signature)
+    def check_signature(self) -> str:
+        """The fingerprint of the key that signed the file as it is; raises `SignatureInvalid`."""
+        try:
+            kind, fingerprint = check_signature(self.data, self.signature, namespace=NAMESPACE)
+        except SignatureRefused as error:
+            raise SignatureInvalid(f"it is none of this file ({error}): attest and sign it anew") from error
+        if kind != _KEY_TYPE:
+            raise SignatureInvalid(f"it was made with a key of type {kind}: sign with an Ed25519 key")
+        return fingerprint
+
+    def check_signer(self, signers: Path) -> None:
+        """Raise `SignatureInvalid`, `SignerNotAllowed` or `SignerExpired` unless its operator signed it and may now."""
+        by, principal = self.check_signature(), self.attestation.attested_by
+        if not signers.is_file():
+            raise SignerNotAllowed(
+                f"there is no {signers} (compaction.allowed_signers): write `PRINCIPAL ssh-ed25519 KEY` lines into it, "
+                "one for each who may attest"
+            )
+        try:
+            check_signer(self.data, self.signature, signers, principal, namespace=NAMESPACE)
+        except SignatureRefused as error:
+            refusal = SignerExpired if _NOT_NOW.search(str(error)) else SignerNotAllowed
+            raise refusal(
+                f"{signers} does not allow {principal!r} to sign this with the key {by} ({error}): add a line if they "
+                "may attest, or have an allowed person sign it"
+            ) from error
 
 
 def read_attestation(path: Path) -> tuple[Attestation, bytes]:
@@ -129,6 +160,13 @@ def read_signed(path: Path) -> SignedAttestation:
     except FileNotFoundError as error:
         raise SignatureInvalid(f"there is no {signature}: sign with `codesum attest sign {path}`") from error
     return SignedAttestation(attestation, data, text)
+
+
+def sign_attestation(attestation: Attestation, data: bytes, key: Path) -> SignedAttestation:
+    """Sign the bytes of an attestation's file; raises `ConfigurationError`, `SignatureInvalid`."""
+    signed = SignedAttestation(attestation, data, sign_data(data, key, namespace=NAMESPACE))
+    signed.check_signature()
+    return signed
 
 
 def signature_path(path: Path) -> Path:

@@ -14,9 +14,8 @@ from uuid import uuid4
 
 from msgspec import Struct
 
-from codesum_pipeline.builds.compaction.attestation import NAMESPACE, Attestation, Policy, Selection, SignedAttestation
+from codesum_pipeline.builds.compaction.attestation import Attestation, Policy, Selection, SignedAttestation
 from codesum_pipeline.builds.compaction.compactable_rows import CompactionSource, SourceRow, attested_rows
-from codesum_pipeline.builds.compaction.signatures import check_signer
 from codesum_pipeline.foundation.data_model.document import CompactionRecord, Level
 from codesum_pipeline.foundation.data_model.errors import (
     BackendNotConfigured,
@@ -190,24 +189,12 @@ class Compactor(Struct, frozen=True):
         if earlier is None:
             self._checked(signed, source)
         else:
-            self.check_signature(signed)
+            signed.check_signer(self.settings.compaction.allowed_signers)
         return earlier
-
-    def check_signature(self, signed: SignedAttestation) -> None:
-        """Raise `SignatureInvalid`, `SignerNotAllowed` or `SignerExpired`."""
-        signature = signed.parsed_signature
-        signature.check(signed.data, namespace=NAMESPACE)
-        check_signer(
-            self.settings.compaction.allowed_signers,
-            principal=signed.attestation.attested_by,
-            public_key=signature.public_key,
-            namespace=NAMESPACE,
-            at=self.now(),
-        )
 
     def _checked(self, signed: SignedAttestation, source: CompactionSource) -> tuple[SummaryRequest, ResolvedTemplate]:
         """The request that may be sent."""
-        self.check_signature(signed)
+        signed.check_signer(self.settings.compaction.allowed_signers)
         llm, attestation = self.settings.llm, signed.attestation
         rows = attested_rows(source.rows(attestation.selection), attestation)
         if shut := why_no_calls(llm, is_offline=self.settings.offline):

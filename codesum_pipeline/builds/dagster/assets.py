@@ -1,10 +1,14 @@
-"""The assets, one for each step of a build, and the job. Upstream assets are those that write what the step reads.
+"""The assets, one for each step of a build (`assets.toml`), and the job.
+
+Upstream assets are those that write what the step reads.
 
 Whoever builds a repository, from the UI, the command line, a schedule or a sensor, runs this one job. A blocking check
 that fails stops the run of its own repository, and no other.
 """
 
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Mapping, Sequence
+from importlib import resources
 from typing import Any
 
 import dagster as dg
@@ -20,104 +24,23 @@ from codesum_pipeline.builds.dagster.asset_steps import (
 from codesum_pipeline.builds.dagster.resource import IN_MEMORY, BuildRequest, CodesumResource, RunHost, codesum_repos
 from codesum_pipeline.builds.dagster.run_tags import noting_fault
 from codesum_pipeline.builds.reports.build_values import (
-    ANSWERED,
-    AT_HEAD,
     BLOCKING,
     CHECKED_AFTER,
-    NOT_WORSE,
     BuildOptions,
 )
 from codesum_pipeline.builds.steps.known_facts import STAGE_FACTS
-from codesum_pipeline.foundation.settings.operation_settings import CheckName
 
-# The checks that steps carry out themselves, by asset.
-_OF_STEPS: dict[str, dict[str, str]] = {
-    "call_graph": {
-        CheckName.CALLS: "The share of calls whose target is known is not below `checks.resolved_calls_least`, nor by "
-        "`checks.resolved_calls_drop` below what the repository's last commits had.",
-    },
-    "summary_documents": {
-        CheckName.PLACEHOLDERS: "The share of placeholders among the documents is at most `checks.placeholders_most`.",
-        CheckName.MODEL_TEXTS: "Of the texts, placeholders aside, a model wrote at least `checks.model_texts_least`.",
-        CheckName.FAILURES: "There are at most `checks.failures_most` failures of files and texts for each document.",
-    },
-    "retrieval_evaluation": {
-        NOT_WORSE: "By the questions that both answered, the candidate is not worse than the published index by more "
-        "than `evaluation.margin`, with 95 % confidence. Where it is, it is not published, and the run ends.",
-    },
-    "published_index": {
-        AT_HEAD: "Set by each publication, and taken back by the sensor when it sees a newer state.",
-        ANSWERED: "The model gave something at every level that it was asked at. Where not, the index is published "
-        "with extractive texts, and the run fails.",
-        CheckName.COST: "The texts of the repository cost at most `checks.cost_usd_most` on this day (UTC).",
-    },
-}
-# Dagster stores names, and no enumeration of ours.
+_TABLE = tomllib.loads(resources.files(__package__).joinpath("assets.toml").read_text(encoding="utf-8"))
 OWN_CHECKS = tuple(
     dg.AssetCheckSpec(
-        str(name), asset=asset, partitions_def=codesum_repos, description=description, blocking=name in BLOCKING
+        name, asset=asset, partitions_def=codesum_repos, description=description, blocking=name in BLOCKING
     )
-    for asset, checks in _OF_STEPS.items()
+    for asset, checks in _TABLE["checks_of_steps"].items()
     for name, description in checks.items()
 )
 
-# By step: its group, what it is made with, and what it is.
-_STEPS = {
-    "repo_snapshot": (
-        "source", "git parquet",
-        "The commit that a build describes. One row is one file of it: indexed, or skipped for a reason."),
-    "symbols": (
-        "source", "treesitter parquet",
-        "What the indexed files define. One row is one function, method or class."),
-    "call_graph": (
-        "graph", "numpy parquet",
-        "Who uses whom. One row is one caller, importer or subclass with its target, and how that was found."),
-    "summary_plan": (
-        "summaries", "duckdb parquet",
-        "What will be rewritten, and why. One row is one document; above functions the plan is an upper bound."),
-    "function_summaries": (
-        "summaries", "python parquet",
-        "One row is the text of one function or method, with what it was written from and why."),
-    "class_summaries": (
-        "summaries", "python parquet",
-        "One row is the text of one class, written from its head and its members' texts."),
-    "file_summaries": (
-        "summaries", "python parquet",
-        "One row is the text of one file, written from its head and its top-level symbols' texts."),
-    "module_summaries": (
-        "summaries", "python parquet",
-        "One row is the text of one folder, written from its README and its files' and sub-folders' texts."),
-    "summary_documents": (
-        "summaries", "python parquet",
-        "The levels put together. One row is one document with its lines, signature and context as they are now."),
-    "dense_index": (
-        "indexes", "numpy parquet",
-        "One row is the vector of one document in one dense lane; placeholders have none."),
-    "sparse_index": ("indexes", "python parquet", "One row is the words of one document in one BM25 lane."),
-    "index_candidate": (
-        "publishing", "numpy json",
-        "A version folder, ready to be published. Its one row is the digest that names it."),
-    "retrieval_evaluation": (
-        "publishing", "numpy parquet",
-        "How well the candidate answers questions. One row is one measure of one evaluation, with its interval."),
-    "published_index": (
-        "publishing", "file",
-        "What a search reads: the repository's name now points at the candidate; the last versions are kept."),
-    "repo_overview": (
-        "publishing", "markdown parquet",
-        "A description of the repository for newcomers. Its one row is the page of the published version."),
-    "intent_matches": (
-        "digests", "python sqlite",
-        "Which changes wait for a digest. One row is one changed document and one standing question that it "
-        "concerns."),
-    "intent_digests": (
-        "digests", "markdown sqlite",
-        "Digests of a build, for the standing questions that get one with each build, and their delivery. One row is "
-        "one digest about the repository."),
-}  # fmt: skip
 
-
-def _asset(name: str, group: str, kinds: str, description: str) -> dg.AssetsDefinition:
+def _asset(name: str, group: str, kinds: Sequence[str], description: str) -> dg.AssetsDefinition:
     facts = STAGE_FACTS.get().assets[name]
 
     @dg.asset(
@@ -125,7 +48,7 @@ def _asset(name: str, group: str, kinds: str, description: str) -> dg.AssetsDefi
         description=description,
         partitions_def=codesum_repos,
         group_name=group,
-        kinds=set(kinds.split()),
+        kinds=set(kinds),
         owners=[OWNER],
         code_version=facts.code_version,
         deps=facts.deps,
@@ -138,7 +61,7 @@ def _asset(name: str, group: str, kinds: str, description: str) -> dg.AssetsDefi
     return step
 
 
-ASSETS = tuple(_asset(name, *definition) for name, definition in _STEPS.items())
+ASSETS = tuple(_asset(name, **definition) for name, definition in _TABLE["steps"].items())
 
 
 def _checks(asset: str, specs: Mapping[str, str]) -> dg.AssetChecksDefinition:
@@ -159,26 +82,7 @@ def _checks(asset: str, specs: Mapping[str, str]) -> dg.AssetChecksDefinition:
     return look
 
 
-CHECKS = (
-    _checks(
-        "summary_documents",
-        {
-            "ids_are_unique": "No two documents and no two symbols share an id.",
-            "no_orphans": "Every document's parent, file, symbol and neighbours are there.",
-            "every_source_has_its_document": "Every symbol, indexed file and folder has its document, with a text.",
-            "citations_hold": "Every filled field of a function is cited, by lines of the function.",
-            "no_names_leak": "No text names a caller or callee that the graph knows, besides its subject's own "
-            "names. A warning where only extractive texts do, whose writer sees no caller.",
-        },
-    ),
-    _checks(
-        "dense_index",
-        {
-            "vectors_are_whole": "One vector of the model's length per lane and document that is no placeholder, "
-            "finite and normalised.",
-        },
-    ),
-)
+CHECKS = tuple(_checks(asset, specs) for asset, specs in _TABLE["blocking_checks"].items())
 
 # Steps of one repository depend on one another: a process for each would cost more than it saves, and would
 # leave the repository's lease free between them.

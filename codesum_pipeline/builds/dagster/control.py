@@ -301,8 +301,7 @@ def end_vanished_runs(home: Home) -> list[str]:
         return resource.end_vanished_runs(home.layout, instance)
 
 
-def maintain_home(home: Home, *, is_dry_run: bool, has_secrets: bool, tell: Tell) -> Maintenance:
-    """Prune everything that the settings do not keep, as the job `maintenance` does; with `has_secrets`, also what
-    earlier versions stored of secrets."""
+def maintain_home(home: Home, *, is_dry_run: bool, tell: Tell) -> Maintenance:
+    """Prune everything that the settings do not keep, as the job `maintenance` does."""
     with opened_instance(home) as instance, writing_records(home.layout):
-        return maintain_everything(home, instance, is_dry_run=is_dry_run, has_secrets=has_secrets, tell=tell)
+        return maintain_everything(home, instance, is_dry_run=is_dry_run, tell=tell)

@@ -1,9 +1,8 @@
-"""Dagster's own records, as SQLite files: made whole or not at all, migrated by one process alone, and mended.
+"""Dagster's own records, as SQLite files: made whole or not at all, migrated by one process alone.
 
 Dagster makes a file when it first opens it, table by table. Two processes that do so at one moment fail, or leave a
 file that no later one can use. Here a file is made aside and moved in place, behind one lock; where a `dagster.yaml`
-names other storage, its server looks after that. A file is mended in place where no row is lost by that, else a new
-one is made beside the broken file, which is kept.
+names other storage, its server looks after that. A broken file is kept under another name, and a new one is made.
 """
 
 import inspect
@@ -38,7 +37,6 @@ from codesum_pipeline.builds.dagster.private_names import (
     check_alembic_revision,
     get_alembic_config,
     run_alembic_upgrade,
-    stamp_alembic_rev,
 )
 from codesum_pipeline.builds.dagster.sqlite_records import with_open_records
 from codesum_pipeline.foundation.data_model.errors import BrokenStore, CannotWrite, CodesumError, RecordsUnavailable
@@ -287,10 +285,8 @@ def mend_record_files(reference: InstanceRef, folder: Path) -> list[str]:
         mended = [_mended(file, fault) for file in files if (fault := _deep_fault(file))]
         for log in logs:
             if fault := _deep_fault(log):
-                became = "it is whole again, nothing is lost"
-                if not _is_repaired(log):
-                    became = f"it is kept as {_set_aside(log).name}; Dagster shows none of it"
-                mended.append(f"the log of run {log.path.stem} was broken ({fault}): {became}")
+                kept = f"it is kept as {_set_aside(log).name}; Dagster shows none of it"
+                mended.append(f"the log of run {log.path.stem} was broken ({fault}): {kept}")
     return mended
 
 
@@ -298,43 +294,10 @@ def _mended(file: StorageFile, fault: str) -> str:
     if not file.path.exists():
         _create(file)
         return f"{file} was missing: it is made anew"
-    if _is_repaired(file):
-        file.make(file.path.parent)
-        return f"{file} was broken ({fault}): it is whole again, nothing is lost"
     kept = _set_aside(file)
     _create(file)
     lost = _FILES[file.storage][3]
     return f"{file} was broken ({fault}): it is kept as {kept.name}, and a new one made; {lost} is lost"
-
-
-def _is_repaired(file: StorageFile) -> bool:
-    """Complete and stamp the tables of a file; returns False if they cannot be read or used."""
-    try:
-        if _damage(file):
-            return False
-        if _lacks_columns(file):
-            # Tables of an earlier Dagster are brought to those of this one.
-            if not _is_known(file):
-                return False
-            _migrate(file)
-            if _lacks_columns(file):
-                return False
-        with file.connected() as connection:
-            file.metadata.create_all(connection)
-            for table in file.metadata.sorted_tables:
-                for index in table.indexes:
-                    index.create(connection, checkfirst=True)
-            connection.execute(sqlalchemy.text(f"DROP TABLE IF EXISTS {_STAMP}"))
-            stamp_alembic_rev(file.migrations, connection)
-            connection.commit()
-            connection.execute(sqlalchemy.text("PRAGMA journal_mode=WAL"))
-        if file.storage is not SqliteEventLogStorage:
-            storage = file.make(file.path.parent)
-            storage.migrate()
-            storage.optimize()
-    except (sqlite3.DatabaseError, sqlalchemy.exc.DatabaseError):
-        return False
-    return not _deep_fault(file)
 
 
 def _deep_fault(file: StorageFile) -> str:

@@ -232,17 +232,16 @@ def maintain_everything(
     instance: dg.DagsterInstance,
     *,
     is_dry_run: bool = False,
-    has_secrets: bool = False,
     now: Callable[[], datetime] = utc_now,
     tell: Tell = lambda _found: None,
 ) -> Maintenance:
-    """Prune everything that the settings do not keep; with `is_dry_run` nothing changes. With `has_secrets`, what
-    earlier versions stored of secrets goes, too. `tell` is called after each removal."""
+    """Prune everything that the settings do not keep; with `is_dry_run` nothing changes. `tell` is called after each
+    removal."""
     start = time.monotonic()
     found: list[Found] = []
     elsewhere = SkippedUpkeep(None, "", "another maintenance of this home is under way")
     with lock_if_free(home.layout.home / "state" / LOCK) as is_alone:
-        files = MaintainedHome(home, now(), is_dry_run, has_secrets)
+        files = MaintainedHome(home, now(), is_dry_run)
         for each in _parts(files, instance, is_dry_run=is_dry_run) if is_alone else (elsewhere,):
             tell(each)
             found.append(each)

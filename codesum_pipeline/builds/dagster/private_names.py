@@ -49,13 +49,12 @@ from dagster._core.storage.runs.sqlite.sqlite_run_storage import SqliteRunStorag
 from dagster._core.storage.schedules.schema import ScheduleStorageSqlMetadata
 from dagster._core.storage.schedules.sqlite.sqlite_schedule_storage import SqliteScheduleStorage
 
-# Files of records are made whole, migrated and stamped by one process: `dagster instance migrate` does that for an
+# Files of records are made whole and migrated by one process: `dagster instance migrate` does that for an
 # instance that is there already, and two that begin at one moment make it twice.
 from dagster._core.storage.sql import (
     check_alembic_revision,
     get_alembic_config,
     run_alembic_upgrade,
-    stamp_alembic_rev,
 )
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS, create_db_conn_string
 from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
@@ -94,45 +93,3 @@ def daemon_command_module() -> ModuleType:
     from dagster._daemon import cli
 
     return cli
-
-
-__all__ = [
-    "DEFAULT_DAGSTER_ENTRY_POINT",
-    "INDEX_SHARD_NAME",
-    "SQLITE_BUSY_TIMEOUT_SECONDS",
-    "AssetCheckEvaluationTargetMaterializationData",
-    "AssetCheckExecutionsTable",
-    "CheckRunHealthResult",
-    "ConfigurableClassData",
-    "DagsterSqliteStorage",
-    "ExecuteRunArgs",
-    "InstanceRef",
-    "JobPythonOrigin",
-    "LaunchRunContext",
-    "LoadableTargetOrigin",
-    "ManagedGrpcPythonEnvCodeLocationOrigin",
-    "ModuleCodePointer",
-    "PartitionKeyFilter",
-    "PostgresStorageConfig",
-    "RemoteJobOrigin",
-    "RemoteRepositoryOrigin",
-    "RepositoryPythonOrigin",
-    "RunStorageSqlMetadata",
-    "RunTagsTable",
-    "RunsTable",
-    "ScheduleStorageSqlMetadata",
-    "SqlEventLogStorage",
-    "SqlEventLogStorageMetadata",
-    "SqlEventLogStorageTable",
-    "SqlRunStorage",
-    "SqliteEventLogStorage",
-    "SqliteRunStorage",
-    "SqliteScheduleStorage",
-    "WorkerStatus",
-    "check_alembic_revision",
-    "create_db_conn_string",
-    "get_alembic_config",
-    "pack_value",
-    "run_alembic_upgrade",
-    "stamp_alembic_rev",
-]

@@ -20,8 +20,6 @@ class RemovalKind(StrEnum):
     RUNS = "Dagster's runs"
     RECORDS = "free pages of Dagster's records"
     PARTS = "parts in the bucket"
-    SECRETS = "texts with secrets"
-    VERSIONS = "versions with secrets"
 
 
 class FreedSpace(Struct, frozen=True):

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 
 from msgspec import Struct
@@ -22,7 +22,6 @@ from msgspec import Struct
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.maintenance.appended_tables import HISTORY, GrowingTables
 from codesum_pipeline.builds.maintenance.freed import FreedSpace, RemovalKind, SkippedUpkeep, size_of
-from codesum_pipeline.builds.maintenance.stored_secrets import SecretsOfHome
 from codesum_pipeline.builds.maintenance.tree_indexes import delete_index, unused_since
 from codesum_pipeline.foundation.data_model.errors import BrokenIndex, CodesumError, LeaseHeld, RetryLater
 from codesum_pipeline.foundation.store.atomic import delete_path
@@ -112,14 +111,13 @@ Found = FreedSpace | SkippedUpkeep
 
 
 class MaintainedHome:
-    """One maintenance of a home's files, by its settings. With `has_secrets`, secrets that earlier versions stored go
-    as well. Which repositories there are is looked at once, at the beginning."""
+    """One maintenance of a home's files, by its settings. Which repositories there are is looked at once, at the
+    beginning."""
 
-    def __init__(self, home: Home, now: datetime, is_dry_run: bool = False, has_secrets: bool = False) -> None:
+    def __init__(self, home: Home, now: datetime, is_dry_run: bool = False) -> None:
         self.home = home
         self.now = now
         self.is_dry_run = is_dry_run
-        self.has_secrets = has_secrets
 
     def maintain(self) -> Iterator[Found]:
         """What was removed, and what was skipped, in the order in which it is done."""
@@ -130,23 +128,6 @@ class MaintainedHome:
             yield from self._maintain_repository(key)
         yield from _removed_or_skipped(RemovalKind.ANSWERS, "", self._drop_answers)
         yield from _removed_or_skipped(RemovalKind.PARTS, "", self._collect_parts)
-        if self.has_secrets and not self.is_dry_run:
-            stored = SecretsOfHome(self.home, most_chars=None)
-            for key in self.keys:
-                drop = partial(self._drop_secrets, stored, key)
-                yield from _removed_or_skipped(RemovalKind.SECRETS, key, drop)
-            yield from _removed_or_skipped(RemovalKind.SECRETS, "", partial(self._mask_records, stored))
-
-    def _drop_secrets(self, stored: SecretsOfHome, key: str) -> Iterator[FreedSpace]:
-        """Masks a repository's books, and deletes the versions that an earlier version wrote."""
-        with hold_repository(self.home.layout, key, run_id=_RUN):
-            yield from _drop(RemovalKind.VERSIONS, key, stored.old_versions(key), delete_index, is_dry_run=False)
-            if changed := stored.mask_books(key):
-                yield FreedSpace(RemovalKind.SECRETS, key, changed, 0)
-
-    def _mask_records(self, stored: SecretsOfHome) -> Iterator[FreedSpace]:
-        for _, changed in stored.mask_records():
-            yield FreedSpace(RemovalKind.SECRETS, "", changed, 0)
 
     @cached_property
     def built(self) -> frozenset[str]:

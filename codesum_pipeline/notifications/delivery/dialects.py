@@ -9,8 +9,10 @@ holds what a dark scheme changes. There are no scripts and no pictures.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
+from importlib import resources
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -241,41 +243,8 @@ def _inline(tokens: Sequence[Token], dialect: Dialect, *, is_heading: bool) -> I
                 yield "\n"
 
 
-_FONT = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
-_MONO = "font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace"
-_STYLES = {
-    "p": "margin:0 0 14px",
-    "h1": "margin:22px 0 8px;font-size:19px;line-height:1.3",
-    "h2": "margin:20px 0 8px;font-size:17px;line-height:1.3",
-    "h3": "margin:18px 0 6px;font-size:16px;line-height:1.3",
-    "ul": "margin:0 0 14px;padding-left:22px",
-    "ol": "margin:0 0 14px;padding-left:26px",
-    "li": "margin:0 0 6px",
-    "blockquote": "margin:0 0 14px;padding-left:12px;border-left:3px solid #c3c8d0",
-    "hr": "border:0;border-top:1px solid #d8dce2;margin:18px 0",
-    "code": f"{_MONO};font-size:13px;background:#f1f3f6;padding:1px 4px;border-radius:3px;overflow-wrap:anywhere",
-    "pre": f"{_MONO};font-size:13px;line-height:1.45;background:#f1f3f6;padding:10px 12px;border-radius:5px;"
-    "margin:0 0 14px;white-space:pre-wrap;overflow-wrap:anywhere",
-    # A line of a diff that does not fit goes on further to the right than it began.
-    "line": "display:block;padding-left:2ch;text-indent:-2ch",
-    "a": "color:#0b57b0;text-decoration:underline",
-    "quiet": "color:#59616d;font-size:13px",
-    "number": "color:#59616d;font-size:13px;white-space:nowrap",
-}
-_SCHEME = """
-:root { color-scheme: light dark; supported-color-schemes: light dark; }
-@media (prefers-color-scheme: dark) {
-  body, .page { background: #16181c !important; color: #e4e6ea !important; }
-  code, pre { background: #24282f !important; }
-  a { color: #8ab8ff !important; }
-  .quiet { color: #a3abb8 !important; }
-  .come { color: #7ee787 !important; }
-  .gone { color: #ffa198 !important; }
-  blockquote, hr, .rule { border-color: #3b414b !important; }
-}
-"""
-# By the first letter of a line of a diff.
-_SIDES = {"+": ("come", "color:#0d5c23"), "-": ("gone", "color:#a1122b"), "@": ("quiet", "color:#59616d")}
+_LOOKS = tomllib.loads(resources.files(__package__).joinpath("dialects.toml").read_text(encoding="utf-8"))
+_STYLES: Mapping[str, str] = _LOOKS["styles"]
 _REFERENCE = re.compile(r"\[(\d{1,4})\]")
 
 
@@ -287,8 +256,8 @@ def html_mail(post: Post, *, is_repeat: bool = False) -> str:
         '<!DOCTYPE html>\n<html><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark">'
-        f"<title>{subject}</title><style>{_SCHEME}</style></head>"
-        f'<body style="margin:0;background:#ffffff;color:#1c2026;{_FONT}">'
+        f"<title>{subject}</title><style>{_LOOKS['scheme']}</style></head>"
+        f'<body style="margin:0;background:#ffffff;color:#1c2026;{_LOOKS["font"]}">'
         f'<div class="page" style="max-width:600px;margin:0 auto;padding:20px 16px;font-size:15px;line-height:1.55;'
         f'color:#1c2026;overflow-wrap:anywhere">'
         f'<h1 style="margin:0 0 14px;font-size:21px;line-height:1.3">{subject}</h1>'
@@ -336,7 +305,7 @@ def _block(self: RendererHTML, tokens: Sequence[Token], place: int, *_: Any) -> 
 
 
 def _diff_line(line: str) -> str:
-    name, color = _SIDES.get(line[:1], ("", ""))
+    name, color = _LOOKS["sides"].get(line[:1], ("", ""))
     kind = f' class="{name}"' if name else ""
     return f'<span{kind} style="{_STYLES["line"]};{color}">{escape(line) or " "}</span>'
 

@@ -14,8 +14,8 @@ Braces belong to placeholders: a literal brace is doubled. Values are put in
 once and never parsed, whatever they hold.
 """
 
-import os
 import re
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
@@ -25,7 +25,12 @@ from msgspec import Struct
 
 import codesum_pipeline
 from codesum_pipeline.foundation.data_model.document import LEVELS, Level
-from codesum_pipeline.foundation.data_model.errors import ConfigurationError, TemplateNotFound, TemplateRenderError
+from codesum_pipeline.foundation.data_model.errors import (
+    CodesumError,
+    ConfigurationError,
+    TemplateNotFound,
+    TemplateRenderError,
+)
 from codesum_pipeline.foundation.data_model.hashing import canonical_json
 from codesum_pipeline.foundation.store.atomic import explain_refused_writes, write_text_atomically
 from codesum_pipeline.texts.llm.answer_shapes import AnswerTool
@@ -251,18 +256,32 @@ def save_template_atomic(prompts_dir: Path, kind: TemplateKind, name: str, conte
     return path
 
 
-def rename_template(prompts_dir: Path, kind: TemplateKind, old_name: str, new_name: str) -> Path:
-    """Give a template of the project another name that it has not used yet."""
-    old, new = own_template(prompts_dir, kind, old_name), _path_in(prompts_dir, kind, new_name)
-    if new.exists():
-        raise ConfigurationError(f"template {kind}/{new_name} is there already, in {new}: delete it first")
-    content = _read(FoundTemplate(kind, old_name, old, is_packaged=False))
-    try_render(kind, new_name, content)
-    _check_filled(kind, new_name, content)
-    with explain_refused_writes(new):
-        # Unlike Path.rename, this name says nothing of replacing: the new name was free.
-        os.rename(old, new)  # noqa: PTH104
-    return new
+def rename_templates(
+    prompts_dir: Path, kind: TemplateKind, names: Mapping[str, str], change: Callable[[], object] = lambda: None
+) -> None:
+    """Give templates of the project, by their old names, new ones that are free.
+
+    `change` is called while each template has both names; if it fails, the new ones go away again. After a crash in
+    between, the same call completes the rename: a name with the same text counts as free.
+    """
+    texts, free = {}, []
+    for old, new in names.items():
+        old_path, path = own_template(prompts_dir, kind, old), _path_in(prompts_dir, kind, new)
+        texts[new] = load_template(prompts_dir, kind, old)
+        if not path.exists():
+            free.append(path)
+        elif path.samefile(old_path) or load_template(prompts_dir, kind, new) != texts[new]:
+            raise ConfigurationError(f"template {kind}/{new} is there already, in {path}: delete it first")
+    try:
+        for new, text in texts.items():
+            save_template_atomic(prompts_dir, kind, new, text)
+        change()
+    except CodesumError:
+        for path in free:
+            path.unlink(missing_ok=True)
+        raise
+    for old in names:
+        delete_template(prompts_dir, kind, old)
 
 
 def delete_template(prompts_dir: Path, kind: TemplateKind, name: str) -> None:

@@ -36,7 +36,7 @@ class Host(BaseHTTPRequestHandler):
         elif kind == "bundle":
             self._answer(200, {"Set-Cookie": "a=b"}, b"the bundle")
         elif kind == "large":
-            self._answer(200, {"Content-Length": str(64 * MB)})
+            self._answer(200, {"Content-Length": str(64 * MB)}, b"x")
         elif kind == "endless":
             self._answer(200, {})
             self._write_endlessly(b"x" * MB, 0.0)
@@ -111,9 +111,9 @@ def test_a_bundle_is_fetched_through_redirects_without_passwords_or_cookies(
 
 
 REFUSED = {
-    "/hops/9": "it redirects more than 5 times",
-    "/to/http": "only https addresses are fetched, and this leads to http://127.0.0.1",
-    "/to/file": "only https addresses are fetched, and this leads to file://",
+    "/hops/9": "it cannot be fetched: Exceeded maximum allowed redirects",
+    "/to/http": "only https addresses without a password are fetched, not one of http://127.0.0.1",
+    "/to/file": "only https addresses without a password are fetched, not one of file://",
     "/none": "the server answers 404: no bundle is there",
     "/large": r"it has more than 1 MB \(bundles.max_mb\)",
     "/endless": r"it has more than 1 MB \(bundles.max_mb\)",
@@ -143,16 +143,10 @@ def test_a_host_may_be_silent_for_a_while(
 
 
 @pytest.mark.parametrize(
-    ("address", "message"),
-    [
-        ("http://127.0.0.1/b", "only https addresses are fetched"),
-        ("ftp://127.0.0.1/b", "only https addresses are fetched"),
-        ("https:///b", "only https addresses are fetched"),
-        ("https://me:secret@127.0.0.1/b", "an address with a password is not fetched"),
-    ],
+    "address", ["http://127.0.0.1/b", "ftp://127.0.0.1/b", "https:///b", "https://me:secret@127.0.0.1/b"]
 )
-def test_an_address_that_is_not_asked_is_named_without_its_password(tmp_path: Path, address: str, message: str) -> None:
-    with pytest.raises(BundleRefused, match=message) as refused:
+def test_an_address_that_is_not_asked_is_named_without_its_password(tmp_path: Path, address: str) -> None:
+    with pytest.raises(BundleRefused, match="only https addresses without a password are fetched") as refused:
         fetch_bundle(address, tmp_path / "bundle", BundleSettings())
 
     assert "secret" not in str(refused.value)

@@ -1,7 +1,7 @@
 """A bundle is taken of an allowed signer, or by its digest; else only a file of this machine, where that is said."""
 
 import subprocess
-from datetime import UTC, datetime
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -9,20 +9,23 @@ import pytest
 from codesum_pipeline.builds.bundles.bundle_file import HEADER, SIGNATURE, opened_bundle
 from codesum_pipeline.builds.bundles.bundle_trust import BundleTrust, read_pin
 from codesum_pipeline.builds.bundles.exporting import NAMESPACE
-from codesum_pipeline.builds.compaction.signatures import load_key, sign_message
 from codesum_pipeline.foundation.data_model.errors import BundleRefused, ConfigurationError
-from codesum_pipeline_tests.builds.compaction.test_ssh_signatures import needs_ssh_keygen
 from codesum_pipeline_tests.support.bundles import Members, change_header, members_of, write_members
-from codesum_pipeline_tests.support.compaction_home import KEYS
+from codesum_pipeline_tests.support.ssh_keys import key_in, needs_ssh_keygen, recorded
 
-AT = datetime(2026, 6, 15, 12, tzinfo=UTC)
-KEY = " ".join((KEYS / "plain_key.pub").read_text().split()[:2])
-OTHER = " ".join((KEYS / "another_key.pub").read_text().split()[:2])
+pytestmark = needs_ssh_keygen
+KEY = " ".join(recorded("plain_key.pub").split()[:2])
+OTHER = " ".join(recorded("another_key.pub").split()[:2])
 
 
 def signed(members: Members, *, namespace: str = NAMESPACE) -> Members:
-    key = load_key(KEYS / "plain_key", lambda: "")
-    return {**members, SIGNATURE: sign_message(members[HEADER], key, namespace=namespace).encode()}
+    """Signed by another program of OpenSSH than ours calls, for whichever purpose."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            ["ssh-keygen", "-Y", "sign", "-n", namespace, "-f", key_in(Path(folder))],
+            input=members[HEADER], capture_output=True, check=True, timeout=30,
+        )  # fmt: skip
+    return {**members, SIGNATURE: done.stdout}
 
 
 class Bundle:
@@ -33,13 +36,12 @@ class Bundle:
         self.file, self.signers = folder / "shop.codesum", folder / "signers"
 
     def check(
-        self, members: Members, *, signers: str | None = None, pinned: str | None = None, unsigned: bool = False,
-        is_local: bool = True,
-    ) -> str:  # fmt: skip
+        self, members: Members, *, signers: str | None = None, pinned: str | None = None, unsigned: bool = False
+    ) -> str:
         write_members(self.file, members)
         if signers is not None:
             self.signers.write_text(signers)
-        trust = BundleTrust(self.signers, pinned, is_unsigned_allowed=unsigned, is_local=is_local, at=AT)
+        trust = BundleTrust(self.signers, pinned, is_unsigned_allowed=unsigned)
         with opened_bundle(self.file, called="shop.codesum", max_mb=100) as bundle:
             return trust.check(bundle)
 
@@ -62,13 +64,19 @@ def bundle(exported_once: Path, tmp_path: Path) -> Bundle:
     ],
 )
 def test_a_bundle_of_an_allowed_signer_is_taken(bundle: Bundle, line: str) -> None:
-    assert bundle.check(signed(bundle.members), signers=line).startswith("it is signed with SHA256:")
+    assert bundle.check(signed(bundle.members), signers=line) in (
+        "it is signed by ci@example.org",
+        "it is signed by somebody",
+    )
 
 
 NOT_SIGNED_BY = {
-    "another key": (f"ci@example.org {OTHER}", "which .*signers does not allow to sign bundles"),
-    "a key for something else": (f'ci@example.org namespaces="git" {KEY}', r"namespace codesum-bundle\): add a line"),
-    "a key of last year": (f'ci@example.org valid-before="20260101Z" {KEY}', "allows at another time only"),
+    "another key": (f"ci@example.org {OTHER}", "No principal matched"),
+    "a key for something else": (
+        f'ci@example.org namespaces="git" {KEY}',
+        "not permitted for use in signature namespace .codesum-bundle.",
+    ),
+    "a key of last year": (f'ci@example.org valid-before="20260101Z" {KEY}', "key has expired"),
     "no file of signers": (None, r"there is no .*signers .*\(bundles.allowed_signers, --signers\)"),
 }
 
@@ -84,17 +92,17 @@ def test_a_header_that_was_changed_after_it_was_signed_is_refused(bundle: Bundle
     signature = members[SIGNATURE]
     change_header(members, lambda header: header.update(key="other"))
 
-    with pytest.raises(BundleRefused, match="its signature is not one of this bundle: it was changed"):
+    with pytest.raises(BundleRefused, match="incorrect signature"):
         bundle.check({**members, SIGNATURE: signature}, signers=f"ci {KEY}")
 
 
 def test_a_signature_for_another_purpose_is_refused(bundle: Bundle) -> None:
-    with pytest.raises(BundleRefused, match="or signed for something else"):
+    with pytest.raises(BundleRefused, match="allows nobody who signed it as it is for the namespace codesum-bundle"):
         bundle.check(signed(bundle.members, namespace="codesum-attestation"), signers=f"ci {KEY}")
 
 
 def test_what_is_no_signature_is_refused(bundle: Bundle) -> None:
-    with pytest.raises(BundleRefused, match="its signature is not one of this bundle"):
+    with pytest.raises(BundleRefused, match="allows nobody who signed it"):
         bundle.check({**bundle.members, SIGNATURE: b"\xff" * 100}, signers=f"ci {KEY}")
 
 
@@ -119,10 +127,10 @@ def test_a_pin_is_not_the_sha256_of_a_signed_header_alone(bundle: Bundle) -> Non
 
 def test_an_unsigned_bundle_is_taken_from_this_machine_where_that_is_said(bundle: Bundle) -> None:
     assert bundle.check(bundle.members, unsigned=True) == "nobody answers for it (--unsigned)"
-    with pytest.raises(BundleRefused, match="it is not signed: .*, or, if you trust this very file, say --unsigned$"):
+    with pytest.raises(
+        BundleRefused, match="it is not signed: .*, or, for a file of this machine that you trust, say --unsigned$"
+    ):
         bundle.check(bundle.members, signers=f"ci {KEY}")
-    with pytest.raises(BundleRefused, match="it is not signed: ((?!--unsigned).)*$"):
-        bundle.check(bundle.members, is_local=False)
 
 
 @pytest.mark.parametrize("text", ["", "abc", "g" * 64, "0" * 63, "0" * 65])
@@ -133,17 +141,3 @@ def test_a_pin_that_is_no_digest_is_named(text: str) -> None:
 
 def test_a_pin_may_be_written_as_other_programs_do() -> None:
     assert read_pin(f"sha256:{'AB' * 32}\n") == "ab" * 32
-
-
-@needs_ssh_keygen
-def test_ssh_keygen_verifies_the_same_signature(bundle: Bundle, tmp_path: Path) -> None:
-    members = signed(bundle.members)
-    (tmp_path / "sig").write_bytes(members[SIGNATURE])
-    (tmp_path / "signers").write_text(f"ci {KEY}\n")
-
-    done = subprocess.run(
-        ["ssh-keygen", "-Y", "verify", "-f", "signers", "-I", "ci", "-n", NAMESPACE, "-s", "sig"],
-        cwd=tmp_path, input=members[HEADER], capture_output=True, timeout=30,
-    )  # fmt: skip
-
-    assert done.returncode == 0, done.stderr

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -256,8 +255,9 @@ def remove_signers(home: OldHome, job: Attestation) -> Attestation:
     return job
 
 
-def wait_till_2027(home: OldHome, job: Attestation) -> Attestation:
-    home.clock = lambda: datetime(2027, 1, 2, tzinfo=UTC)
+def let_signers_expire(home: OldHome, job: Attestation) -> Attestation:
+    signers = home.settings.compaction.allowed_signers
+    signers.write_text(signers.read_text().replace("2099", "2020"))
     return job
 
 
@@ -311,7 +311,7 @@ BEFORE_ANY_CALL: dict[str, tuple[Callable[[OldHome, Attestation], Attestation], 
     "the template changed": (edit_template, PromptTemplateMismatch, "summary_prompt_template_mismatch: "),
     "the language changed": (setting(language="German"), PromptTemplateMismatch, "summary_prompt_template_mismatch: "),
     "the signer is not allowed": (remove_signers, SignerNotAllowed, "attestation_signer_not_allowed: "),
-    "the signer's time is over": (wait_till_2027, SignerExpired, "attestation_signer_expired: "),
+    "the signer's time is over": (let_signers_expire, SignerExpired, "attestation_signer_expired: "),
     "a row says something else": (change_a_row, SourcesChanged, "attestation_sources_changed: 1 of .* say something"),
     "a row is gone": (lose_a_row, SourcesChanged, "attestation_sources_changed: 1 of .* are no old rows"),
     "there is a new row in between": (add_a_row, SourcesChanged, "attestation_sources_changed: 1 of .* not attested"),

@@ -14,10 +14,11 @@ from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.summaries.text_history import explain_text
 from codesum_pipeline_tests.builds.compaction.test_kills import Paid
 from codesum_pipeline_tests.builds.law.test_law import must_equal_a_clean_build, workspace_at
-from codesum_pipeline_tests.support.compaction_home import KEYS, MODEL, OPS, now, signed
+from codesum_pipeline_tests.support.compaction_home import MODEL, OPS, now, signed
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.support.settings import changed
+from codesum_pipeline_tests.support.ssh_keys import recorded
 
 PAY = '''"""Payments."""
 
@@ -42,7 +43,7 @@ LATER = [
 
 def compact(workspace: Workspace, policy: Policy, folder: Path) -> int:
     """Compact all old rows; how many they were."""
-    (folder / "signers").write_text(f"{OPS} {(KEYS / 'plain_key.pub').read_text()}")
+    (folder / "signers").write_text(f"{OPS} {recorded('plain_key.pub')}")
     free = (ModelPrice(model=MODEL, input=0.0, output=0.0),)
     settings = changed(
         workspace.settings,

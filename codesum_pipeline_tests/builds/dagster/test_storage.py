@@ -200,31 +200,11 @@ def drop_column(file: Path, table: str) -> None:
     )
 
 
-IN_PLACE = [drop_table, drop_stamp, drop_stamp_table, stamp_twice]
-ANEW = [cut, overwrite, drop_column]
+DAMAGES = [drop_table, drop_stamp, drop_stamp_table, stamp_twice, cut, overwrite, drop_column]
 
 
-@pytest.mark.parametrize("damage", IN_PLACE, ids=lambda damage: damage.__name__)
-def test_records_that_can_be_completed_are_mended_in_place(
-    copied_home: Home, damage: Callable[[Path, str], None]
-) -> None:
-    for name, table, _ in FILES.values():
-        damage(copied_home.layout.dagster_home / name, table)
-        with pytest.raises(BrokenStore, match=r"Dagster's run storage .* run `codesum doctor`"):
-            partitions(copied_home)
-
-    mended = mend_records(copied_home)
-
-    assert [line.partition(" storage")[0] for line in mended] == [f"Dagster's {kind}" for kind in FILES]
-    assert all("it is whole again, nothing is lost" in line for line in mended), mended
-    assert partitions(copied_home) == ["shop"]
-    assert mend_records(copied_home) == []
-    if damage is not drop_table:
-        assert [run.status for run in run_history(copied_home, "shop")] == ["SUCCESS"]
-
-
-@pytest.mark.parametrize("damage", ANEW, ids=lambda damage: damage.__name__)
-def test_records_that_cannot_be_read_are_kept_aside_and_begun_anew(
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
+def test_records_that_are_broken_are_kept_aside_and_begun_anew(
     copied_home: Home, damage: Callable[[Path, str], None]
 ) -> None:
     broken = {}

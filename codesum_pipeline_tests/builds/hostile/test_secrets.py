@@ -1,27 +1,17 @@
 """Secrets in a repository: they are in nothing that is composed, stored, tokenised or printed of it."""
 
 import random
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from codesum_pipeline.builds.codesum_home import wiring
-from codesum_pipeline.builds.maintenance.stored_secrets import SecretsOfHome
-from codesum_pipeline.foundation.data_model.document import WrittenText
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
-from codesum_pipeline.foundation.data_model.moments import utc_now
-from codesum_pipeline.source.files import content
-from codesum_pipeline.source.masking.secrets import MaskedText
-from codesum_pipeline.symbols.parsing import batches, parsers, text
+from codesum_pipeline.symbols.parsing import parsers
 from codesum_pipeline.symbols.parsing.masks import masked_file
-from codesum_pipeline.texts.llm.text_cache import AnswerCache, KeptText
 from codesum_pipeline.ways_in.cli.cli_app import app
 from codesum_pipeline_tests.builds.hostile.building import built
-from codesum_pipeline_tests.support.homes import open_home
 from codesum_pipeline_tests.support.planted_secrets import TOKENS
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.support.secret_shop import PASSWORD, SecretShop
@@ -115,106 +105,3 @@ def test_a_file_of_tens_of_thousands_of_secrets_is_masked(tmp_path: Path) -> Non
 
     source = made.home.tables.read("file_facts", "project")["source"][0].as_py()
     assert source.count("«masked assigned-password»") > 39_000
-
-
-def _of_an_earlier_version(patch: pytest.MonkeyPatch) -> None:
-    """Nothing is masked, no file is skipped as a key, and what is stored names another version."""
-    patch.setattr(batches, "masked_file", lambda parsed, compiled=None: (parsed, compiled))
-    patch.setattr(content, "is_only_keys", lambda *_: False)
-    for module in (parsers, text):
-        patch.setattr(module, "SECRETS_VERSION", "")
-    patch.setattr(wiring, "PARSER_VERSION", "earlier")
-    patch.setattr(wiring, "RULES_VERSION", "earlier")
-    for module in (
-        "source.files.snapshot",
-        "source.git.commit_history",
-        "search.overviews.overview_inputs",
-        "search.overviews.overview",
-    ):
-        patch.setattr(f"codesum_pipeline.{module}.mask_secrets", lambda shown: MaskedText(shown, {}))
-
-
-@pytest.fixture
-def earlier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Indexed:
-    """A home as an earlier version left it: two published versions, Dagster's records, a model's text in the cache."""
-    with monkeypatch.context() as patch:
-        _of_an_earlier_version(patch)
-        made = Indexed(tmp_path)
-        made.repo.commit({"more.py": "def more(x):\n    return x + 1\n"})
-        made.call("index", "shop")
-    kept = KeptText("exact", None, WrittenText(f"Uses {TOKEN}.", "", ()), None, "m", "p", 0.0, "2026-01-01T00:00:00")
-    AnswerCache(made.home / "cache", now=utc_now).put_many([kept])
-    made.shop.secrets.append(TOKEN)
-    return made
-
-
-@pytest.mark.slow
-def test_doctor_finds_what_an_earlier_version_stored_and_its_commands_remove_it(earlier: Indexed) -> None:
-    kept = earlier.shop.kept_in(earlier.home)
-    tops = {place.partition("/")[0] for place in kept}
-    assert {"warehouse", "index_root", "dagster", "cache", "state"} <= tops
-
-    home = open_home(earlier.home)
-    whole, short = SecretsOfHome(home, most_chars=None), SecretsOfHome(home, most_chars=10)
-    every, newest = (sum(sum(each.kinds.values()) for each in one.find()) for one in (whole, short))
-    assert (whole.is_cut, short.is_cut) == (False, True)
-    assert newest < every
-
-    found = earlier.call("doctor")
-    assert found.exit_code == 1
-    assert earlier.shop.found_in(found.stdout + found.stderr) == []
-    for place in ("tables: ", "published version: ", "versions kept besides the published one: "):
-        assert place in found.stdout
-    for place in ("Dagster's storage: ", "models' texts in the cache: ", "notes of builds: "):
-        assert place in found.stdout
-    assert "way out: codesum index shop" in found.stdout
-    assert "way out: codesum maintain --secrets" in found.stdout
-
-    assert earlier.call("index", "shop").exit_code == 0
-    assert earlier.call("maintain", "--secrets").exit_code == 0
-
-    assert earlier.shop.kept_in(earlier.home) == {}
-    assert earlier.call("doctor").exit_code == 0
-    assert earlier.call("search", "charge the shop").exit_code == 0
-    assert earlier.call("index", "shop").exit_code == 0
-    assert earlier.call("doctor").exit_code == 0
-
-
-@pytest.mark.slow
-def test_a_key_with_a_token_in_it_is_named_without_it_and_removed(tmp_path: Path) -> None:
-    """`add` once made keys of whole addresses."""
-    made = Indexed(tmp_path)
-    secret = "Zq8s3kLw02"
-    key = f"host.invalid-x.git-token-{secret}"
-    registry = made.home / "repos.yaml"
-    registry.write_text(
-        f"{registry.read_text()}  {key}:\n    url: https://host.invalid/x.git?token={secret}\n    enabled: true\n"
-    )
-    with closing(sqlite3.connect(made.home / "dagster" / "history" / "runs.db")) as connection:
-        connection.execute("UPDATE run_tags SET value = ? WHERE key = 'dagster/partition'", (key,))
-        connection.commit()
-    made.shop.secrets.append(secret)
-
-    found = made.call("doctor")
-    assert made.shop.found_in(found.stdout + found.stderr) == []
-    assert "codesum remove 'host.invalid-x.git-token-*' --purge" in found.stdout
-    assert "Dagster's storage: 1 key or location" in found.stdout
-
-    removed = made.call("remove", "host.invalid-x.git-token-*", "--purge")
-    assert removed.exit_code == 0, removed.stderr
-    assert made.call("maintain", "--secrets").exit_code == 0
-    assert made.shop.kept_in(made.home) == {}
-    assert made.call("doctor").exit_code == 0
-
-
-@pytest.mark.parametrize("start", ["x*", "s*"], ids=["none", "several"])
-def test_a_beginning_of_no_or_of_several_keys_removes_nothing(start: str, tmp_path: Path) -> None:
-    home, runner = tmp_path / "home", CliRunner()
-    for name in ("shop", "second"):
-        repo = GitRepo.create(tmp_path / name, {"a.py": "x = 1\n"})
-        assert runner.invoke(app, ["--home", str(home), "add", str(repo.path)]).exit_code == 0
-
-    refused = runner.invoke(app, ["--home", str(home), "remove", start, "--purge"], prog_name="codesum")
-    assert refused.exit_code != 0
-    assert "begin so: name one of them" in str(refused.exception) + refused.stderr
-    assert (home / "repos.yaml").read_text().count("path:") == 2

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.foundation.data_model.errors import CannotWrite, ConfigurationError, TemplateNotFound
-from codesum_pipeline.notifications.intents import intent_templates
 from codesum_pipeline.notifications.intents.intent_templates import delete_digest_template, rename_digest_template
 from codesum_pipeline.notifications.intents.intents_file import Intents
+from codesum_pipeline.texts.llm import templates
 from codesum_pipeline.texts.llm.templates import TemplateKind, save_template_atomic, template_exists
 from codesum_pipeline_tests.support.small_disk import files_of_at_most
 
@@ -61,10 +61,9 @@ def all_are_there(intents: Intents, prompts: Path) -> bool:
 def test_a_rename_changes_the_intents_that_use_it_and_keeps_what_else_is_written(
     intents: Intents, prompts: Path
 ) -> None:
-    path, users = rename_digest_template(intents, prompts, SYSTEM, "ours", "mine")
+    rename_digest_template(intents, prompts, SYSTEM, "ours", "mine")
 
-    assert (path, users) == (prompts / "digest_system" / "mine.md", ["a", "b"])
-    assert path.read_text() == "In {language}."
+    assert (prompts / "digest_system" / "mine.md").read_text() == "In {language}."
     assert state(intents, prompts) == ({"mine", "default"}, ["mine"])
     assert intents.file.read_text() == WRITTEN.replace("system: ours", "system: mine")
     assert template_exists(prompts, INSTRUCTION, "ours")
@@ -101,7 +100,7 @@ def test_a_rename_that_is_killed_leaves_every_intent_its_template_and_is_finishe
 
 def _rename_killed(intents: Intents, prompts: Path, step: str, is_done: bool) -> None:
     """The process ends just before or after one step, as by a power cut."""
-    owner: object = Intents if step.startswith("Intents.") else intent_templates
+    owner: object = Intents if step.startswith("Intents.") else templates
     name = step.removeprefix("Intents.")
     real: Callable[..., object] = getattr(owner, name)
 
@@ -112,6 +111,26 @@ def _rename_killed(intents: Intents, prompts: Path, step: str, is_done: bool) ->
 
     setattr(owner, name, killed)
     rename_digest_template(intents, prompts, SYSTEM, "ours", "mine")
+
+
+def test_a_rename_that_is_cut_short_between_two_deletes_is_finished_by_the_next(
+    intents: Intents, prompts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_template_atomic(prompts, SYSTEM, "ours-history", "{history}")
+    delete_template, deleted = templates.delete_template, []
+
+    def delete_one(folder: Path, kind: TemplateKind, name: str) -> None:
+        if deleted:
+            raise KeyboardInterrupt
+        deleted.append(name)
+        delete_template(folder, kind, name)
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(templates, "delete_template", delete_one)
+        rename_digest_template(intents, prompts, SYSTEM, "ours", "mine")
+    rename_digest_template(intents, prompts, SYSTEM, "ours", "mine")
+
+    assert (len(deleted), own(prompts)) == (1, ["mine", "mine-history"])
 
 
 @pytest.mark.parametrize("new", ["ours", "taken"])
@@ -139,9 +158,8 @@ def test_only_ones_own_templates_are_renamed_and_deleted(intents: Intents, promp
 def test_a_default_of_ones_own_takes_those_along_who_name_none(intents: Intents, prompts: Path) -> None:
     save_template_atomic(prompts, SYSTEM, "default", "In {language}, shortly.")
 
-    _, users = rename_digest_template(intents, prompts, SYSTEM, "default", "short")
+    rename_digest_template(intents, prompts, SYSTEM, "default", "short")
 
-    assert users == ["c"]
     assert intents.get("c").system_template == "short"
 
 
@@ -180,7 +198,7 @@ def test_nothing_is_renamed_or_deleted_while_nobody_can_see_who_uses_it(intents:
 def test_an_intent_that_is_broken_otherwise_counts_as_a_user(intents: Intents, prompts: Path) -> None:
     intents.file.write_text("intents:\n  d: {txt: t, system: ours}\n")
 
-    assert rename_digest_template(intents, prompts, SYSTEM, "ours", "mine")[1] == ["d"]
+    rename_digest_template(intents, prompts, SYSTEM, "ours", "mine")
     with pytest.raises(ConfigurationError, match="is used by d"):
         delete_digest_template(intents, prompts, SYSTEM, "mine")
 
@@ -188,7 +206,7 @@ def test_an_intent_that_is_broken_otherwise_counts_as_a_user(intents: Intents, p
 def test_without_any_intents_templates_are_renamed_and_deleted_freely(tmp_path: Path, prompts: Path) -> None:
     none = Intents(tmp_path / "other" / "intents.yaml")
 
-    assert rename_digest_template(none, prompts, SYSTEM, "ours", "mine")[1] == []
+    rename_digest_template(none, prompts, SYSTEM, "ours", "mine")
     assert delete_digest_template(none, prompts, SYSTEM, "mine") == []
     assert not none.file.exists()
 

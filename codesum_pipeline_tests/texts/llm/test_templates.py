@@ -21,7 +21,7 @@ from codesum_pipeline.texts.llm.templates import (
     list_templates,
     load_template,
     packaged_prompts,
-    rename_template,
+    rename_templates,
     render_system,
     resolve_short_template,
     resolve_template,
@@ -156,7 +156,7 @@ def test_a_name_cannot_leave_the_folder(tmp_path: Path, name: str) -> None:
         lambda: template_exists(tmp_path, SYSTEM, name),
         lambda: save_template_atomic(tmp_path, SYSTEM, name, "x"),
         lambda: delete_template(tmp_path, SYSTEM, name),
-        lambda: rename_template(tmp_path, SYSTEM, "default", name),
+        lambda: rename_templates(tmp_path, SYSTEM, {"default": name}),
     ):
         with pytest.raises(ConfigurationError):
             act()
@@ -218,7 +218,8 @@ def test_a_failed_save_leaves_the_old_text_and_nothing_else(tmp_path: Path, monk
 def test_a_renamed_template_is_used_under_its_new_name(tmp_path: Path) -> None:
     save_template_atomic(tmp_path, INSTRUCTION, "terse", "{body}")
 
-    assert rename_template(tmp_path, INSTRUCTION, "terse", "function") == tmp_path / "instruction" / "function.md"
+    rename_templates(tmp_path, INSTRUCTION, {"terse": "function"})
+
     assert not template_exists(tmp_path, INSTRUCTION, "terse")
     assert load_template(tmp_path, INSTRUCTION, "function") == "{body}"
 
@@ -228,11 +229,11 @@ def test_renaming_neither_overwrites_nor_makes_what_cannot_be_used(tmp_path: Pat
     save_template_atomic(tmp_path, INSTRUCTION, "function", "Keep {body}")
 
     with pytest.raises(ConfigurationError, match="is there already"):
-        rename_template(tmp_path, INSTRUCTION, "terse", "function")
+        rename_templates(tmp_path, INSTRUCTION, {"terse": "function"})
     with pytest.raises(TemplateRenderError, match=r"instruction/class lacks \{children\}"):
-        rename_template(tmp_path, INSTRUCTION, "terse", "class")
+        rename_templates(tmp_path, INSTRUCTION, {"terse": "class"})
     with pytest.raises(TemplateNotFound):
-        rename_template(tmp_path, INSTRUCTION, "nowhere", "file")
+        rename_templates(tmp_path, INSTRUCTION, {"nowhere": "file"})
     assert load_template(tmp_path, INSTRUCTION, "function") == "Keep {body}"
     assert load_template(tmp_path, INSTRUCTION, "terse") == "{body}"
 
@@ -248,7 +249,7 @@ def test_a_deleted_template_gives_way_to_the_packaged_one(tmp_path: Path) -> Non
 def test_what_ships_with_the_package_is_neither_deleted_nor_renamed(tmp_path: Path) -> None:
     for act in (
         lambda: delete_template(tmp_path, SYSTEM, "default"),
-        lambda: rename_template(tmp_path, SYSTEM, "default", "other"),
+        lambda: rename_templates(tmp_path, SYSTEM, {"default": "other"}),
     ):
         with pytest.raises(ConfigurationError, match="ships with the package"):
             act()
@@ -278,7 +279,7 @@ def test_a_placeholder_that_is_always_empty_at_a_level_is_not_saved(tmp_path: Pa
         save_template_atomic(tmp_path, INSTRUCTION, level, f"{needed} {{{field}}}")
     save_template_atomic(tmp_path, INSTRUCTION, "mine", f"{needed} {{{field}}}")
     with pytest.raises(TemplateRenderError, match="is always empty"):
-        rename_template(tmp_path, INSTRUCTION, "mine", level)
+        rename_templates(tmp_path, INSTRUCTION, {"mine": level})
 
 
 def chosen(folder: Path | None, max_prompt_chars: int) -> tuple[str, ...]:

@@ -18,10 +18,11 @@ from codesum_pipeline.foundation.data_model.moments import utc_now
 from codesum_pipeline.texts.llm.text_cache import AnswerCache
 from codesum_pipeline_tests.builds.law.test_law import workspace_at
 from codesum_pipeline_tests.support.commands import COMMAND, environment
-from codesum_pipeline_tests.support.compaction_home import CLAIM, KEYS, MODEL, OPS, kept_text
+from codesum_pipeline_tests.support.compaction_home import CLAIM, MODEL, OPS, kept_text
 from codesum_pipeline_tests.support.homes import build, open_home
 from codesum_pipeline_tests.support.llm_server import Says, ScriptedServer, ServerProcess
 from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.ssh_keys import KEYS, key_in, recorded
 from codesum_pipeline_tests.ways_in.cli.conftest import Call
 
 PAY = '''"""Payments."""
@@ -48,7 +49,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             f"[llm]\nenabled = true\nmodel = {json.dumps(MODEL)}\napi_base = {json.dumps(server.base)}\n"
             f'api_key_env = "ARCHIVE_KEY"\nprices = [{{model = {json.dumps(MODEL)}, input = 1.0, output = 2.0}}]\n'
         )
-        (home / "allowed_signers").write_text(f"{OPS} {(KEYS / 'plain_key.pub').read_text()}")
+        (home / "allowed_signers").write_text(f"{OPS} {recorded('plain_key.pub')}")
         yield home
 
 
@@ -74,7 +75,7 @@ def test_an_operator_attests_signs_verifies_compacts_and_lists(codesum: Call, bu
     job, before = tmp_path / "job.json", history(built)
 
     made = must(codesum(built, "attest", "new", "--repo", "shop", *BEFORE, "-o", job))
-    must(codesum(built, "attest", "sign", job, "--key", KEYS / "encrypted_key", stdin="a test passphrase\n"))
+    must(codesum(built, "attest", "sign", job, "--key", key_in(tmp_path)))
     verified = must(codesum(built, "attest", "verify", job))
     done = must(codesum(built, "compact", "--attest", job))
     again = must(codesum(built, "compact", "--attest", job))
@@ -111,7 +112,7 @@ def test_texts_of_an_old_prompt_version_are_compacted(codesum: Call, built: Path
     of_version = ("--kind", "prompt_texts", "--prompt-version", "blake3:old", "--by", OPS, "--policy", "tombstoned")
 
     must(codesum(built, "attest", "new", *of_version, "-o", job))
-    must(codesum(built, "attest", "sign", job, "--key", KEYS / "plain_key"))
+    must(codesum(built, "attest", "sign", job, "--key", key_in(tmp_path)))
     must(codesum(built, "compact", "--attest", job))
 
     assert cache(built).texts_of("blake3:old") == []
@@ -164,7 +165,7 @@ def test_a_job_without_a_signature_or_with_a_key_of_nobody_is_refused(
     must(codesum(built, "attest", "new", *of_version, "-o", job))
 
     unsigned = codesum(built, "compact", "--attest", job)
-    must(codesum(built, "attest", "sign", job, "--key", KEYS / "another_key"))
+    must(codesum(built, "attest", "sign", job, "--key", key_in(tmp_path, "another_key")))
     refused = codesum(built, "attest", "verify", job)
 
     assert (unsigned.exit_code, refused.exit_code) == (1, 1)
@@ -181,7 +182,7 @@ def test_a_command_that_is_killed_while_the_model_writes_changes_nothing_and_can
     cache(built).put_many([kept_text(5, prompt_version="blake3:oldest")])
     of_version = ("--kind", "prompt_texts", "--prompt-version", "blake3:oldest", "--by", OPS, "--policy", "tombstoned")
     must(codesum(built, "attest", "new", *of_version, "-o", job))
-    must(codesum(built, "attest", "sign", job, "--key", KEYS / "plain_key"))
+    must(codesum(built, "attest", "sign", job, "--key", key_in(tmp_path)))
     with ServerProcess(log=log, delay_s=30) as slow:
         process = subprocess.Popen(
             [*COMMAND, "--home", str(built), "compact", "--attest", str(job)],

@@ -12,9 +12,9 @@ import pytest
 from codesum_pipeline.builds.dagster.control import register_partitions
 from codesum_pipeline.builds.dagster.dagster_records import open_instance
 from codesum_pipeline_tests.support.bundles import export_of
-from codesum_pipeline_tests.support.compaction_home import KEYS
 from codesum_pipeline_tests.support.homes import built_once, open_home
 from codesum_pipeline_tests.support.repositories import GitRepo
+from codesum_pipeline_tests.support.ssh_keys import KEYS, key_in, recorded
 from codesum_pipeline_tests.ways_in.cli.conftest import Call
 
 FILES = {
@@ -44,9 +44,9 @@ def test_ci_exports_a_signed_bundle_and_a_laptop_builds_the_difference(
     codesum: Call, built: Path, tmp_path: Path
 ) -> None:
     repo, bundle, home = GitRepo(built / "repository"), tmp_path / "shop.codesum", tmp_path / "home"
-    (tmp_path / "signers").write_text(f"ci@example.org {(KEYS / 'plain_key.pub').read_text()}")
+    (tmp_path / "signers").write_text(f"ci@example.org {recorded('plain_key.pub')}")
 
-    exported = must(codesum(built / "home", "export", "shop", bundle, "--sign", KEYS / "plain_key"))
+    exported = must(codesum(built / "home", "export", "shop", bundle, "--sign", key_in(tmp_path)))
     imported = must(codesum(home, "import", bundle, repo.path, "--signers", tmp_path / "signers"))
     status = json.loads(must(codesum(home, "status", "--json")))
     found = must(codesum(home, "search", "sum of all prices"))
@@ -54,7 +54,7 @@ def test_ci_exports_a_signed_bundle_and_a_laptop_builds_the_difference(
     assert "shop: commit " in exported
     assert "not signed" not in exported
     assert "shop: registered" in imported
-    assert "made here: 0 parsed, 0 written, 0 embedded; it is signed with SHA256:" in imported
+    assert "made here: 0 parsed, 0 written, 0 embedded; it is signed by ci@example.org" in imported
     assert status["commit"] == repo.git("rev-parse", "HEAD").strip()
     assert "a.py::order_total" in found
     assert not (home / "dagster").exists()
@@ -106,7 +106,7 @@ WRONG = {
     "a clone that is gone": (("{bundle}", "/no/such/clone", "--unsigned"), 2, "there is no folder /no/such/clone"),
     "no bundle": (("{repository}/a.py", "{repository}", "--unsigned"), 1, "a.py: it is no bundle, or cut off"),
     "no name": (("", "{repository}", "--unsigned"), 2, "the name of the bundle is empty: name a file"),
-    "no address": (("https://[::1", "{repository}"), 1, "it is no https address: Invalid port"),
+    "no address": (("https://[::1", "{repository}"), 1, "it cannot be fetched: Invalid port"),
     "a file that cannot be read": (
         ("/proc/self/mem", "{repository}"),
         1,
@@ -160,7 +160,7 @@ def test_what_is_wrong_with_an_export_is_one_line(codesum: Call, built: Path, tm
     assert (unknown.exit_code, folder.exit_code, no_key.exit_code, pipe.exit_code) == (2, 2, 2, 2)
     assert "shpo" in unknown.stderr
     assert f"{tmp_path} is a folder: name the file to write, as in {tmp_path / 'shop.codesum'}" in folder.stderr
-    assert "it is no OpenSSH private key" in no_key.stderr
+    assert "ssh-keygen cannot sign with it" in no_key.stderr
     assert f"{tmp_path / 'pipe'} is no file, and a bundle would replace it" in pipe.stderr
     assert (tmp_path / "pipe").is_fifo()
     assert not (tmp_path / "x").exists()

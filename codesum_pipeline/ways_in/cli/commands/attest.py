@@ -7,15 +7,14 @@ from typing import Annotated
 import typer
 
 from codesum_pipeline.builds.compaction.attestation import (
-    NAMESPACE,
     Policy,
     Selection,
     read_attestation,
     read_signed,
+    sign_attestation,
     signature_path,
 )
 from codesum_pipeline.builds.compaction.compactable_rows import KINDS, TABLE
-from codesum_pipeline.builds.compaction.signatures import fingerprint_of, load_key, sign_message
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.moments import iso_moment
 from codesum_pipeline.foundation.store.atomic import write_bytes_atomically
@@ -82,18 +81,22 @@ def sign(
     file: File,
     key: Annotated[
         Path,
-        typer.Option(metavar="FILE", exists=True, dir_okay=False, help="Your OpenSSH private key, of type Ed25519."),
+        typer.Option(
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            help="Your OpenSSH key, of type Ed25519: the private one, or the public one of a key in an agent.",
+        ),
     ],
 ) -> None:
     """Sign an attestation: FILE.sig is written beside it.
 
-    It is the signature that `ssh-keygen -Y sign -n codesum-attestation -f KEY FILE` makes.
+    `ssh-keygen -Y sign -n codesum-attestation -f KEY FILE` does the same.
     """
-    _, data = read_attestation(file)
-    private = load_key(key, lambda: str(typer.prompt(f"Passphrase of {key}", hide_input=True, err=True)))
+    signed = sign_attestation(*read_attestation(file), key)
     path = signature_path(file)
     with invocation_of(ctx).with_modes_of_the_caller():
-        write_bytes_atomically(path, sign_message(data, private, namespace=NAMESPACE).encode())
+        write_bytes_atomically(path, signed.signature.encode())
     write_note(f"written to {path}: `codesum attest verify {file}` checks it")
 
 
@@ -107,9 +110,7 @@ def verify(ctx: typer.Context, file: File) -> None:
     signed = read_signed(file)
     found = signed.attestation
     done = compactor_of(invocation).check(signed, compaction_source_of(invocation, found.kind, found.repository))
-    show_parts(
-        make_fields({**attested_fields(found), "signed with": fingerprint_of(signed.parsed_signature.public_key)})
-    )
+    show_parts(make_fields({**attested_fields(found), "signed with": signed.check_signature()}))
     write_note(
         f"carried out at {done.compacted_at}" if done else f"it holds: `codesum compact --attest {file}` carries it out"
     )

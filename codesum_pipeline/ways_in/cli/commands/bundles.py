@@ -10,15 +10,13 @@ import typer
 from msgspec import to_builtins
 from rich.filesize import decimal
 
-from codesum_pipeline.builds.bundles.bundle_download import fetch_bundle, is_address
+from codesum_pipeline.builds.bundles.bundle_download import fetch_bundle
 from codesum_pipeline.builds.bundles.bundle_file import OpenedBundle, opened_bundle
 from codesum_pipeline.builds.bundles.bundle_import import import_bundle
 from codesum_pipeline.builds.bundles.bundle_trust import BundleTrust, read_pin
 from codesum_pipeline.builds.bundles.exporting import export_bundle
-from codesum_pipeline.builds.compaction.signatures import load_key
 from codesum_pipeline.foundation.data_model.errors import BundleRefused, ConfigurationError
 from codesum_pipeline.foundation.data_model.ids import check_repository_key
-from codesum_pipeline.foundation.data_model.moments import utc_now
 from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.store.lease import hold_repository
@@ -41,7 +39,12 @@ def export(
     file: Annotated[Path, argument("FILE", "The bundle to write; an earlier one is replaced.")],
     sign: Annotated[
         Path | None,
-        option("FILE", "Sign it with this OpenSSH private key, of type Ed25519.", exists=True, dir_okay=False),
+        option(
+            "FILE",
+            "Sign it with this key of OpenSSH: a private one, or the public one of a key in an agent.",
+            exists=True,
+            dir_okay=False,
+        ),
     ] = None,
     as_json: JsonOfBundle = False,
 ) -> None:
@@ -59,16 +62,13 @@ def export(
     if file.exists() and not file.is_file():
         # Its place would be taken: a device as /dev/stdout, a pipe.
         raise ConfigurationError(f"{file} is no file, and a bundle would replace it: name the file to write")
-    private = (
-        load_key(sign, lambda: str(typer.prompt(f"Passphrase of {sign}", hide_input=True, err=True))) if sign else None
-    )
     workspace = home.workspace(key, run_id="export")
     wait_s = home.settings.lease_wait_s
     with (
         hold_repository(home.layout, key, run_id="export", wait_s=wait_s),
         invocation.with_modes_of_the_caller(),
     ):
-        done = export_bundle(workspace, file, key=private)
+        done = export_bundle(workspace, file, key=sign)
     if as_json:
         print_json(to_builtins(done))
         return
@@ -109,17 +109,11 @@ def import_(
     codesum import shop.codesum ~/src/shop
     """
     invocation = invocation_of(ctx)
-    if unsigned and is_address(bundle):
+    if unsigned and "://" in bundle:
         raise ConfigurationError("--unsigned is for files of this machine: pin what is fetched by --sha256")
     pinned = read_pin(sha256) if sha256 is not None else None
     settings = invocation.settings.bundles
-    trust = BundleTrust(
-        signers or settings.allowed_signers,
-        pinned,
-        is_unsigned_allowed=unsigned,
-        is_local=not is_address(bundle),
-        at=utc_now(),
-    )
+    trust = BundleTrust(signers or settings.allowed_signers, pinned, is_unsigned_allowed=unsigned)
     with _opened(invocation, bundle) as opened:
         why = trust.check(opened)
         entry = _entry_of(invocation, opened, location, key)
@@ -146,10 +140,8 @@ def _show(done: "ImportReport", entry: RepositoryEntry, why: str) -> None:
         f"{done.key}: commit {done.commit[:12]} imported: {count_noun(done.documents, 'document')} of "
         f"{count_noun(done.files, 'file')}; made here: {made}; {why}"
     )
-    if done.compared is not None:
-        left_out = "; a model wrote texts, and what is made of texts was not compared" if done.has_model_texts else ""
-        what = "tables" if done.has_model_texts else "tables and files"
-        show_parts(f"a build from scratch gives the same {done.compared} {what}{left_out}")
+    if done.confirmed:
+        show_parts(f"a build from scratch gives the same tables: {', '.join(done.confirmed)}")
     if done.head is not None and done.head != done.commit:
         write_note(f"{done.key}: HEAD is {done.head[:12]}: `codesum index {done.key}` builds what differs")
 
@@ -160,17 +152,15 @@ def _opened(invocation: Invocation, bundle: str) -> Iterator[OpenedBundle]:
     settings = invocation.settings
     if not bundle.strip():
         raise ConfigurationError("the name of the bundle is empty: name a file that `codesum export` wrote")
-    if not is_address(bundle):
-        with opened_bundle(Path(bundle).expanduser(), called=bundle, max_mb=settings.bundles.max_mb) as opened:
-            yield opened
-        return
-    if settings.offline:
-        raise ConfigurationError(f"{shown_location(bundle)}: nothing is fetched offline: name a file of this machine")
     with tempfile.TemporaryDirectory(prefix="codesum-import-") as folder:
-        file = Path(folder) / "bundle"
-        with show_progress() as progress:
-            fetch_bundle(bundle, file, settings.bundles, progress=progress)
-        with opened_bundle(file, called=shown_location(bundle), max_mb=settings.bundles.max_mb) as opened:
+        file, called = Path(bundle).expanduser(), bundle
+        if "://" in bundle:
+            file, called = Path(folder) / "bundle", shown_location(bundle)
+            if settings.offline:
+                raise ConfigurationError(f"{called}: nothing is fetched offline: name a file of this machine")
+            with show_progress() as progress:
+                fetch_bundle(bundle, file, settings.bundles, progress=progress)
+        with opened_bundle(file, called=called, max_mb=settings.bundles.max_mb) as opened:
             yield opened
 
 

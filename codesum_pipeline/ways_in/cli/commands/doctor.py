@@ -11,7 +11,6 @@ from rich.text import Text
 
 from codesum_pipeline.builds.codesum_home.home_folders import check_may_be_own, layout_of_builds, record_home
 from codesum_pipeline.builds.codesum_home.wiring import Home
-from codesum_pipeline.builds.maintenance.stored_secrets import MOST_CHARS, SecretsOfHome
 from codesum_pipeline.builds.steps.fleet_states import read_record
 from codesum_pipeline.foundation.data_model.errors import (
     BrokenStore,
@@ -72,26 +71,17 @@ def doctor(
             "form it gave its last text. This costs nothing, and does not check the model's name.",
         ),
     ] = False,
-    secrets: Annotated[
-        bool,
-        switch(
-            "--secrets",
-            "Read all records for secrets that earlier versions stored; without this, only the newest of them.",
-        ),
-    ] = False,
     as_json: Annotated[bool, switch("--json", "Print one JSON object per problem.")] = False,
 ) -> None:
     """Check published indexes, leases, runs, digests and Dagster's records, and say how to repair them.
 
     Every published index is compared with its manifest and with the tables. Repositories that failed too often or
     are behind are named, and so is data of repositories that are not registered. Runs whose process is gone are marked
-    as failed, so that Dagster starts new ones. Broken records of Dagster are mended, or moved aside and begun anew.
+    as failed, so that Dagster starts new ones. Broken records of Dagster are moved aside and begun anew.
     Standing questions and channels that cannot be used are named, and so are digests that could not be written or sent.
     For each compiler's index you see how many files use it, and how often it and the syntax disagree. For a home in a
     bucket, the check covers access, conditional writes, leases and missing parts; with KEY, the index of that
     repository is fetched and compared. The exit code is 1 where a person has to do something.
-
-    Secrets that earlier versions stored are counted, and not shown.
     """
     invocation = invocation_of(ctx)
     home = invocation.home
@@ -103,7 +93,6 @@ def doctor(
     entries = [home.registry.get(key)] if key else home.registry.entries()
     # Nobody waits for the index of one that was removed before it had any.
     entries = [entry for entry in entries if key or entry.enabled or _is_built(home, entry)]
-    stored = SecretsOfHome(home, most_chars=None if secrets else MOST_CHARS)
     problems = [
         *(() if key else _registry(home)),
         *_bucket(home, [entry.key for entry in entries] if key else []),
@@ -112,14 +101,12 @@ def doctor(
         *(() if key else (*digest_troubles(home), *_scattered(home))),
         *_dagsters_records(home),
         *(() if key else _workers(home)),
-        *(() if key else _stored_secrets(stored)),
         *(_model(home) if llm else ()),
     ]
-    problems = [_without_secrets(problem, stored) for problem in problems]
     if as_json:
         print_json(*({"repo": each.repo, "what": each.what, "way_out": each.way_out} for each in problems))
     else:
-        _show(problems, [stored.shown(entry.key) for entry in entries])
+        _show(problems, [entry.key for entry in entries])
     if any(problem.way_out for problem in problems):
         raise typer.Exit(FAILED)
 
@@ -198,20 +185,6 @@ def _registry(home: Home) -> Iterator[Problem]:
         yield Problem(key, str(error), f"correct the entry in {file}")
     for key in home.unregistered_keys():
         yield Problem(key, f"it is not in {file.name}, but its data are kept", f"codesum remove {key} --purge")
-
-
-def _stored_secrets(stored: SecretsOfHome) -> Iterator[Problem]:
-    """What earlier versions stored of secrets, which this one would mask."""
-    for found in stored.find():
-        yield Problem(found.repository, str(found), found.way_out, "Secrets")
-    if stored.is_cut:
-        what = f"of long records the newest {MOST_CHARS:,} characters were read; `codesum doctor --secrets` reads all"
-        yield Problem(None, what, about="Secrets")
-
-
-def _without_secrets(problem: Problem, stored: SecretsOfHome) -> Problem:
-    repo, what, way_out = (text and stored.shown(text) for text in (problem.repo, problem.what, problem.way_out))
-    return Problem(repo, what or "", way_out, problem.about)
 
 
 def _is_built(home: Home, entry: RepositoryEntry) -> bool:

@@ -6,7 +6,6 @@ import typer
 from rich.filesize import decimal
 
 from codesum_pipeline.builds.maintenance.freed import FreedSpace, SkippedUpkeep
-from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import switch
 from codesum_pipeline.ways_in.cli.render import make_table, present_rows, write_note
@@ -15,14 +14,6 @@ from codesum_pipeline.ways_in.cli.render import make_table, present_rows, write_
 def maintain(
     ctx: typer.Context,
     dry_run: Annotated[bool, switch("--dry-run", "Only say what would go; nothing is changed.")] = False,
-    secrets: Annotated[
-        bool,
-        switch(
-            "--secrets",
-            "Also remove secrets that earlier versions stored: old versions of indexes are deleted, and in the records "
-            "of Dagster and of models secrets are masked. `codesum doctor` names what there is.",
-        ),
-    ] = False,
     as_json: Annotated[bool, switch("--json", "Print one JSON object per kind and repository.")] = False,
 ) -> None:
     """Prune old runs, rows, mirrors and caches, and say what that freed.
@@ -31,8 +22,6 @@ def maintain(
     name in the Dagster UI does this every night. Builds and searches continue meanwhile; a repository that is being
     built is pruned the next time.
     """
-    if dry_run and secrets:
-        raise ConfigurationError("--dry-run and --secrets: choose one of them; `codesum doctor` names what would go")
     invocation = invocation_of(ctx)
     invocation.settings.apply_mode()
     from codesum_pipeline.builds.dagster.control import maintain_home
@@ -41,7 +30,7 @@ def maintain(
         if isinstance(found, SkippedUpkeep):
             write_note(f"left as it is: {f'{found.repository}: ' if found.repository else ''}{found.because}")
 
-    done = maintain_home(invocation.home, is_dry_run=dry_run, has_secrets=secrets, tell=tell)
+    done = maintain_home(invocation.home, is_dry_run=dry_run, tell=tell)
     # One line per kind and repository.
     sums: dict[tuple[str, str], tuple[int, int]] = {}
     for each in done.freed:

@@ -33,7 +33,8 @@ from codesum_pipeline.texts.llm.templates import (
     find_template,
     list_templates,
     load_template,
-    rename_template,
+    own_template,
+    rename_templates,
     resolve_short_template,
     resolve_template,
     save_template_atomic,
@@ -144,11 +145,11 @@ def rename(
     folder, intents = own.folder, own.invocation.home.intents
     if kind in FIELDS:
         make_home(own.invocation.settings)
-        path, _ = own.edit(lambda: rename_digest_template(intents, folder, kind, name, new_name))
+        own.edit(lambda: rename_digest_template(intents, folder, kind, name, new_name))
         intents.files.edit(intents.file, lambda: None)
     else:
-        path = own.edit(lambda: rename_template(folder, kind, name, new_name))
-    own.tell_saved(kind, new_name, f"renamed to {path}")
+        own.edit(lambda: rename_templates(folder, kind, {name: new_name}))
+    own.tell_saved(kind, new_name, f"renamed to {own_template(folder, kind, new_name)}")
 
 
 @prompts.command()
