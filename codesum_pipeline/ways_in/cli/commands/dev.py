@@ -59,9 +59,7 @@ def dev(
 
 def worker(
     ctx: typer.Context,
-    processes: Annotated[
-        int | None, option(None, "Runs at a time; default: engine.worker_processes, which is 1.", min=1, max=1024)
-    ] = None,
+    processes: Annotated[int, typer.Option(min=1, max=1024, help="Runs at a time.")] = 1,
 ) -> None:
     """Carry out runs that `codesum dev` hands over, on this machine or another.
 
@@ -76,7 +74,7 @@ def worker(
     from codesum_pipeline.ways_in.dagster_ui.starting import start_worker
 
     make_home(home.settings)
-    start_worker(home, processes=processes or home.settings.engine.worker_processes)
+    start_worker(home, processes=processes)
 
 
 def check_free(host: str, port: int) -> None:

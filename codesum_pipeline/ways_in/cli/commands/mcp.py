@@ -152,7 +152,6 @@ def mcp(
         people = people_of(invocation.settings.identity, has_tokens=tokens.requires_token)
         check_reachable(requested, tokens.tokens, variable=TOKEN_VARIABLE, has_people=people is not None)
         bound, address = listen_on(requested)
-        limits = invocation.settings.serving
         if not (tokens.requires_token or people):
             hosts = allowed_hosts(address, [*(host_name or ())])
         app = make_app(
@@ -162,11 +161,10 @@ def mcp(
             audit=audit,
             people=people,
             host_names=host_name or (),
-            max_body_bytes=limits.max_body_bytes,
         )
         write_note(f"serving MCP at {address.url}{PATH}")
         note_token_problems(tokens, catalogue, people)
-        serve_app(app, bound, limits)
+        serve_app(app, bound, invocation.settings.serving)
 
 
 def _configure(invocation: Invocation, asked: Configuring, tools: WhichTools, repos: Sequence[str]) -> None:
