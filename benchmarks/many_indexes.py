@@ -5,8 +5,8 @@
 Packages of this project are indexed as small repositories (about 100 to 1,000 documents) and copied under other keys
 until there are so many. The bucket is moto's, on loopback, in a process of its own. Each row is a process that may
 open 1,024 files, started anew: it asks questions about all repositories, then about one after the other. `bound` is
-`ReadingSettings.open_indexes`. Times of the processor hardly depend on what else the machine does. Cold: nothing of the bucket
-was copied yet; warm: all of it was, by the process before.
+`ReadingSettings.open_indexes`. Times of the processor hardly depend on what else the machine does. Cold: nothing of the
+bucket was copied yet; warm: all of it was, by the process before.
 """
 
 import argparse

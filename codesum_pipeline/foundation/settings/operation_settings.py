@@ -131,8 +131,6 @@ class ServingSettings(SettingsGroup):
 
     # The first line and the headers of a request have at most N KB.
     max_head_kb: ClassVar[float] = 64.0
-    # A request has at most N headers.
-    max_headers: ClassVar[int] = 100
     # The body of a request has at most N MB, as has a message of a WebSocket.
     max_body_mb: ClassVar[float] = 5.0
     # The head of a request arrives within N seconds.

@@ -1,6 +1,5 @@
 """One document: how it is found in the published indexes, and how people see its neighbours, source and origin."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -136,35 +135,9 @@ def number_excerpt(excerpt: Excerpt) -> Text:
     return shown
 
 
-_ID_PIECES = re.compile(r"[^/:]++[/:]*+|[/:]++")
-
-
-class HitHeading(Struct, frozen=True):
-    """The first line of a hit. On a terminal too narrow for it, the id is folded behind slashes and colons."""
-
-    rank: str
-    id: str
-    rest: Text
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
-        whole = self._line(self.rank, self.id).append_text(self.rest)
-        if whole.cell_len <= options.max_width:
-            yield whole
-            return
-        room, lines = options.max_width - len(self.rank), [""]
-        for piece in _ID_PIECES.findall(self.id):
-            if lines[-1] and cell_len(lines[-1] + piece) > room:
-                lines.append("")
-            lines[-1] += piece
-        *before, last = [self._line("" if at else self.rank, line) for at, line in enumerate(lines)]
-        yield from before
-        is_room = last.cell_len + self.rest.cell_len <= options.max_width
-        yield last.append_text(self.rest) if is_room else last
-        if not is_room:
-            yield Text(" " * (len(self.rank) - 2)).append_text(self.rest)
-
-    def _line(self, rank: str, id_: str) -> Text:
-        return Text.assemble((rank or " " * len(self.rank), "bold"), (id_, "bold cyan"), overflow="fold")
+def hit_heading(rank: str, id_: str, rest: Text) -> Text:
+    """The first line of a hit; a terminal that is too narrow for the id breaks it."""
+    return Text.assemble((rank, "bold"), (id_, "bold cyan"), rest, overflow="fold")
 
 
 class _Line(Struct, frozen=True):

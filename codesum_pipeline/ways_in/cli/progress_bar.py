@@ -1,13 +1,10 @@
 """Progress on stderr: a bar for a person, lines for a log; both say something at least every few seconds."""
 
 import os
-import signal
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
-from typing import NoReturn
 
 from rich.console import Console
 from rich.progress import (
@@ -25,7 +22,7 @@ from rich.text import Text
 
 from codesum_pipeline.foundation.data_model.printable import one_line
 from codesum_pipeline.foundation.data_model.progress import Progress as Report
-from codesum_pipeline.ways_in.cli.render import displays, error_console, write_note
+from codesum_pipeline.ways_in.cli.render import drawing_on, error_console, write_note
 
 STARTING = "starting"
 
@@ -53,7 +50,7 @@ def show_progress() -> Iterator[Report]:
     drawn = Progress(
         *_columns(console), console=console, transient=True, redirect_stdout=False, redirect_stderr=False, expand=True
     )
-    with drawn, displays.drawing_on(console):
+    with drawn, drawing_on(console):
         bar = _Bar(drawn)
         bar(STARTING, 0, 0)
         yield bar
@@ -65,30 +62,8 @@ def show_start() -> Iterator[None]:
     console = error_console()
     if console.is_terminal and not _can_draw(console):
         write_note(STARTING)
-    with show_progress(), _keeping_interrupts():
+    with show_progress():
         yield
-
-
-@contextmanager
-def _keeping_interrupts() -> Iterator[None]:
-    """An interrupt that some code swallows while it is imported is raised at the end."""
-    swallowed: list[int] = []
-
-    def note_and_raise(number: int, _frame: FrameType | None) -> NoReturn:
-        swallowed.append(number)
-        raise KeyboardInterrupt
-
-    is_main = threading.current_thread() is threading.main_thread()
-    if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield
-        return
-    signal.signal(signal.SIGINT, note_and_raise)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    if swallowed:
-        raise KeyboardInterrupt
 
 
 def _can_draw(console: Console) -> bool:

@@ -21,7 +21,6 @@ import hashlib
 import hmac
 import json
 import re
-import stat
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -38,6 +37,7 @@ from codesum_pipeline.notifications.delivery.webhook import SECRET_PREFIX, signa
 from codesum_pipeline.source.git.locations import address_of, host_id_of
 from codesum_pipeline.source.git.remote import is_commit_id
 from codesum_pipeline.source.repositories.organisations import HostKind
+from codesum_pipeline.ways_in.http_serving.access_tokens import read_private_file
 
 VARIABLE = "CODESUM_WEBHOOK_SECRET"
 # Guessing a shorter one takes no more than patience.
@@ -75,7 +75,8 @@ def read_secrets(file: Path | None, environ: Mapping[str, str]) -> list[Secret]:
         source, found = VARIABLE, environ.get(VARIABLE, "").split()
     else:
         source = f"--secret-file {file}"
-        found = _lines_of(file, source)
+        lines = map(str.strip, read_private_file(file, source).splitlines())
+        found = [line for line in lines if line and not line.startswith("#")]
     if not found:
         raise ConfigurationError(
             f"no webhook secret: give the host's with --secret-file or {VARIABLE}; "
@@ -84,17 +85,6 @@ def read_secrets(file: Path | None, environ: Mapping[str, str]) -> list[Secret]:
     if len(found) > _MOST:
         raise ConfigurationError(f"{source}: {len(found)} secrets; at most {_MOST} are valid at once")
     return [_secret(text, source, number) for number, text in enumerate(found, start=1)]
-
-
-def _lines_of(file: Path, source: str) -> list[str]:
-    try:
-        if file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-            raise ConfigurationError(f"{source}: others may read it: run `chmod 600 {file}`")
-        content = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{source}: {error}") from error
-    lines = (line.strip() for line in content.splitlines())
-    return [line for line in lines if line and not line.startswith("#")]
 
 
 def _secret(text: str, source: str, number: int) -> Secret:
