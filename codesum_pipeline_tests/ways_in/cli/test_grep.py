@@ -124,7 +124,7 @@ def test_programs_get_everything_as_json(grep):
 def test_lines_are_no_wider_than_their_text():
     """Else each is filled with a million spaces where output is piped."""
     console = Console(width=1_000_000)
-    lines = command._NumberedLines([GrepLine(number=9, text="\tx = 1"), GrepLine(number=10, text="中")])
+    lines = command._numbered([GrepLine(number=9, text="\tx = 1"), GrepLine(number=10, text="中")])
 
     assert Measurement.get(console, console.options, lines).maximum == len("10     x = 1")
     console.width = 5

@@ -104,12 +104,12 @@ def mcp(
         raise ConfigurationError("--install and --uninstall: choose one of them")
     if uninstall and yes:
         raise ConfigurationError("--yes goes with --install: --uninstall takes away all that was written")
-    installer = Installer(Places(Path.cwd(), Path.home(), is_user=user), state=state_folder())
-    if uninstall:
-        _make_all(installer, installer.plan_uninstall(uninstall), dry_run=dry_run)
-        return
-    if install:
-        _install(invocation, installer, install, tools, repo or (), with_offer=yes, dry_run=dry_run)
+    if install or uninstall:
+        installer = Installer(Places(Path.cwd(), Path.home(), is_user=user), state=state_folder())
+        if uninstall:
+            _make_all(installer, installer.plan_uninstall(uninstall), dry_run=dry_run)
+        elif install:
+            _install(invocation, installer, install, tools, repo or (), with_offer=yes, dry_run=dry_run)
         return
     if yes or user or dry_run:
         raise ConfigurationError("--yes, --user and --dry-run go with --install or --uninstall")
