@@ -40,6 +40,7 @@ class SmallProvider:
         self.issuer = address
         self.key = key_of("first")
         self.published: list[Key] = [self.key]
+        self.clock_offset_s = 0.0
         self.answers: dict[str, tuple[int, bytes]] = {}
         self.requests: list[str] = []
         self.signs_in: dict[str, Any] = {"sub": "alice", "name": "Alice Example", "groups": ["tills"]}
@@ -58,7 +59,7 @@ class SmallProvider:
         self, audience: str | list[str], *, key: Any = None, header: Mapping[str, Any] = {}, **claims: Any
     ) -> str:
         """An access token of whom it signs in; a claim of None is left out."""
-        now = int(time.time())
+        now = int(time.time() + self.clock_offset_s)
         every = {"iss": self.issuer, "aud": audience, "iat": now, "exp": now + 300, **self.signs_in, **claims}
         return self.sign({name: value for name, value in every.items() if value is not None}, key=key, **header)
 
@@ -137,6 +138,9 @@ def small_provider() -> Iterator[SmallProvider]:
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
+
+        def date_time_string(self, timestamp: float | None = None) -> str:
+            return super().date_time_string((timestamp or time.time()) + provider.clock_offset_s)
 
         def log_message(self, *_: Any) -> None:
             pass

@@ -2,16 +2,17 @@
 
 A token counts only if a key of the provider has signed it with an asymmetric algorithm, for this server's audience, for
 now. Keys are fetched again every few minutes, and when a token names an unknown one. While the provider does not
-answer, the last keys are used for some minutes more; after that nobody is admitted. All that it sends has a bound in
-time.
+answer, or its clock differs, the last keys are used for some minutes more; after that nobody is admitted. All that it
+sends has a bound in bytes and in time.
 """
 
 import json
 import logging
 import ssl
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import anyio
@@ -36,6 +37,7 @@ from codesum_pipeline.foundation.settings.identity_settings import IdentitySetti
 # None of them signs with a secret that a verifier has, too.
 _ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519")
 _KINDS_OF_KEYS = ("RSA", "EC", "OKP")
+_MOST_BYTES = 1 << 20
 _MOST_KEYS = 100
 # Removed keys are noticed after so long; keys that could not be looked up again are used for so long.
 _REFRESHED_AFTER_S = 300.0
@@ -45,6 +47,40 @@ RETRY_AFTER_S = 10
 _SHOWN = 200
 _LIFETIME = "lifetime"
 _log = logging.getLogger(__name__)
+
+
+class _BoundedStream(httpx2.AsyncByteStream):
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        received = 0
+        async for part in self._stream:
+            received += len(part)
+            if received > _MOST_BYTES:
+                raise httpx2.ReadError(f"the answer has more than {_MOST_BYTES:,} bytes")
+            yield part
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+class BoundedTransport(httpx2.AsyncHTTPTransport):
+    """Ends an answer that is too large; none may be compressed, since a small one could become large."""
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        request.headers["Accept-Encoding"] = "identity"
+        answer = await super().handle_async_request(request)
+        if answer.headers.get("content-encoding", "identity") != "identity":
+            await answer.aclose()
+            raise httpx2.ReadError("the answer is compressed, though it was asked for as it is")
+        assert isinstance(answer.stream, httpx2.AsyncByteStream)
+        return httpx2.Response(
+            answer.status_code,
+            headers=answer.headers,
+            stream=_BoundedStream(answer.stream),
+            extensions=answer.extensions,
+        )
 
 
 class ProviderState(Struct, frozen=True):
@@ -186,12 +222,18 @@ class IdentityProvider(Struct):
         """A client for one request to the provider, with its bounds."""
         if self._trusted is None:
             self._trusted = httpx2.create_ssl_context()
-        return make(verify=self._trusted, timeout=self.settings.timeout_s, follow_redirects=False, **more)
+        return make(
+            transport=BoundedTransport(verify=self._trusted),
+            timeout=self.settings.timeout_s,
+            follow_redirects=False,
+            **more,
+        )
 
     async def _json(self, client: httpx2.AsyncClient, url: str) -> dict[str, Any]:
         answer = await client.get(url)
         if answer.status_code != 200:
             raise ProviderUnusable(f"{url} answers {answer.status_code}")
+        self.check_clock(answer)
         try:
             found = json.loads(answer.content)
         except (ValueError, RecursionError):
@@ -199,6 +241,21 @@ class IdentityProvider(Struct):
         if not isinstance(found, dict):
             raise ProviderUnusable(f"{url} answers with something that is no JSON object")
         return found
+
+    def check_clock(self, answer: httpx2.Response) -> None:
+        """Raise `ProviderUnusable` if an answer was written at another time than it is here: with a slow clock, tokens
+        would open something after their end."""
+        here = self.now()
+        try:
+            there = parsedate_to_datetime(answer.headers["date"]).timestamp() + int(answer.headers.get("age", "0"))
+        except (KeyError, ValueError, TypeError, OverflowError):
+            return
+        if abs(there - here.timestamp()) > self.settings.clock_skew_s + answer.elapsed.total_seconds() + 1:
+            shown = datetime.fromtimestamp(there, UTC)
+            raise ProviderUnusable(
+                f"its clock says {shown:%Y-%m-%d %H:%M:%S} and that of this machine {here:%Y-%m-%d %H:%M:%S} (UTC), "
+                f"more than {self.settings.clock_skew_s:g} s apart: set the wrong one"
+            )
 
 
 def _readable_keys(found: object) -> list[Key]:

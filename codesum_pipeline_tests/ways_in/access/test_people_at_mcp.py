@@ -258,11 +258,12 @@ def test_a_provider_that_is_down_closes_after_some_minutes(
         (METADATA, b"[]", "no JSON object"),
         (METADATA, b'{"issuer": "https://evil.example.org"}', "it calls itself 'https://evil.example.org'"),
         (METADATA, b"[" * 100_000, "no JSON"),
+        (METADATA, b" " * 2_000_000, "more than 1,048,576 bytes"),
         ("/jwks", b'{"keys": []}', "no key that this server can use"),
         ("/jwks", b'{"keys": [{"kty": "oct", "k": "AAAA", "kid": "first"}]}', "no key that this server can use"),
         ("/jwks", b'{"keys": [{"kty": "RSA", "n": 3}, 7]}', "no key that this server can use"),
     ],
-    ids=["no JSON", "a list", "another issuer", "nested", "no keys", "a secret as key", "malformed keys"],
+    ids=["no JSON", "a list", "another issuer", "nested", "2 MB", "no keys", "a secret as key", "malformed keys"],
 )
 def test_what_a_broken_provider_says_admits_nobody(
     client: TestClient, provider: SmallProvider, path: str, body: bytes, reason: str
@@ -280,6 +281,15 @@ def test_a_provider_of_which_keys_lie_elsewhere_in_the_clear_is_not_asked(
     answer = ask(client, provider.token(MCP_URL))
 
     assert (answer.status_code, "is not encrypted" in answer.text) == (503, True)
+
+
+@pytest.mark.parametrize("offset_s", [-900, 900], ids=["behind", "ahead"])
+def test_a_provider_with_another_clock_closes(client: TestClient, provider: SmallProvider, offset_s: float) -> None:
+    provider.clock_offset_s = offset_s
+    answer = ask(client, provider.token(MCP_URL))
+
+    assert answer.status_code == 503
+    assert "more than 60 s apart" in answer.text
 
 
 def test_what_is_being_answered_ends_with_the_token(

@@ -139,6 +139,7 @@ def test_an_id_token_for_another_sign_in_is_refused(browser: TestClient, provide
     [
         ({"groups": None}, 403, "no list of groups"),
         ({"groups": ["others"]}, 403, "Alice Example is known to"),
+        ({"groups": [f"group-{number}" for number in range(100_000)]}, 503, "more than 1,048,576 bytes"),
         ({"groups": [f"group-{number}" for number in range(20_000)]}, 401, "send fewer groups"),
         ({"groups": [f"g{number}" for number in range(5_000)]}, 403, "at most 1,000 are read"),
         ({"aud": "another-page"}, 401, "another audience"),
@@ -151,6 +152,7 @@ def test_an_id_token_for_another_sign_in_is_refused(browser: TestClient, provide
     ids=[
         "no groups",
         "other groups",
+        "100,000 groups",
         "20,000 groups",
         "5,000 groups",
         "audience",
@@ -198,12 +200,13 @@ def test_a_provider_that_is_down_signs_nobody_in_and_ends_no_session(
 @pytest.mark.parametrize(
     ("answer", "status"),
     [
+        ((200, b" " * 2_000_000), 503),
         ((200, b"[]"), 503),
         ((200, b"{}"), 503),
         ((500, b""), 503),
         ((200, b"<html>"), 503),
     ],
-    ids=["a list", "no ID token", "an error", "HTML"],
+    ids=["2 MB", "a list", "no ID token", "an error", "HTML"],
 )
 def test_a_token_endpoint_that_answers_otherwise_signs_nobody_in(
     browser: TestClient, provider: SmallProvider, answer: tuple[int, bytes], status: int
