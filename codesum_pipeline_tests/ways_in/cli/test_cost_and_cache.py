@@ -71,6 +71,15 @@ def test_cost_gives_programs_all_that_is_known(home: Path, codesum) -> None:
     }  # fmt: skip
 
 
+def test_cost_draws_a_picture(home: Path, codesum, tmp_path: Path) -> None:
+    picture = tmp_path / "cost.png"
+
+    codesum(home, "cost", "--plot", picture)
+
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert codesum(home, "cost", "--since", "2030-01-01", "--plot", picture).exit_code == 0
+
+
 def test_cost_of_nothing_says_how_there_could_be_some(tmp_path: Path, codesum) -> None:
     shown = codesum(tmp_path / "empty", "cost")
 

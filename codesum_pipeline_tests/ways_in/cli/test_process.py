@@ -62,7 +62,7 @@ def test_what_only_reads_the_published_index_imports_nothing_heavy(shop, tmp_pat
 
 def test_looking_does_not_wait_for_dagster(shop, tmp_path):
     calls = (("status",), ("plan", "shop"), ("explain", "shop"), ("sql", "SELECT 1"))
-    heavy = {"dagster", "torch", "litellm", "sentence_transformers"}
+    heavy = {"dagster", "torch", "litellm", "sentence_transformers", "matplotlib"}
 
     loaded = heavy_imports(shop, *calls, heavy=heavy, cwd=tmp_path)
 

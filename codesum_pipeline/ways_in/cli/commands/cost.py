@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
+from itertools import accumulate
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -12,6 +14,7 @@ from rich.console import RenderableType
 from codesum_pipeline.builds.compaction.compacting import LEDGER_FILE
 from codesum_pipeline.foundation.data_model.model_call import AvoidedRow, CallTotals, LedgerRow
 from codesum_pipeline.foundation.data_model.printable import count_noun
+from codesum_pipeline.foundation.store.atomic import replace_durably
 from codesum_pipeline.foundation.store.tables import tables_of
 from codesum_pipeline.notifications.digests.digest_store import calls_of_digests
 from codesum_pipeline.texts.llm.ledger_readings import calls_since, every_attempt
@@ -60,12 +63,13 @@ def cost(
     since: Annotated[datetime | None, option("YYYY-MM-DD", "Only from this day on (UTC).", formats=[_ISO_DAY])] = None,
     avoided: Annotated[bool, switch("--avoided", "Show instead how many calls builds avoided, by cause.")] = False,
     as_json: Annotated[bool, switch("--json", "Print one JSON object per line of the table.")] = False,
+    plot: Annotated[Path | None, option("FILE.png", "Draw dollars per day, and their sum, too.")] = None,
 ) -> None:
     """Show what calls of models cost, by day, run, model, level or repository.
 
     The texts of builds come first; below are tables for the questions of [bold]codesum ask[/] and for digests.
 
-    codesum cost --since 2026-01-01 --by model
+    codesum cost --since 2026-01-01 --plot cost.png
     """
     invocation, keys = invocation_of(ctx), keys or []
     begin = since.strftime(_ISO_DAY) if since else ""
@@ -81,6 +85,10 @@ def cost(
         # A digest that was not written is about no repository: it is listed under its question.
         "digests": [(", ".join(repos) or row.id, row) for repos, row in digests],
     }
+    if plot is not None:
+        days = add_up_calls_by((row.started_at[:_DAY], row) for calls in named.values() for _, row in calls)
+        with invocation.with_modes_of_the_caller():
+            write_plot(plot, {day: found.cost_usd for day, found in days.items()})
     totals = {
         what: add_up_calls_by((_name(by, repo, row), row) for repo, row in calls) for what, calls in named.items()
     }
@@ -140,6 +148,32 @@ def _table(by: By, totals: Mapping[str, Totals], heads: tuple[str, str, str]) ->
         shown = name[:SHORT_COMMIT] if by is By.RUN else name
         rows.append((shown, found.calls, found.texts, *tokens, *prices, *latency, failures))
     return make_table((head.format(by=by.value), *numbers, bad), rows, right=numbers)
+
+
+_COLOR = "#4f43dd"
+_SUM_COLOR = "#d9822b"
+# More names would run into each other.
+_NAMED_DAYS = 12
+
+
+def write_plot(path: Path, usd_by_day: Mapping[str, float]) -> None:
+    """Write a PNG: a bar for each day that had calls, and a line for all up to then; days are ISO dates."""
+    from matplotlib.figure import Figure
+
+    days = sorted(usd_by_day)
+    figure = Figure(figsize=(8, 3.2), dpi=100, layout="constrained")
+    axes = figure.add_subplot()
+    axes.bar(range(len(days)), [usd_by_day[day] for day in days], color=_COLOR)
+    sums = axes.twinx()
+    sums.plot(range(len(days)), [*accumulate(usd_by_day[day] for day in days)], color=_SUM_COLOR)
+    step = max(1, -(-len(days) // _NAMED_DAYS))
+    axes.set_xticks(range(0, len(days), step), days[::step], rotation=30, ha="right", fontsize=8)
+    for drawn, color in ((axes, _COLOR), (sums, _SUM_COLOR)):
+        drawn.set_ylim(bottom=0)
+        drawn.tick_params(axis="y", labelsize=8, labelcolor=color)
+    axes.set_title("US dollars a day (bars), and all so far (line)", fontsize=9, loc="left")
+    with replace_durably(path) as file:
+        figure.savefig(file, format="png", metadata={"Software": None})
 
 
 _NUMBERS = ("calls", "tokens", "US dollars", "share")
