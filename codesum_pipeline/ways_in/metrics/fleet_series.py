@@ -189,6 +189,8 @@ class FleetSeries(Struct):
     _read_at: float = float("-inf")
     _reading: FleetReading | None = None
     _builds: "CountedBuilds" = field(default_factory=lambda: CountedBuilds())
+    # Of which costs there were series before.
+    _known: frozenset[Names] = frozenset()
     _spending: dict[str, tuple[object, dict[tuple[str, str], Spent]]] = field(default_factory=dict)
 
     def register(self, meter: "Meter") -> None:
@@ -245,10 +247,17 @@ class FleetSeries(Struct):
             paused=paused,
             builds=builds,
             build_seconds={key: seconds for key, seconds in self._builds.seconds.items() if key in keys},
-            spent={
-                (key, *which): spent for key in sorted(keys) for which, spent in self._spent(home.tables, key).items()
-            },
+            spent=self._rising(
+                {(key, *which): spent for key in sorted(keys) for which, spent in self._spent(home.tables, key).items()}
+            ),
         )
+
+    def _rising(self, spent: Mapping[Names, Spent]) -> dict[Names, Spent]:
+        """The same, but for the first reading of what came since this process began, which is 0: Prometheus sees no
+        rise in a series that begins with more."""
+        is_first, known = self._reading is None, self._known
+        self._known = known | spent.keys()
+        return {names: each if is_first or names in known else (0.0, 0.0) for names, each in spent.items()}
 
     def _spent(self, tables: TableStore, key: str) -> dict[tuple[str, str], Spent]:
         """US dollars and seconds of a repository's calls by model and level. The books are read where they changed;

@@ -101,15 +101,15 @@ def test_what_models_cost_is_measured_by_repository_model_and_level(
         build(made.workspace())
         metrics = measured(open_home(tmp_path / "home"))
         found = exposed(metrics)
-        # A level that is paid for later has a series from then on.
+        # A level that is paid for later: its series begins at 0, in which Prometheus sees the rise.
         made.repo.commit({"stock.py": "class Stock:\n    def count(self, items):\n        return len(items) + 1\n"})
         before = {*found["codesum_llm_cost_usd_total"]}
         build(made.workspace())
-        last = exposed(metrics)["codesum_llm_cost_usd_total"]
+        later, last = (exposed(metrics)["codesum_llm_cost_usd_total"] for _ in range(2))
 
-    new = {*last} - before
+    new = {*later} - before
     assert {dict(each)["level"] for each in new} == {"class"}
-    assert all(last[each] > 0 for each in new)
+    assert all(later[each] == 0 < last[each] for each in new)
     assert all(last[each] >= found["codesum_llm_cost_usd_total"][each] for each in before)
     dollars, seconds = found["codesum_llm_cost_usd_total"], found["codesum_llm_time_seconds_total"]
     assert {dict(labels)["repository"] for labels in dollars} == {"shop"}
