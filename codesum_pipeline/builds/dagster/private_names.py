@@ -75,6 +75,27 @@ def dev_command_module() -> ModuleType:
     return dev
 
 
+def daemon_module() -> ModuleType:
+    """The daemon, whose loop over sensors has no setting for the clock."""
+    from dagster._daemon import daemon
+
+    return daemon
+
+
+def sensor_module() -> ModuleType:
+    """The sensors' loop, which measures how long ago a tick was."""
+    from dagster._daemon import sensor
+
+    return sensor
+
+
+def daemon_command_module() -> ModuleType:
+    """`dagster-daemon`: a script of this name, in which nothing can be changed."""
+    from dagster._daemon import cli
+
+    return cli
+
+
 __all__ = [
     "DEFAULT_DAGSTER_ENTRY_POINT",
     "INDEX_SHARD_NAME",

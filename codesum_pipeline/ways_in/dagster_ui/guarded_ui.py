@@ -1,9 +1,9 @@
-"""Dagster's webserver behind a guard, alone or as a part of `dagster dev`.
+"""Dagster's own programs as this package runs them: the webserver behind a guard, and the daemon with a steady clock.
 
 `python -m codesum_pipeline.ways_in.dagster_ui.guarded_ui PART [--serve NAME …] [--limits JSON] -- ARGUMENTS` is
-`dagster dev` or its webserver. `dagster dev` starts its webserver as a process of its own, which is exchanged for that
-of this module. Where a name of Dagster's that is exchanged here is gone, or Dagster starts something unknown, nothing
-is started.
+`dagster dev`, its webserver or its daemon. `dagster dev` starts the other two as processes of their own, which are
+exchanged for those of this module. Where a name of Dagster's that is exchanged here is gone, or Dagster starts
+something else, nothing is started.
 
 Dagster's webserver has no log-in, runs whatever it is asked for, takes mutations by GET and in the bodies that forms
 send, and looks at neither Host nor Origin. Any page in the same browser could thus start runs: directly, or, under a
@@ -186,11 +186,10 @@ def run_dev(options: UiOptions, arguments: Sequence[str]) -> None:
 
 
 def _exchanged(command: list[str], options: UiOptions) -> list[str]:
-    if command[1:3] == ["-m", "dagster_webserver"]:
-        return [command[0], *guarded_command("webserver", options, command[3:])]
-    if command[1:3] == ["-m", "dagster._daemon"]:
-        return [command[0], "-P", *command[1:]]
-    raise RuntimeError(f"this Dagster starts {command[:4]}, which `codesum dev` does not know how to guard")
+    parts = {"dagster_webserver": "webserver", "dagster._daemon": "daemon"}
+    if command[1] != "-m" or command[2] not in parts:
+        raise RuntimeError(f"this Dagster starts {command[:4]}, which `codesum dev` does not know how to guard")
+    return [command[0], *guarded_command(parts[command[2]], options, command[3:])]
 
 
 def run_webserver(options: UiOptions, arguments: Sequence[str]) -> None:
@@ -215,7 +214,51 @@ def run_webserver(options: UiOptions, arguments: Sequence[str]) -> None:
         )
 
 
-_PARTS = {"dev": run_dev, "webserver": run_webserver}
+class ShortRest:
+    """An event that is waited for no longer than the sensors' loop ever should."""
+
+    def __init__(self, event: Any, longest_s: float) -> None:
+        self._event = event
+        self._longest_s = longest_s
+
+    def wait(self, timeout: float) -> bool:
+        return bool(self._event.wait(min(timeout, self._longest_s)))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._event, name)
+
+
+def steady_sensors() -> None:
+    """Exchange what Dagster's sensors' loop measures times with.
+
+    Dagster lets a sensor rest for its interval after its last tick. A last tick that lies in the future, as after the
+    clock was set back by an hour, would have it rest for that hour; here it counts for nothing.
+    """
+    from codesum_pipeline.builds.dagster.private_names import daemon_module, sensor_module
+
+    daemon, sensor = daemon_module(), sensor_module()
+    elapsed, loop = vars(sensor)["get_elapsed"], vars(daemon)["execute_sensor_iteration_loop"]
+
+    def elapsed_if_past(state: Any) -> float | None:
+        found = elapsed(state)
+        return None if found is None or found < 0 else float(found)
+
+    def rested_loop(workspace: Any, logger: Any, shutdown_event: Any, **options: Any) -> Any:
+        return loop(workspace, logger, ShortRest(shutdown_event, sensor.MIN_INTERVAL_LOOP_TIME), **options)
+
+    vars(sensor)["get_elapsed"] = elapsed_if_past
+    vars(daemon)["execute_sensor_iteration_loop"] = rested_loop
+
+
+def run_daemon(_options: UiOptions, arguments: Sequence[str]) -> None:
+    """`dagster-daemon`, whose sensors go on when the clock is set back."""
+    from codesum_pipeline.builds.dagster.private_names import daemon_command_module
+
+    steady_sensors()
+    daemon_command_module().cli.main(list(arguments), prog_name="dagster-daemon", obj={})
+
+
+_PARTS = {"dev": run_dev, "webserver": run_webserver, "daemon": run_daemon}
 
 
 def main() -> None:

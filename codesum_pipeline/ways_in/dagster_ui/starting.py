@@ -54,7 +54,7 @@ def ui_command(folder: Path, options: UiOptions, *, host: str, port: int, part: 
     """The command that opens the UI, or a part of it, from any folder."""
     loaded, served = ["-m", MODULE, "-d", str(folder)], ["-h", host, "-p", str(port)]
     if part == "daemon":
-        return [sys.executable, "-P", "-W", "ignore", "-m", "dagster._daemon", "run", *loaded]
+        return [sys.executable, *guarded_command(part, options, ["run", *loaded])]
     return [sys.executable, *guarded_command(part, options, [*loaded, *served])]
 
 

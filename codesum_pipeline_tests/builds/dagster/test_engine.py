@@ -139,4 +139,6 @@ def test_each_part_of_the_pages_is_a_command_of_its_own(tmp_path: Path) -> None:
 
     assert "webserver" in webserver
     assert "--serve" in webserver
-    assert daemon[1:7] == ["-P", "-W", "ignore", "-m", "dagster._daemon", "run"]
+    assert daemon[4:8] == ["-m", "codesum_pipeline.ways_in.dagster_ui.guarded_ui", "daemon", "--serve"]
+    assert daemon[9] == "--limits"
+    assert daemon[11:13] == ["--", "run"]
