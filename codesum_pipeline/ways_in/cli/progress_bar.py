@@ -1,10 +1,13 @@
 """Progress on stderr: a bar for a person, lines for a log; both say something at least every few seconds."""
 
 import os
+import signal
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
+from typing import NoReturn
 
 from rich.console import Console
 from rich.progress import (
@@ -62,8 +65,30 @@ def show_start() -> Iterator[None]:
     console = error_console()
     if console.is_terminal and not _can_draw(console):
         write_note(STARTING)
-    with show_progress():
+    with show_progress(), _keeping_interrupts():
         yield
+
+
+@contextmanager
+def _keeping_interrupts() -> Iterator[None]:
+    """An interrupt that some code swallows while it is imported is raised at the end."""
+    swallowed: list[int] = []
+
+    def note_and_raise(number: int, _frame: FrameType | None) -> NoReturn:
+        swallowed.append(number)
+        raise KeyboardInterrupt
+
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, note_and_raise)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if swallowed:
+        raise KeyboardInterrupt
 
 
 def _can_draw(console: Console) -> bool:

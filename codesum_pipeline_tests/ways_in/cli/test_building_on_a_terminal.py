@@ -2,13 +2,16 @@
 
 import re
 import shutil
+import signal
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.foundation.store.lease import current_holder
+from codesum_pipeline.ways_in.cli.progress_bar import show_start
 from codesum_pipeline_tests.support.commands import COMMAND, environment, fork_codesum
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.ways_in.cli.terminal import Shown, fork_on_a_terminal, watch
@@ -163,3 +166,10 @@ def test_an_interrupt_while_it_starts_ends_it(repository: Path, tmp_path: Path) 
 
     assert shown.exit_code == 130
     assert b"Traceback" not in shown.raw
+
+
+def test_an_interrupt_that_an_import_swallows_is_not_lost() -> None:
+    with pytest.raises(KeyboardInterrupt), show_start(), suppress(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
