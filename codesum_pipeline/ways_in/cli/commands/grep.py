@@ -1,10 +1,12 @@
 """`codesum grep`: the lines that match a pattern, below what holds them."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.cells import cell_len
 from rich.console import RenderableType
 from rich.text import Text
 
@@ -24,7 +26,7 @@ from codesum_pipeline.ways_in.agent_tools.grep_tool import (
     page_of,
     repositories_named,
 )
-from codesum_pipeline.ways_in.cli.document_views import catalogue_of, hit_heading, note_as_of
+from codesum_pipeline.ways_in.cli.document_views import TextByWidth, catalogue_of, hit_heading, note_as_of
 from codesum_pipeline.ways_in.cli.first_use import open_scope
 from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import (
@@ -49,6 +51,8 @@ from codesum_pipeline.ways_in.cli.render import (
 _NONE, _ERROR = 1, 2
 _NAMED = 10
 _TAB = 4
+# Of a line that is cut on the left, so many characters before the match are shown.
+_BEFORE_MATCH = 8
 
 
 def grep(
@@ -134,19 +138,23 @@ def _blocks(page: GrepPage, *, has_several: bool) -> Iterator[RenderableType]:
         yield hit_heading("", place.place, rest)
         if place.text:
             yield indent_part(style_text(place.text, "dim"), 2)
-        yield indent_part(_numbered(place.lines), 2)
+        yield indent_part(TextByWidth(partial(_numbered, place.lines)), 2)
         if place.more_lines:
             yield indent_part(style_text(f"… {count_noun(place.more_lines, 'more line')}", "dim"), 2)
 
 
-def _numbered(lines: Sequence[GrepLine]) -> Text:
-    """Lines behind their numbers, with marked matches, cut at the edge of a terminal."""
-    width = max(len(line.told_number) for line in lines)
+def _numbered(lines: Sequence[GrepLine], width: int) -> Text:
+    """Lines behind their numbers, with marked matches. One that is too long for its first match to be seen begins
+    shortly before it."""
+    digits = max(len(line.told_number) for line in lines)
     shown = []
     for line in lines:
         text = Text(line.text)
         for start, end in line.marks:
             text.stylize("bold red", start, end)
+        first, last = line.marks[0] if line.marks else (0, 0)
+        if cell_len(line.text[:last].expandtabs(_TAB)) > width - digits - 1:
+            text = Text("…").append_text(text[max(0, first - _BEFORE_MATCH) :])
         text.expand_tabs(_TAB)
-        shown.append(Text.assemble((f"{line.told_number:>{width}} ", "dim"), text))
+        shown.append(Text.assemble((f"{line.told_number:>{digits}} ", "dim"), text))
     return Text("\n", no_wrap=True, overflow="ellipsis").join(shown)
