@@ -154,6 +154,7 @@ def _located(registry: Registry, text: str, options: EntryOptions) -> tuple[str,
 
 
 # What a person most likely meant by a location at which there is no repository.
+_ARCHIVE = re.compile(r"\.(?:zip|whl|jar|7z|rar|tgz|tar|tar\.(?:gz|bz2|xz|zst))$", re.IGNORECASE)
 _OWNER_AND_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+")
 _HOST_AND_PATH = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|io|dev)/[\w.~/-]+")
 _PAGE = re.compile(
@@ -190,6 +191,8 @@ def check_path(text: str) -> None:
     """
     path = Path(text).expanduser()
     if path.is_file():
+        if _ARCHIVE.search(path.name):
+            raise ConfigurationError(f"{path} is an archive: unpack it, then `codesum index` the folder that it gives")
         folder = shlex.quote(str(path.parent))
         raise ConfigurationError(f"{path} is a file: name the folder of its repository, as in `codesum index {folder}`")
     if path.is_dir() or ":" in text:

@@ -18,15 +18,18 @@ MISCONFIGURED = 2
 
 @pytest.fixture
 def folder(tmp_path):
-    """Where the command is called: a file and a folder."""
+    """Where the command is called: archives, a file and a folder."""
     here = tmp_path / "here"
     (here / "plain").mkdir(parents=True)
     (here / "plain/a.py").write_text("x = 1\n")
-    (here / "app.py").write_bytes(b"")
+    for name in ("flask.zip", "flask 3.tar.gz", "app.py"):
+        (here / name).write_bytes(b"")
     return here
 
 
 LOCATIONS = {
+    "a zip": ("flask.zip", "flask.zip is an archive: unpack it, then `codesum index` the folder that it gives"),
+    "an archive by path": ("./flask 3.tar.gz", "flask 3.tar.gz is an archive: unpack it"),
     "a file": ("app.py", "app.py is a file: name the folder of its repository, as in `codesum index .`"),
     "owner and name": (
         "pallets/flask",
