@@ -83,8 +83,7 @@ class PlannerSettings(SettingsGroup):
         "The sensor asks each remote for its head every N seconds; with webhooks, once a day is enough.",
         gt=0,
     )
-    # One tick asks at most N remotes; those that waited longest go first.
-    polls_per_tick: ClassVar[int] = 200
+    polls_per_tick: int = setting(200, "One tick asks at most N remotes; those that waited longest go first.", ge=1)
     # The sensor polls N repositories at one time.
     poll_parallel: ClassVar[int] = 16
     # At most N of these polls go to one host.
@@ -131,6 +130,8 @@ class ServingSettings(SettingsGroup):
 
     # The first line and the headers of a request have at most N KB.
     max_head_kb: ClassVar[float] = 64.0
+    # A request has at most N headers.
+    max_headers: ClassVar[int] = 100
     # The body of a request has at most N MB, as has a message of a WebSocket.
     max_body_mb: ClassVar[float] = 5.0
     # The head of a request arrives within N seconds.
@@ -318,6 +319,7 @@ class EngineSettings(SettingsGroup):
         ge=1,
         le=10_000,
     )
+    worker_processes: int = setting(1, "One `codesum worker` carries out N runs at a time.", ge=1, le=1024)
     worker_lost_after_s: float = setting(
         90.0, "A run is started anew if no Celery worker has reported it for N seconds.", ge=5
     )

@@ -1,9 +1,9 @@
 """The connections of a server within bounds, so that a client costs little and shuts nobody out.
 
-Uvicorn itself bounds the bytes of a head and the seconds between two requests. It has no setting for the seconds for a
-head, the seconds in which a client reads nothing, and the number of connections: these bounds are
-here. A new connection beyond the bounds takes the place of the one that has waited longest for its client; it is
-refused if all the others are being answered.
+Uvicorn itself bounds the bytes of a head and the seconds between two requests. It has no setting for the number of
+headers, the seconds for a head, the seconds in which a client reads nothing, and the number of connections: these
+bounds are here. A new connection beyond the bounds takes the place of the one that has waited longest for its client;
+it is refused if all the others are being answered.
 """
 
 import asyncio
@@ -39,6 +39,44 @@ _POLICY_VIOLATION = 1008
 _READ_BYTES = 16 * 1024
 # Whoever reads less in `write_timeout_s` reads as good as nothing.
 _LEAST_READ = 64 * 1024
+
+
+class BoundedParser(h11.Connection):
+    """Reads requests; `why` has the status and the text of a refusal."""
+
+    def __init__(self, limits: ServingSettings) -> None:
+        self._limits, self._max_bytes = limits, int(limits.max_head_kb * 1024)
+        super().__init__(h11.SERVER, self._max_bytes)
+        self.why: tuple[int, str] = (400, "the request is no valid HTTP")
+
+    def next_event(self) -> Any:
+        try:
+            event = super().next_event()
+        except h11.RemoteProtocolError as error:
+            if error.error_status_hint == HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE:
+                self.why = self._too_large(len(self.trailing_data[0]))
+            raise
+        if isinstance(event, h11.Request) and (why := self._fault_of(event)):
+            self.why = why
+            raise h11.RemoteProtocolError(why[1], error_status_hint=why[0])
+        return event
+
+    def _fault_of(self, request: h11.Request) -> tuple[int, str] | None:
+        size = len(request.target) + sum(len(name) + len(value) + 4 for name, value in request.headers)
+        if size > self._max_bytes:
+            return self._too_large(size)
+        count, most = len(request.headers), self._limits.max_headers
+        if count > most:
+            return 431, f"the request has {count} headers, and {most} are allowed"
+        names = {name for name, _ in request.headers}
+        if {b"content-length", b"transfer-encoding"} <= names:
+            # A proxy may have read another end of the request than we would.
+            return 400, "the request has both Content-Length and Transfer-Encoding"
+        return None
+
+    def _too_large(self, size: int) -> tuple[int, str]:
+        kb = self._limits.max_head_kb
+        return 431, f"the head of the request has {size} bytes or more, and {kb:g} KB are allowed"
 
 
 class Connections(Struct):
@@ -116,7 +154,7 @@ class BoundedConfig(uvicorn.Config):
     """The configuration of a server, with its connections."""
 
     def __init__(self, app: Any, limits: ServingSettings, **options: Any) -> None:
-        super().__init__(app, http=BoundedHttp, h11_max_incomplete_event_size=int(limits.max_head_kb * 1024), **options)
+        super().__init__(app, http=BoundedHttp, **options)
         self.bounded = Connections(limits)
         # After it has configured the logs, which sets the level of this one anew.
         _quiet.setLevel(logging.ERROR)
@@ -186,6 +224,7 @@ class BoundedHttp(_Bounded, H11Protocol):
     def __init__(self, config: Any, *arguments: Any, **keywords: Any) -> None:
         super().__init__(config, *arguments, **keywords)
         self.logger = _quiet
+        self.conn = self._parser = BoundedParser(config.bounded.limits)
         self._head_since: float | None = None
         self._refused_at: float | None = None
 
@@ -244,7 +283,7 @@ class BoundedHttp(_Bounded, H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """The parser cannot go on."""
-        self._refuse(400, "the request is no valid HTTP, or its head has too many bytes")
+        self._refuse(*self._parser.why)
 
     def _refuse(self, status: int, reason: str) -> None:
         self._bounded.tell(f"{self.customer}: {reason}")

@@ -26,13 +26,9 @@ class BodyBounds(Struct, frozen=True):
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        body, headers = _RequestBody(self.limits, scope, receive, send), Headers(scope=scope)
-        if "content-length" in headers and "transfer-encoding" in headers:
-            # A proxy may have read another end of the request than we would.
-            await body.answer(400, "the request has both Content-Length and Transfer-Encoding")
-            return
+        body = _RequestBody(self.limits, scope, receive, send)
         # The parser accepts only digits, at most 20.
-        if int(headers.get("content-length", "0")) > self.limits.max_body_bytes:
+        if int(Headers(scope=scope).get("content-length", "0")) > self.limits.max_body_bytes:
             await body.answer(413, body.too_large)
             return
         with body.reading:

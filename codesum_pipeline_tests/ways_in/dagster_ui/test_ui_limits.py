@@ -19,6 +19,7 @@ from codesum_pipeline_tests.support.attacking import (
     half_open,
     large_body,
     large_message,
+    many_headers,
     one_long_line,
 )
 from codesum_pipeline_tests.support.dagster_dev import DagsterDev, dagster_dev, launch_params, wait_for
@@ -55,7 +56,8 @@ def is_answered(target: Target) -> bool:
 def test_heads_and_bodies_of_the_ui_have_limits(dev: DagsterDev) -> None:
     target = target_of(dev)
 
-    assert one_long_line(target, 2, size=8 << 20).startswith("400")
+    assert one_long_line(target, 2, size=8 << 20).startswith("431")
+    assert many_headers(target, 2, number=101).startswith("431")
     assert large_body(target, 2, size=6 << 20).startswith("413")
     assert is_answered(target)
 

@@ -19,6 +19,7 @@ from codesum_pipeline_tests.support.attacking import (
     answer_of,
     half_open,
     large_body,
+    many_headers,
     one_long_line,
     slow_heads,
 )
@@ -90,7 +91,8 @@ def test_heads_and_bodies_have_limits(served: tuple["subprocess.Popen[str]", Tar
     _, target, status = served
 
     assert status_of(target) == status
-    assert one_long_line(target, _ATTACK_S, size=8 << 20).startswith("400")
+    assert one_long_line(target, _ATTACK_S, size=8 << 20).startswith("431")
+    assert many_headers(target, _ATTACK_S, number=101).startswith("431")
     assert large_body(target, _ATTACK_S, size=6 << 20).startswith("413")
 
 

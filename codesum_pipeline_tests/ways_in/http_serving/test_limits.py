@@ -30,6 +30,7 @@ from codesum_pipeline_tests.ways_in.http_serving.odd_server import OddServer, od
 # Small enough to be reached at once, and far enough apart to tell which of them was.
 LIMITS = {
     "max_head_kb": 4,
+    "max_headers": 20,
     "max_body_mb": 0.1,
     "head_timeout_s": 1.0,
     "body_timeout_s": 1.5,
@@ -69,7 +70,7 @@ def is_answered(target: Target) -> bool:
     return requests.get(f"http://127.0.0.1:{target.port}/", timeout=WAIT_S).ok
 
 
-@pytest.mark.parametrize(("bytes_more", "status"), [(3_000, "200"), (40_000, "400")], ids=["below", "above"])
+@pytest.mark.parametrize(("bytes_more", "status"), [(3_000, "200"), (4_200, "431")], ids=["below", "above"])
 @pytest.mark.parametrize("is_address", [True, False], ids=["address", "header"])
 def test_a_head_has_at_most_so_many_bytes(target: Target, bytes_more: int, status: str, is_address: bool) -> None:
     filling = "a" * bytes_more
@@ -78,6 +79,19 @@ def test_a_head_has_at_most_so_many_bytes(target: Target, bytes_more: int, statu
     answer = ask(target, target.head("GET", path, header, "Connection: close"))
 
     assert answer.startswith(f"HTTP/1.1 {status} ")
+    if status == "431":
+        assert "and 4 KB are allowed" in answer
+
+
+@pytest.mark.parametrize(("count", "status"), [(20, "200"), (21, "431")], ids=["below", "above"])
+def test_a_request_has_at_most_so_many_headers(target: Target, count: int, status: str) -> None:
+    headers = [f"X-{number}: 1" for number in range(count - 2)]
+
+    answer = ask(target, target.head("GET", "/", *headers, "Connection: close"))
+
+    assert answer.startswith(f"HTTP/1.1 {status} ")
+    if status == "431":
+        assert "the request has 21 headers, and 20 are allowed" in answer
 
 
 @pytest.mark.parametrize(("more", "status"), [(0, 200), (5_000, 413)], ids=["below", "above"])
@@ -344,7 +358,7 @@ def test_refusals_do_not_fill_the_log(server: OddServer, target: Target) -> None
 def test_the_defaults_let_a_browser_and_agents_in() -> None:
     found = ServingSettings()
 
-    assert (found.max_head_kb, found.max_connections_per_address) == (64, 250)
+    assert (found.max_head_kb, found.max_headers, found.max_connections_per_address) == (64, 100, 250)
     assert found.max_connections < 1_024
 
 

@@ -54,7 +54,9 @@ def dev(
 
 def worker(
     ctx: typer.Context,
-    processes: Annotated[int, typer.Option(min=1, max=1024, help="Runs at a time.")] = 1,
+    processes: Annotated[
+        int | None, option(None, "Runs at a time; default: engine.worker_processes, which is 1.", min=1, max=1024)
+    ] = None,
 ) -> None:
     """Carry out runs that `codesum dev` hands over, on this machine or another.
 
@@ -69,7 +71,7 @@ def worker(
     from codesum_pipeline.ways_in.dagster_ui.starting import start_worker
 
     make_home(home.settings)
-    start_worker(home, processes=processes)
+    start_worker(home, processes=processes or home.settings.engine.worker_processes)
 
 
 def check_free(host: str, port: int) -> None:
