@@ -4,6 +4,8 @@ Only the module of the command that runs is imported: `codesum search` does not 
 """
 
 import gc
+import re
+import shutil
 import sys
 import tomllib
 from collections.abc import Callable
@@ -20,6 +22,10 @@ from typer.models import CommandFunctionType
 from codesum_pipeline.foundation.data_model.installed_version import installed_version
 from codesum_pipeline.ways_in.cli.invocation import Invocation, read_umask
 from codesum_pipeline.ways_in.cli.render import EPILOG, report_failures
+
+# Below it, rich's table of options would cut their names, and the help has no tables and no styles.
+_NARROW = 72
+_STYLE = re.compile(r"\[(?:bold|/)\]")
 
 
 class Command(Struct, frozen=True):
@@ -52,7 +58,7 @@ def load_command(name: str) -> Any:
 
 
 class _PlainHelp:
-    """Does not say of a switch that its type is bool."""
+    """Does not say of a switch that its type is bool, and cuts no name on a narrow terminal."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
@@ -60,6 +66,13 @@ class _PlainHelp:
             if getattr(parameter, "is_bool_flag", False):
                 parameter.metavar = ""
         return parameters
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        columns = shutil.get_terminal_size().columns
+        if columns < _NARROW:
+            self.rich_markup_mode, formatter.width = None, columns
+        super().format_help(ctx, formatter)  # type: ignore[misc]
+        formatter.buffer = [_STYLE.sub("", part) for part in formatter.buffer]
 
 
 class PlainCommand(_PlainHelp, TyperCommand):
@@ -93,7 +106,7 @@ class LazyGroup(PlainGroup):
     def __init__(self, **attributes: Any) -> None:
         attributes["commands"] = {
             command.name: TyperCommand(
-                command.name, help=command.help, rich_help_panel=command.panel, rich_markup_mode="rich"
+                command.name, short_help=command.help, rich_help_panel=command.panel, rich_markup_mode="rich"
             )
             for command in COMMANDS
         }

@@ -90,14 +90,15 @@ def test_a_paragraph_of_a_help_is_broken_where_the_terminal_ends():
     assert [line.strip()[-1] for line in shown.splitlines() if line.startswith(" Every published")] == ["."]
 
 
+@pytest.mark.parametrize("width", [80, pytest.param(40, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ["", *NAMES, "prompts save", "cache prune"])
-def test_no_usual_terminal_cuts_the_name_of_an_option(name, tmp_path):
+def test_no_terminal_cuts_the_name_of_an_option(name, width, tmp_path):
     command = typer.main.get_command(app)
     for part in name.split():
         command = command.commands[part] if hasattr(command, "commands") and command.name != "codesum" else None
         command = command or load_command(part)
 
-    shown = "\n".join(on_a_terminal(*name.split(), "--help", cwd=tmp_path, width=80))
+    shown = "\n".join(on_a_terminal(*name.split(), "--help", cwd=tmp_path, width=width))
 
     names = [names for parameter in command.params for names in (*parameter.opts, *parameter.secondary_opts)]
     options = [option for option in names if option.startswith("--")]
@@ -105,4 +106,5 @@ def test_no_usual_terminal_cuts_the_name_of_an_option(name, tmp_path):
     for parameter in command.params:
         if parameter.metavar:
             assert parameter.metavar in shown
-    assert all(len(line) <= 80 for line in shown.splitlines())
+    # The terminal itself breaks what is longer than a line, such as a list of choices.
+    assert width == 40 or ("│" in shown and all(len(line) <= width for line in shown.splitlines()))
