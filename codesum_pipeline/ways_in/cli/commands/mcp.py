@@ -100,16 +100,10 @@ def mcp(
     repository, calls that name no repository are about that one.
     """
     invocation = invocation_of(ctx)
-    if install and uninstall:
-        raise ConfigurationError("--install and --uninstall: choose one of them")
-    if uninstall and yes:
-        raise ConfigurationError("--yes goes with --install: --uninstall takes away all that was written")
     if install or uninstall:
-        installer = Installer(Places(Path.cwd(), Path.home(), is_user=user), state=state_folder())
-        if uninstall:
-            _make_all(installer, installer.plan_uninstall(uninstall), dry_run=dry_run)
-        elif install:
-            _install(invocation, installer, install, tools, repo or (), with_offer=yes, dry_run=dry_run)
+        places = Places(Path.cwd(), Path.home(), is_user=user)
+        installer = Installer(places, state=state_folder())
+        _configure(invocation, installer, install, uninstall, tools, repo or (), with_offer=yes, dry_run=dry_run)
         return
     if yes or user or dry_run:
         raise ConfigurationError("--yes, --user and --dry-run go with --install or --uninstall")
@@ -163,27 +157,36 @@ def mcp(
         serve_app(app, bound, invocation.settings.serving)
 
 
-def _install(
+def _configure(
     invocation: Invocation,
     installer: Installer,
-    agent: Agent,
+    install: Agent | None,
+    uninstall: Agent | None,
     tools: WhichTools,
     repos: Sequence[str],
     *,
     with_offer: bool,
     dry_run: bool,
 ) -> None:
-    """Write what is for one agent, and show what else is offered."""
-    places = installer.places
-    server = [*places.server_parts(agent, _command(invocation, tools, repos))]
-    everything = [*server, *places.offered_parts(agent, _offer_of(invocation, tools))]
-    if with_offer or dry_run:
-        _make_all(installer, installer.plan_install(agent, everything), dry_run=dry_run)
+    """Write or take away what is for one agent, and show what else is offered."""
+    if uninstall and install:
+        raise ConfigurationError("--install and --uninstall: choose one of them")
+    if uninstall and with_offer:
+        raise ConfigurationError("--yes goes with --install: --uninstall takes away all that was written")
+    if uninstall:
+        _make_all(installer, installer.plan_uninstall(uninstall), dry_run=dry_run)
         return
-    _make_all(installer, installer.plan_install(agent, server), dry_run=False)
-    rest = installer.plan_install(agent, everything)
+    assert install
+    places = installer.places
+    server = [*places.server_parts(install, _command(invocation, tools, repos))]
+    everything = [*server, *places.offered_parts(install, _offer_of(invocation, tools))]
+    if with_offer or dry_run:
+        _make_all(installer, installer.plan_install(install, everything), dry_run=dry_run)
+        return
+    _make_all(installer, installer.plan_install(install, server), dry_run=False)
+    rest = installer.plan_install(install, everything)
     if differences := [each.difference for each in rest if each.is_one]:
-        write_note(f"with --yes, what makes {agent} use the tools is written, too:")
+        write_note(f"with --yes, what makes {install} use the tools is written, too:")
         typer.echo(clean_text("\n".join(differences)))
 
 
