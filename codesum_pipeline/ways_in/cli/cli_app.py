@@ -60,6 +60,8 @@ def load_command(name: str) -> Any:
 class _PlainHelp:
     """Does not say of a switch that its type is bool, and cuts no name on a narrow terminal."""
 
+    rich_markup_mode: Any
+
     def get_params(self, ctx: Any) -> list[Any]:
         parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
         for parameter in parameters:
