@@ -28,6 +28,7 @@ from codesum_pipeline.foundation.store.object_storage.reading_copy import Readin
 from codesum_pipeline.foundation.store.object_storage.state_manifest import StateManifest, read_manifest
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.support.requests import Requests, counted_requests
+from codesum_pipeline_tests.support.settings import changed
 
 FIRST = "first build"
 _MB = 1e6
@@ -55,7 +56,7 @@ class FollowedBucket:
         self._place = BucketPlace(self._objects.url, StorageSettings())
         self._worker, self._other = (HomeLayout(folder, self._place) for folder in (home, others / "worker"))
         files = HomeFiles(self._objects.url, others / "files")
-        self._reader = ReadingCopy(files, others / "reader", ReadingSettings(fresh_s=0))
+        self._reader = ReadingCopy(files, others / "reader", changed(ReadingSettings(), fresh_s=0))
         self._contents: dict[str, int] = {}
 
     def commit(self) -> Exchange:

@@ -5,8 +5,8 @@
 Packages of this project are indexed as small repositories (about 100 to 1,000 documents) and copied under other keys
 until there are so many. The bucket is moto's, on loopback, in a process of its own. Each row is a process that may
 open 1,024 files, started anew: it asks questions about all repositories, then about one after the other. `bound` is
-`reading.open_indexes`. Times of the processor hardly depend on what else the machine does. Cold: nothing of the bucket
-was copied yet; warm: all of it was, by the process before.
+`ReadingSettings.open_indexes`. Times of the processor hardly depend on what else the machine does. Cold: nothing of the
+bucket was copied yet; warm: all of it was, by the process before.
 """
 
 import argparse
@@ -41,6 +41,7 @@ from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.published_bucket import commit
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.support.requests import counted_requests
+from codesum_pipeline_tests.support.settings import changed
 
 PACKAGES = ("delivery", "intents", "matching", "mcp_server", "overlays", "source", "store", "web")
 QUESTIONS = (
@@ -124,7 +125,7 @@ def measure(home: str, bound: int) -> dict[str, Any]:
 def _measure_queries(home: str, bound: int) -> dict[str, Any]:
     resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES, OPEN_FILES))
     begun = time.perf_counter()
-    settings = for_reading(load_settings({"home": home, "reading": {"open_indexes": bound}}))
+    settings = for_reading(changed(load_settings({"home": home}), reading={"open_indexes": bound}))
     catalogue = IndexCatalogue.of(settings)
     embedder = embedder_of(settings)
     row: dict[str, Any] = {"ready_s": time.perf_counter() - begun, "ready_cpu_s": time.process_time()}

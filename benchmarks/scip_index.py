@@ -228,7 +228,7 @@ def _ask_questions(checkout: Path, home: Path, index: Path | None) -> Iterator[t
     (home / "mirrors").mkdir(parents=True)
     if index is not None:
         shutil.copy(index, home / "mirrors" / "p.scip")
-    ws = _workspace(checkout, home, evaluation={"enabled": True, "sample": 400})
+    ws = _workspace(checkout, home, evaluation={"enabled": True})
     for step in STEPS:
         carry_out(step, ws)
     for row in ws.tables.read("evaluation_answers", ws.key).to_pylist():

@@ -27,7 +27,7 @@ from codesum_pipeline.source.repositories.polling import (
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.support.settings import changed
 
-POLICY = PlannerSettings(poll_interval_s=60, polls_per_tick=100, poll_parallel=8, host_parallel=2, host_spacing_s=0.0)
+POLICY = changed(PlannerSettings(), polls_per_tick=100, poll_parallel=8, host_parallel=2, host_spacing_s=0.0)
 NOW = 1_800_000_000.0
 
 

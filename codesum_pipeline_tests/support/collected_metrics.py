@@ -6,6 +6,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from codesum_pipeline.foundation.settings.operation_settings import MetricsSettings
 from codesum_pipeline.ways_in.metrics.server_metrics import ServerMetrics
+from codesum_pipeline_tests.support.settings import changed
 
 Series = Mapping[frozenset[tuple[str, str]], float]
 PROMETHEUS = {"CODESUM_METRICS__EXPORTERS": '["prometheus"]'}
@@ -27,7 +28,7 @@ def labelled(series: Series, label: str) -> dict[str, float]:
 
 def started(**settings: object) -> ServerMetrics:
     """Metrics of a server, with Prometheus as exit."""
-    metrics = ServerMetrics.start(MetricsSettings(exporters=("prometheus",), **settings), "web")  # type: ignore[arg-type]
+    metrics = ServerMetrics.start(changed(MetricsSettings(exporters=("prometheus",)), **settings), "web")
     assert metrics
     return metrics
 

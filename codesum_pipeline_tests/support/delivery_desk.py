@@ -11,6 +11,7 @@ from codesum_pipeline.foundation.settings.channel_settings import DeliverySettin
 from codesum_pipeline.notifications.delivery.outbox import Delivery, DeliveryAttempt, open_outbox
 from codesum_pipeline.notifications.delivery.posts import digest_post
 from codesum_pipeline.notifications.delivery.sending import OutboxSender
+from codesum_pipeline_tests.support.settings import changed
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 DIGEST = PostId("digest-1")
@@ -52,7 +53,7 @@ class Desk:
         self.moment += timedelta(**units)
 
     def sender(self, **changes: Any) -> OutboxSender:
-        settings = DeliverySettings.model_validate({"channels": self.channels, **self.settings})
+        settings = changed(DeliverySettings.model_validate({"channels": self.channels}), **self.settings)
         return OutboxSender(self.home, settings, self.now, environ=self.environ, **changes)
 
     def add(self, result: SummaryResult = RESULT, *, id_: PostId = DIGEST, links: tuple[str | None, ...] = ()) -> bool:

@@ -25,7 +25,7 @@ def fetch_bundle(address: str, to: Path, settings: BundleSettings, *, progress: 
         asyncio.run(_fetch(address, to, settings, called=called, progress=progress))
     except TimeoutError as error:
         raise BundleRefused(
-            f"{called}: its download took more than {settings.timeout_s:g} s (bundles.timeout_s): fetch the file with "
+            f"{called}: its download took more than {settings.timeout_s:g} s: fetch the file with "
             "another tool, then import it"
         ) from error
     except (httpx.InvalidURL, httpx.TooManyRedirects) as error:

@@ -92,5 +92,5 @@ def _explained(bundle: OpenedBundle, name: str) -> Iterator[None]:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         if isinstance(error, MemoryError):
-            bundle.refuse(f"its table {name} needs more memory than may be used for it (bundles.max_memory_mb)")
+            bundle.refuse(f"its table {name} needs more memory than may be used for it")
         bundle.refuse(f"its table {name} is damaged ({one_line(str(error))}): export it again")

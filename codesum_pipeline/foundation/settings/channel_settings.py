@@ -169,7 +169,8 @@ class DeliverySettings(SettingsGroup):
     operator_channels: tuple[str, ...] = setting(
         (), "The channels for problems that a person has to repair; empty: they are only logged."
     )
-    max_attempts: int = setting(8, "One message is tried N times on one channel, then given up.", ge=1, le=50)
+    # One message is tried N times on one channel, then given up.
+    max_attempts: ClassVar[int] = 8
     web_hosts: dict[str, WebHost] = setting(
         {}, "What your own git hosts run, so that links fit: github, gitlab, gitea or bitbucket."
     )

@@ -40,7 +40,6 @@ from codesum_pipeline.foundation.settings.operation_settings import (
     ReadingSettings,
     ServingSettings,
     StorageSettings,
-    WebhookSettings,
 )
 from codesum_pipeline.foundation.settings.stage_settings import (
     ContextSettings,
@@ -141,7 +140,6 @@ class Settings(ContextSettings, ScanSettings):
     engine: Annotated[EngineSettings, NOTHING] = EngineSettings()
     reading: Annotated[ReadingSettings, NOTHING] = ReadingSettings()
     hosts: Annotated[HostSettings, NOTHING] = HostSettings()
-    webhooks: Annotated[WebhookSettings, NOTHING] = WebhookSettings()
 
     @model_validator(mode="before")
     @classmethod

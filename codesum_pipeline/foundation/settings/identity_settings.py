@@ -1,6 +1,6 @@
 """Settings of people who sign in at an OpenID provider, and of what their groups may read."""
 
-from typing import Self
+from typing import ClassVar, Self
 from urllib.parse import urlsplit
 
 from pydantic import field_validator, model_validator
@@ -26,7 +26,8 @@ class IdentitySettings(SettingsGroup):
         '`{"payments" = ["payments-*", "!payments-secrets"]}`; a person reads what any of their groups opens.',
     )
     groups_claim: str = setting("groups", "The claim of a token that lists the groups.", min_length=1)
-    max_groups: int = setting(1000, "A token that lists more than N groups is refused.", ge=1, le=10_000)
+    # A token that lists more than N groups is refused.
+    max_groups: ClassVar[int] = 1000
     mcp_url: str | None = setting(
         None, "The address at which clients reach `codesum mcp --http`, with its path: `https://code.example.org/mcp`."
     )
@@ -47,10 +48,10 @@ class IdentitySettings(SettingsGroup):
     max_token_minutes: float = setting(
         90.0, "An access token that is valid for more than N minutes is refused.", gt=0, le=24 * 60
     )
-    clock_skew_s: float = setting(
-        60.0, "The clocks of this machine and of the provider may differ by N seconds.", ge=0, le=600
-    )
-    timeout_s: float = setting(5.0, "One request to the provider takes at most N seconds.", gt=0, le=60)
+    # The clocks of this machine and of the provider may differ by N seconds.
+    clock_skew_s: ClassVar[float] = 60.0
+    # One request to the provider takes at most N seconds.
+    timeout_s: ClassVar[float] = 5.0
 
     @field_validator("issuer", "mcp_url", "web_url")
     @classmethod

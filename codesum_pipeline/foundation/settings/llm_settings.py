@@ -3,7 +3,7 @@
 import re
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
@@ -208,11 +208,8 @@ class AskSettings(SettingsGroup):
         min_length=1,
         max_length=200,
     )
-    synthesis_timeout_s: float = setting(
-        90.0,
-        "The second pass about a whole repository may take N seconds; then the answer does without it.",
-        gt=0,
-    )
+    # The second pass about a whole repository may take N seconds; then the answer does without it.
+    synthesis_timeout_s: ClassVar[float] = 90.0
 
 
 class CompactionSettings(SettingsGroup):

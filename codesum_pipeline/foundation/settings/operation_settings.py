@@ -4,7 +4,7 @@ import re
 from enum import StrEnum
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import field_validator, model_validator
 
@@ -40,19 +40,19 @@ class StorageSettings(SettingsGroup):
         "A worker renews its lease three times in N seconds; if it is silent for N, another takes over.",
         ge=1,
     )
-    retry_s: float = setting(
-        60.0, "A worker repeats a request for N seconds if the bucket does not answer or is too busy.", ge=0
-    )
-    transfers: int = setting(8, "A worker sends or fetches N files at once.", ge=1)
+    # A worker repeats a request for N seconds if the bucket does not answer or is too busy.
+    retry_s: ClassVar[float] = 60.0
+    # A worker sends or fetches N files at once.
+    transfers: ClassVar[int] = 8
 
 
 class ReadingSettings(SettingsGroup):
     """How many indexes a long-lived process keeps open, and how much a machine keeps for readers."""
 
-    open_indexes: int = setting(
-        1000, "A process keeps at most N indexes open between questions; it closes the least recently used first.", ge=1
-    )
-    fresh_s: float = setting(5.0, "Home in a bucket: a process looks for new versions at most every N seconds.", ge=0)
+    # A process keeps at most N indexes open between questions; it closes the least recently used first.
+    open_indexes: ClassVar[int] = 1000
+    # Home in a bucket: a process looks for new versions at most every N seconds.
+    fresh_s: ClassVar[float] = 5.0
     cache_gb: float = setting(
         20.0,
         "Home in a bucket: a machine caches at most N GB for a user; the least recently read files go first.",
@@ -63,7 +63,8 @@ class ReadingSettings(SettingsGroup):
         "The home keeps at most N GB of the repositories' texts for `grep`; the least recently searched go first.",
         gt=0,
     )
-    grep_timeout_s: float = setting(10.0, "One search for a pattern takes at most N seconds.", gt=0)
+    # One search for a pattern takes at most N seconds.
+    grep_timeout_s: ClassVar[float] = 10.0
 
 
 class PlannerSettings(SettingsGroup):
@@ -75,21 +76,25 @@ class PlannerSettings(SettingsGroup):
         "The schedule looks for due digests at these times; intents have their own times and time zones.",
     )
     sensor_interval_s: int = setting(60, "The sensor looks for new commits every N seconds.", ge=5)
-    push_interval_s: int = setting(
-        5, "The sensor looks every N seconds for repositories that a webhook said were pushed to.", ge=1
-    )
+    # The sensor looks every N seconds for repositories that a webhook said were pushed to.
+    push_interval_s: ClassVar[int] = 5
     poll_interval_s: float = setting(
         60.0,
         "The sensor asks each remote for its head every N seconds; with webhooks, once a day is enough.",
         gt=0,
     )
     polls_per_tick: int = setting(200, "One tick asks at most N remotes; those that waited longest go first.", ge=1)
-    poll_parallel: int = setting(16, "The sensor polls N repositories at one time.", ge=1, le=256)
-    host_parallel: int = setting(4, "At most N of these polls go to one host.", ge=1)
-    host_spacing_s: float = setting(0.02, "Two requests to one host begin at least N seconds apart.", ge=0)
+    # The sensor polls N repositories at one time.
+    poll_parallel: ClassVar[int] = 16
+    # At most N of these polls go to one host.
+    host_parallel: ClassVar[int] = 4
+    # Two requests to one host begin at least N seconds apart.
+    host_spacing_s: ClassVar[float] = 0.02
     max_attempts: int = setting(3, "Dagster tries to build one state of a repository N times.", ge=1)
-    max_requests_per_tick: int = setting(25, "One tick requests at most N runs.", ge=1)
-    ls_remote_timeout_s: float = setting(20.0, "One repository may delay a tick by N seconds.", gt=0)
+    # One tick requests at most N runs.
+    max_requests_per_tick: ClassVar[int] = 25
+    # One repository may delay a tick by N seconds.
+    ls_remote_timeout_s: ClassVar[float] = 20.0
 
 
 class MaintenanceSettings(SettingsGroup):
@@ -107,52 +112,40 @@ class MaintenanceSettings(SettingsGroup):
         ge=1,
     )
     history_days: int = setting(90, "After N days the history drops these rows, too.", ge=1)
-    books_days: int = setting(
-        90,
-        "A call of a model has a row for N days; older ones are added up by month, model, level and outcome.",
-        ge=31,
-    )
+    # A call of a model has a row for N days; older ones are added up by month, model, level and outcome.
+    books_days: ClassVar[int] = 90
     answers_days: int = setting(365, "The cache drops a model's text that no build used for N days; 0: never.", ge=0)
-    overlays_days: int = setting(30, "The index of a work tree is deleted if nobody opened it for N days.", ge=1)
-    mirrors_days: int = setting(30, "The mirror of a repository that is not registered is deleted after N days.", ge=1)
-    parts_hours: int = setting(
-        24,
-        "A bucket keeps files that no current state names for N hours, so that readers of earlier states can finish.",
-        ge=1,
-    )
-    unreachable_days: int = setting(
-        14,
-        "A mirror keeps a commit for N days after the last kept index and registered ref that lead to it are gone.",
-        ge=1,
-    )
+    # The index of a work tree is deleted if nobody opened it for N days.
+    overlays_days: ClassVar[int] = 30
+    # The mirror of a repository that is not registered is deleted after N days.
+    mirrors_days: ClassVar[int] = 30
+    # A bucket keeps files that no current state names for N hours, so that readers of earlier states can finish.
+    parts_hours: ClassVar[int] = 24
+    # A mirror keeps a commit for N days after the last kept index and registered ref that lead to it are gone.
+    unreachable_days: ClassVar[int] = 14
 
 
 class ServingSettings(SettingsGroup):
     """What one client of a server may cost: of `codesum web`, `mcp --http`, `webhooks` and the UI of `codesum dev`."""
 
-    max_head_kb: float = setting(64.0, "The first line and the headers of a request have at most N KB.", ge=1, le=1024)
-    max_headers: int = setting(100, "A request has at most N headers.", ge=10, le=10_000)
-    max_body_mb: float = setting(
-        5.0,
-        "The body of a request has at most N MB, as has a message of a WebSocket; for events of hosts, "
-        "`webhooks.max_body_mb` is used.",
-        gt=0,
-        le=1024,
-    )
-    head_timeout_s: float = setting(10.0, "The head of a request arrives within N seconds.", gt=0)
-    body_timeout_s: float = setting(30.0, "The body of a request arrives within N seconds.", gt=0)
-    idle_timeout_s: float = setting(30.0, "A connection may wait N seconds for the next request.", gt=0)
-    write_timeout_s: float = setting(
-        30.0, "A connection is cut if its client reads less than 64 KB of an answer in N seconds.", gt=0
-    )
+    # The first line and the headers of a request have at most N KB.
+    max_head_kb: ClassVar[float] = 64.0
+    # A request has at most N headers.
+    max_headers: ClassVar[int] = 100
+    # The body of a request has at most N MB, as has a message of a WebSocket.
+    max_body_mb: ClassVar[float] = 5.0
+    # The head of a request arrives within N seconds.
+    head_timeout_s: ClassVar[float] = 10.0
+    # The body of a request arrives within N seconds.
+    body_timeout_s: ClassVar[float] = 30.0
+    # A connection may wait N seconds for the next request.
+    idle_timeout_s: ClassVar[float] = 30.0
+    # A connection is cut if its client reads less than 64 KB of an answer in N seconds.
+    write_timeout_s: ClassVar[float] = 30.0
     max_connections: int = setting(500, "A server has at most N connections.", ge=1, le=100_000)
-    max_connections_per_address: int = setting(
-        250,
-        "One address, or one network /64 of IPv6, has at most N connections. Proxies in `serving.trusted_proxies` may "
-        "have more.",
-        ge=1,
-        le=100_000,
-    )
+    # One address, or one network /64 of IPv6, has at most N connections. Proxies in `serving.trusted_proxies` may have
+    # more.
+    max_connections_per_address: ClassVar[int] = 250
     trusted_proxies: tuple[str, ...] = setting(
         (),
         "The addresses and networks of your proxies: their X-Forwarded-For says whose a request is. "
@@ -181,7 +174,8 @@ class AuditSettings(SettingsGroup):
         True, "Servers that require a token write a line for each request into audit/audit.jsonl in the home."
     )
     questions: bool = setting(False, "The lines also contain the questions.")
-    max_mb: float = setting(10.0, "A new file is begun where one would exceed N MB.", gt=0, le=1024)
+    # A new file is begun where one would exceed N MB.
+    max_mb: ClassVar[float] = 10.0
     files: int = setting(10, "The last N files are kept.", ge=1, le=1000)
 
 
@@ -194,10 +188,10 @@ class BundleSettings(SettingsGroup):
         BELOW_HOME,
     )
     max_mb: int = setting(2000, "A shared build has at most N MB.", ge=1, le=2047)
-    max_memory_mb: int = setting(
-        8192, "The tables of a shared build take at most N MB of memory when they are read.", ge=1
-    )
-    timeout_s: float = setting(600.0, "The download of a shared build takes at most N seconds.", gt=0)
+    # The tables of a shared build take at most N MB of memory when they are read.
+    max_memory_mb: ClassVar[int] = 8192
+    # The download of a shared build takes at most N seconds.
+    timeout_s: ClassVar[float] = 600.0
 
 
 class CheckSettings(SettingsGroup):
@@ -265,8 +259,10 @@ class AlertSettings(SettingsGroup):
         "day doubles that time.",
         ge=0,
     )
-    digest_above: int = setting(5, "More than N changes at one time are reported in one message.", ge=1)
-    interval_s: int = setting(60, "The sensor `alerts` ticks every N seconds.", ge=10)
+    # More than N changes at one time are reported in one message.
+    digest_above: ClassVar[int] = 5
+    # The sensor `alerts` ticks every N seconds.
+    interval_s: ClassVar[int] = 60
 
 
 class MetricsSettings(SettingsGroup):
@@ -277,14 +273,8 @@ class MetricsSettings(SettingsGroup):
         "How a server hands on what it measures: prometheus (at `/metrics` of its own address) and otlp (sent to "
         "`OTEL_EXPORTER_OTLP_ENDPOINT`). Default: nothing is measured.",
     )
-    interval_s: float = setting(60.0, "With otlp, values are sent every N seconds.", ge=1)
-    max_repositories: int = setting(
-        1000,
-        "At most N repositories have series of their own: those that are late, then the first by name.",
-        ge=1,
-        # Of so many one look takes 4 s, and OpenTelemetry gives it 10.
-        le=10_000,
-    )
+    # At most N repositories have series of their own: those that are late, then the first by name.
+    max_repositories: ClassVar[int] = 1000
 
 
 class KubernetesSettings(SettingsGroup):
@@ -357,17 +347,13 @@ class HostSettings(SettingsGroup):
     sync_cron: str = setting(
         "23 * * * *", "At these times (UTC) the schedule asks code hosts which repositories their organisations have."
     )
-    timeout_s: float = setting(30.0, "One request to a host's API takes at most N seconds.", gt=0)
-    max_wait_s: float = setting(
-        60.0, "If a host limits requests, one sync waits at most N seconds in all; the next sync tries again.", ge=0
-    )
-    max_retired_share: float = setting(
-        0.2,
-        "A sync that would retire more than this share of an organisation's repositories, and more than "
-        "two, waits for a confirmation.",
-        ge=0,
-        le=1,
-    )
+    # One request to a host's API takes at most N seconds.
+    timeout_s: ClassVar[float] = 30.0
+    # If a host limits requests, one sync waits at most N seconds in all; the next sync tries again.
+    max_wait_s: ClassVar[float] = 60.0
+    # A sync that would retire more than this share of an organisation's repositories, and more than two, waits for a
+    # confirmation.
+    max_retired_share: ClassVar[float] = 0.2
 
     @field_validator("over_http")
     @classmethod
@@ -376,12 +362,3 @@ class HostSettings(SettingsGroup):
             if not _HOST_AND_PORT.fullmatch(each):
                 raise ValueError(f"{each!r} is no host: write HOST or HOST:PORT, as in git.example.org:3000")
         return tuple(each.lower() for each in hosts)
-
-
-class WebhookSettings(SettingsGroup):
-    """What hosts that tell of pushes may send. Their secrets are in no settings: see [webhooks](webhooks.md)."""
-
-    max_body_mb: float = setting(
-        5.0, "Larger events are refused; polling finds these pushes. Hosts send up to 25 MB.", gt=0, le=25
-    )
-    max_per_minute: int = setting(600, "One address gets at most N answers in a minute.", ge=1)

@@ -3,7 +3,7 @@
 import re
 from enum import StrEnum
 from pathlib import Path
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import field_validator, model_validator
 
@@ -138,8 +138,10 @@ class EvaluationSettings(SettingsGroup):
         "docstrings (asked in a copy without them) and commit messages.",
         BELOW_HOME,
     )
-    sample: int = setting(200, "The docstrings of N functions and N classes are asked as questions.", ge=1)
-    commits: int = setting(300, "The messages of the last N commits are asked as questions.", ge=0)
+    # The docstrings of N functions and N classes are asked as questions.
+    sample: ClassVar[int] = 200
+    # The messages of the last N commits are asked as questions.
+    commits: ClassVar[int] = 300
     gate: bool = setting(False, "A new index that is worse by more than the margin is not published.")
     margin: float = setting(
         0.02, "A new index is worse if the whole 95 % interval of the difference lies below minus N.", ge=0, le=1

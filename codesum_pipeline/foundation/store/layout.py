@@ -166,7 +166,6 @@ class HomeLayout(Struct, frozen=True):
     warehouse = _HomePath("warehouse")
     mirrors = _HomePath("mirrors")
     # A file for each repository that a command has registered and not fetched yet, locked while it runs.
-    first_fetches = _HomePath("state/first fetches")
     # What is said of checkouts that are being indexed because somebody asked about them.
     first_uses = _HomePath("state/first uses")
     index_root = _HomePath("index_root")

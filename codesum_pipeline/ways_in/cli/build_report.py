@@ -142,10 +142,17 @@ def outcome_json(home: Home, outcome: "RunOutcome") -> dict[str, Any]:
         "message": outcome.message or None,
         "steps": {step: dict(numbers) for step, numbers in outcome.numbers.items()},
         "llm": ModelReport(home, outcome).as_json(),
-        "failures": failures_json(home, outcome.key),
-        "left_out": [*left_out_lines(home, outcome.key)],
-        "unread": unread_json(home, outcome.key),
-        "uncommitted_files": _uncommitted(home, home.registry.get(outcome.key)),
+        **_lacks_json(home, outcome.key),
+    }
+
+
+def _lacks_json(home: Home, key: str) -> dict[str, Any]:
+    """What the index of a repository lacks."""
+    return {
+        "failures": failures_json(home, key),
+        "left_out": [*left_out_lines(home, key)],
+        "unread": unread_json(home, key),
+        "uncommitted_files": _uncommitted(home, home.registry.get(key)),
     }
 
 
@@ -215,10 +222,7 @@ def standing_json(home: Home, key: str, last_build: LastBuild) -> dict[str, Any]
         "message": last_build.held_because,
         "steps": {},
         "llm": None,
-        "failures": failures_json(home, key),
-        "left_out": [*left_out_lines(home, key)],
-        "unread": unread_json(home, key),
-        "uncommitted_files": _uncommitted(home, home.registry.get(key)),
+        **_lacks_json(home, key),
     }
 
 

@@ -4,9 +4,11 @@ Only the module of the command that runs is imported: `codesum search` does not 
 """
 
 import gc
+import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+import tomllib
+from collections.abc import Callable
 from importlib import import_module
 from keyword import iskeyword
 from pathlib import Path
@@ -14,9 +16,6 @@ from typing import Annotated, Any
 
 import typer
 from msgspec import Struct
-from rich.console import Console, RenderableType
-from rich.padding import Padding
-from rich.text import Text
 from typer.core import TyperCommand, TyperGroup
 from typer.models import CommandFunctionType
 
@@ -24,8 +23,9 @@ from codesum_pipeline.foundation.data_model.installed_version import installed_v
 from codesum_pipeline.ways_in.cli.invocation import Invocation, read_umask
 from codesum_pipeline.ways_in.cli.render import EPILOG, report_failures
 
-# Below it, the table of options would cut their names.
+# Below it, rich's table of options would cut their names, and the help has no tables and no styles.
 _NARROW = 72
+_STYLE = re.compile(r"\[(?:bold|/)\]")
 
 
 class Command(Struct, frozen=True):
@@ -36,51 +36,7 @@ class Command(Struct, frozen=True):
     help: str
 
 
-_PANELS = {
-    "Repositories": {
-        "add": "Register repositories, or one folder of each.",
-        "remove": "Stop indexing a repository; with --purge, delete all that is kept of it.",
-        "org": "Register organisations of code hosts, whose repositories come and go by themselves.",
-        "repos": "List the registered repositories.",
-    },
-    "Building the index": {
-        "index": "Bring repositories' indexes up to date, registering what is not known yet.",
-        "plan": "Show what `codesum index` would rewrite and why, changing nothing.",
-        "retry": "Build repositories again that failed too often, or that a person stopped.",
-        "status": "Show how fresh each repository's index is.",
-        "export": "Write a repository's index as a file, for other machines to build on.",
-        "import": "Take over an index that another machine exported; the next build makes only what differs.",
-    },
-    "Asking it": {
-        "search": "Find functions, classes, files and modules by what they do.",
-        "grep": "Find lines that match a pattern, below the function or class that holds them.",
-        "impact": "Show what a change reaches: who uses what changed, and which tests, routes and commands run it.",
-        "ask": "Answer a question about repositories, with the places that show it.",
-        "show": "Show one document with all its fields.",
-        "overview": "Show a repository to a newcomer: its parts, entry points, frameworks, where to start.",
-        "explain": "Show why a document was last rewritten, as the chain of causes.",
-        "eval": "Measure how well questions with known answers are answered, by lane and level.",
-        "sql": "Query every table with SQL; nothing can be changed.",
-        "web": "Search and read the indexes in a browser.",
-        "mcp": "Serve the indexes to coding agents (MCP).",
-    },
-    "Running it": {
-        "doctor": "Check published indexes, leases, runs, digests and Dagster's records, and say how to repair them.",
-        "maintain": "Prune old runs, rows, mirrors and caches, and say what that freed.",
-        "prompts": "Show, check and change the templates of the prompts for language models.",
-        "cache": "Show the kept answers of language models, or delete those that are no longer used.",
-        "attest": "Make, sign and verify an attestation: the file that says which old rows to compact.",
-        "compact": "Replace old rows by one text, as a signed attestation says; list earlier ones.",
-        "cost": "Show what calls of models cost, by day, run, model, level or repository.",
-        "intent": "Add, list, test and remove standing questions; digests tell what changed about them.",
-        "digest": "Show and send digests; show waiting messages, and test channels.",
-        "webhooks": "Receive the push events of GitHub, GitLab, Gitea and Forgejo.",
-        "token": "Make a token that gives access to some repositories over `codesum web` and `codesum mcp --http`.",
-        "audit": "Show who asked what over HTTP with a token, or having signed in, newest last.",
-        "dev": "Open the Dagster UI, with its daemon, on the same data.",
-        "worker": "Carry out runs that `codesum dev` hands over, on this machine or another.",
-    },
-}
+_PANELS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 COMMANDS = tuple(Command(name, panel, help) for panel, commands in _PANELS.items() for name, help in commands.items())
 # A command lives in the module of its name, but for these, which live beside another one.
 _MODULES = {"overview": "show", "worker": "dev", "export": "bundles", "import": "bundles"}
@@ -104,6 +60,8 @@ def load_command(name: str) -> Any:
 class _PlainHelp:
     """Does not say of a switch that its type is bool, and cuts no name on a narrow terminal."""
 
+    rich_markup_mode: Any
+
     def get_params(self, ctx: Any) -> list[Any]:
         parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
         for parameter in parameters:
@@ -113,12 +71,10 @@ class _PlainHelp:
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         columns = shutil.get_terminal_size().columns
-        if columns >= _NARROW:
-            super().format_help(ctx, formatter)  # type: ignore[misc]
-            return
-        console = Console(highlight=False, emoji=False, width=columns)
-        for part in _narrow_help(self, ctx):
-            console.print(part, overflow="fold")
+        if columns < _NARROW:
+            self.rich_markup_mode, formatter.width = None, columns
+        super().format_help(ctx, formatter)  # type: ignore[misc]
+        formatter.buffer = [_STYLE.sub("", part) for part in formatter.buffer]
 
 
 class PlainCommand(_PlainHelp, TyperCommand):
@@ -152,7 +108,7 @@ class LazyGroup(PlainGroup):
     def __init__(self, **attributes: Any) -> None:
         attributes["commands"] = {
             command.name: TyperCommand(
-                command.name, help=command.help, rich_help_panel=command.panel, rich_markup_mode="rich"
+                command.name, short_help=command.help, rich_help_panel=command.panel, rich_markup_mode="rich"
             )
             for command in COMMANDS
         }
@@ -176,33 +132,6 @@ class LazyGroup(PlainGroup):
             gc.enable()
         with report_failures(debug=bool(ctx.params.get("debug"))):
             return super().invoke(ctx)
-
-
-def _narrow_help(command: Any, ctx: Any) -> Iterator[RenderableType]:
-    """Each option on a line, what it means below. The terminal breaks a name that is longer than a line."""
-    yield Text(command.get_usage(ctx))
-    for paragraph in (command.help or "").split("\n\n"):
-        yield Text.from_markup(f"\n{' '.join(paragraph.split())}")
-    yield ""
-    named = [
-        (_parameter_name(parameter, ctx), parameter.help or "")
-        for parameter in command.get_params(ctx)
-        if not getattr(parameter, "hidden", False)
-    ]
-    named += [(name, (each.help or "").split("\n\n")[0]) for name, each in getattr(command, "commands", {}).items()]
-    for name, text in named:
-        yield Text(name, style="bold cyan")
-        yield Padding(Text.from_markup(" ".join(text.split())), (0, 0, 0, 4), expand=False)
-    if command.epilog:
-        yield Text.from_markup(f"\n{command.epilog}")
-
-
-def _parameter_name(parameter: Any, ctx: Any) -> str:
-    """An option's names and what it takes; of an argument, its name."""
-    if parameter.param_type_name == "argument":
-        return str(parameter.metavar or parameter.name.upper())
-    names = ", ".join((*parameter.opts, *parameter.secondary_opts))
-    return names if parameter.is_flag else f"{names} {parameter.metavar or parameter.display_type(ctx)}"
 
 
 app = typer.Typer(

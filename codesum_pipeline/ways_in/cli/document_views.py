@@ -1,7 +1,7 @@
 """One document: how it is found in the published indexes, and how people see its neighbours, source and origin."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -136,35 +136,37 @@ def number_excerpt(excerpt: Excerpt) -> Text:
     return shown
 
 
+class TextByWidth(Struct, frozen=True):
+    """A text whose lines depend on how many columns there are for it."""
+
+    of_width: Callable[[int], Text]
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        """As wide as its text: else rich fills each line with spaces."""
+        return Measurement.get(console, options, self.of_width(options.max_width))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        yield self.of_width(options.max_width)
+
+
 _ID_PIECES = re.compile(r"[^/:]++[/:]*+|[/:]++")
 
 
-class HitHeading(Struct, frozen=True):
-    """The first line of a hit. On a terminal too narrow for it, the id is folded behind slashes and colons."""
+def hit_heading(rank: str, id_: str, rest: Text) -> TextByWidth:
+    """The first line of a hit. Where it is too long, the id is folded behind slashes and colons, beside its rank."""
 
-    rank: str
-    id: str
-    rest: Text
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
-        whole = self._line(self.rank, self.id).append_text(self.rest)
-        if whole.cell_len <= options.max_width:
-            yield whole
-            return
-        room, lines = options.max_width - len(self.rank), [""]
-        for piece in _ID_PIECES.findall(self.id):
+    def of_width(width: int) -> Text:
+        room, lines = width - len(rank), [""]
+        for piece in _ID_PIECES.findall(id_):
             if lines[-1] and cell_len(lines[-1] + piece) > room:
                 lines.append("")
             lines[-1] += piece
-        *before, last = [self._line("" if at else self.rank, line) for at, line in enumerate(lines)]
-        yield from before
-        is_room = last.cell_len + self.rest.cell_len <= options.max_width
-        yield last.append_text(self.rest) if is_room else last
-        if not is_room:
-            yield Text(" " * (len(self.rank) - 2)).append_text(self.rest)
+        folded = f"\n{' ' * len(rank)}".join(lines)
+        # The rest begins with two spaces.
+        break_before = "" if cell_len(lines[-1]) + rest.cell_len <= room else f"\n{' ' * (len(rank) - 2)}"
+        return Text.assemble((rank, "bold"), (folded, "bold cyan"), break_before, rest, overflow="fold")
 
-    def _line(self, rank: str, id_: str) -> Text:
-        return Text.assemble((rank or " " * len(self.rank), "bold"), (id_, "bold cyan"), overflow="fold")
+    return TextByWidth(of_width)
 
 
 class _Line(Struct, frozen=True):

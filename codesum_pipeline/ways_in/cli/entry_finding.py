@@ -155,9 +155,6 @@ def _located(registry: Registry, text: str, options: EntryOptions) -> tuple[str,
 
 # What a person most likely meant by a location at which there is no repository.
 _ARCHIVE = re.compile(r"\.(?:zip|whl|jar|7z|rar|tgz|tar|tar\.(?:gz|bz2|xz|zst))$", re.IGNORECASE)
-_ZIP = (".zip", ".whl", ".jar")
-_BY_TAR = re.compile(r"\.(?:tgz|tar|tar\.(?:gz|bz2|xz|zst))$", re.IGNORECASE)
-_OF_WINDOWS = re.compile(r"(?P<drive>[A-Za-z]):[\\/](?P<path>.*)")
 _OWNER_AND_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+")
 _HOST_AND_PATH = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|io|dev)/[\w.~/-]+")
 _PAGE = re.compile(
@@ -172,11 +169,7 @@ def check_address(text: str, *, over_http: Collection[str] = ()) -> None:
     if os.path.exists(text):  # noqa: PTH110 - a name that is too long does not exist
         return
     address = take_apart(text)
-    if windows := _OF_WINDOWS.fullmatch(text):
-        path = shown_location("/" + windows["path"].replace("\\", "/"))
-        inside = f"; inside WSL it is /mnt/{windows['drive'].lower()}{path}" if path.startswith("/") else ""
-        hint = f"this is a path of Windows{inside}"
-    elif page := _PAGE.fullmatch(str(address)):
+    if page := _PAGE.fullmatch(str(address)):
         folder = page["folder"] if page["kind"] == "tree" else ""
         subdir = f" --subdir {shlex.quote(folder.rstrip('/'))}" if folder else ""
         command = f"codesum index {page['repository']} --ref {shlex.quote(page['ref'])}{subdir}"
@@ -198,7 +191,10 @@ def check_path(text: str) -> None:
     """
     path = Path(text).expanduser()
     if path.is_file():
-        raise ConfigurationError(_about_file(path))
+        if _ARCHIVE.search(path.name):
+            raise ConfigurationError(f"{path} is an archive: unpack it, then `codesum index` the folder that it gives")
+        folder = shlex.quote(str(path.parent))
+        raise ConfigurationError(f"{path} is a file: name the folder of its repository, as in `codesum index {folder}`")
     if path.is_dir() or ":" in text:
         return
     hint = f"there is no folder {path.absolute()}"
@@ -226,21 +222,6 @@ def _check_is_no_folder_of_clones(folder: Path, root: Path) -> None:
             f"{folder} holds {count_noun(len(found.clones), 'clone')} and no code of its own, and a clone is a "
             f"repository by itself: `codesum add {named}`{more}"
         )
-
-
-def _about_file(path: Path) -> str:
-    if not _ARCHIVE.search(path.name):
-        folder = shlex.quote(str(path.parent))
-        return f"{path} is a file: name the folder of its repository, as in `codesum index {folder}`"
-    folder = shlex.quote(_ARCHIVE.sub("", path.name) or "unpacked")
-    archive = shlex.quote(str(path))
-    if path.suffix.lower() in _ZIP:
-        unpack = f"`unzip {archive} -d {folder}`"
-    elif _BY_TAR.search(path.name):
-        unpack = f"`mkdir {folder}`, `tar -xf {archive} -C {folder}`"
-    else:
-        return f"{path} is an archive and no repository: unpack it, then index the folder that it gives"
-    return f"{path} is an archive and no repository: unpack it with {unpack}, then `codesum index ./{folder}`"
 
 
 def place_of(entry: RepositoryEntry) -> str:

@@ -3,27 +3,12 @@
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from codesum_pipeline.foundation.data_model.errors import CannotWrite, LeaseHeld, UnknownRepository
+from codesum_pipeline.foundation.data_model.errors import LeaseHeld
 from codesum_pipeline.foundation.store.lease import PURGE_RUN, hold_repository
-from codesum_pipeline.foundation.store.locks import is_free
 from codesum_pipeline.ways_in.cli.render import write_note
 
 if TYPE_CHECKING:
     from codesum_pipeline.builds.codesum_home.wiring import Home
-
-
-def take_back_of_killed(home: "Home") -> None:
-    """Take back what commands registered that were killed in their first fetch.
-
-    Nothing happens where this process may only read the home, or another one does the same at this moment.
-    """
-    with suppress(CannotWrite, PermissionError, UnknownRepository):
-        for mark in sorted(home.layout.first_fetches.iterdir()):
-            if is_free(mark):
-                known = {entry.key for entry in home.registry.survey().entries}
-                if mark.name in known and not was_fetched(home, mark.name):
-                    forget_unfetched(home, mark.name)
-                mark.unlink(missing_ok=True)
 
 
 def was_fetched(home: "Home", key: str) -> bool:

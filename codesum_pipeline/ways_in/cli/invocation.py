@@ -37,7 +37,6 @@ from codesum_pipeline.foundation.store.atomic import explain_refused_writes
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.source.repositories.checkouts import Checkout, checkout_of, entries_of
 from codesum_pipeline.source.repositories.registry import Registry
-from codesum_pipeline.ways_in.cli.forgetting import take_back_of_killed
 from codesum_pipeline.ways_in.cli.render import complain
 
 if TYPE_CHECKING:
@@ -102,9 +101,6 @@ class Invocation:
 
     @cached_property
     def registry(self) -> Registry:
-        """The registry, without the entries of commands that were killed before they had fetched anything."""
-        if self.layout.first_fetches.is_dir() and any(self.layout.first_fetches.iterdir()):
-            take_back_of_killed(self.home)
         return Registry.of(self.settings, self.layout.files)
 
     @contextmanager

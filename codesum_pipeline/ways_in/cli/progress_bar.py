@@ -25,7 +25,7 @@ from rich.text import Text
 
 from codesum_pipeline.foundation.data_model.printable import one_line
 from codesum_pipeline.foundation.data_model.progress import Progress as Report
-from codesum_pipeline.ways_in.cli.render import displays, error_console, write_note
+from codesum_pipeline.ways_in.cli.render import drawing_on, error_console, write_note
 
 STARTING = "starting"
 
@@ -53,7 +53,7 @@ def show_progress() -> Iterator[Report]:
     drawn = Progress(
         *_columns(console), console=console, transient=True, redirect_stdout=False, redirect_stderr=False, expand=True
     )
-    with drawn, displays.drawing_on(console):
+    with drawn, drawing_on(console):
         bar = _Bar(drawn)
         bar(STARTING, 0, 0)
         yield bar

@@ -45,28 +45,18 @@ _SHORT = 20
 _BETWEEN = 2
 
 
-class Displays:
-    """The consoles on which progress is drawn now, the last one on top: all threads of a process write to one stderr,
-    so there is one instance."""
-
-    def __init__(self) -> None:
-        self._consoles: list[Console] = []
-
-    @property
-    def top(self) -> Console | None:
-        return self._consoles[-1] if self._consoles else None
-
-    @contextmanager
-    def drawing_on(self, console: Console) -> Iterator[None]:
-        """While a display is drawn on `console`, notes go above it."""
-        self._consoles.append(console)
-        try:
-            yield
-        finally:
-            self._consoles.pop()
+# The consoles on which progress is drawn now, the last one on top: all threads of a process write to one stderr.
+_drawn: list[Console] = []
 
 
-displays = Displays()
+@contextmanager
+def drawing_on(console: Console) -> Iterator[None]:
+    """While a display is drawn on `console`, notes go above it."""
+    _drawn.append(console)
+    try:
+        yield
+    finally:
+        _drawn.pop()
 
 
 def error_console() -> Console:
@@ -102,8 +92,8 @@ def show_parts(*parts: RenderableType) -> None:
 def write_note(message: str) -> None:
     """A remark to the person who called, on stderr; above the progress bar where there is one. Where nobody reads
     stderr any more, nothing else is stopped by that."""
-    if console := displays.top:
-        console.print(Text(clean_text(message)), soft_wrap=True)
+    if _drawn:
+        _drawn[-1].print(Text(clean_text(message)), soft_wrap=True)
         return
     with leave_closed_pipes("stderr"):
         sys.stderr.write(f"{clean_text(message)}\n")

@@ -155,15 +155,19 @@ def read_tokens(file: Path | None, environ: Mapping[str, str], *, variable: str)
         token = environ.get(variable)
         return [AccessToken(_digest(token.strip(), variable))] if token else []
     source = f"--token-file {file}"
+    return parse_tokens(read_private_file(file, source), source)
+
+
+def read_private_file(file: Path, source: str) -> str:
+    """The text of a file that nobody but its owner may read; raises `ConfigurationError` that names the `source`."""
     try:
         with file.open("rb") as opened:
             if stat.S_IMODE(file.stat().st_mode) & (stat.S_IRWXG | stat.S_IRWXO):
                 raise ConfigurationError(f"{source}: others may read it: run `chmod 600 {file}`")
-            content = opened.read(_MOST_BYTES).decode()
+            return opened.read(_MOST_BYTES).decode()
     except (OSError, UnicodeDecodeError) as error:
         reason = "it is no text in UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
         raise ConfigurationError(f"{source}: {reason}") from None
-    return parse_tokens(content, source)
 
 
 def parse_tokens(content: str, source: str) -> list[AccessToken]:

@@ -67,7 +67,7 @@ class BoundedParser(h11.Connection):
             return self._too_large(size)
         count, most = len(request.headers), self._limits.max_headers
         if count > most:
-            return 431, f"the request has {count} headers, and {most} are allowed (serving.max_headers)"
+            return 431, f"the request has {count} headers, and {most} are allowed"
         names = {name for name, _ in request.headers}
         if {b"content-length", b"transfer-encoding"} <= names:
             # A proxy may have read another end of the request than we would.
@@ -76,7 +76,7 @@ class BoundedParser(h11.Connection):
 
     def _too_large(self, size: int) -> tuple[int, str]:
         kb = self._limits.max_head_kb
-        return 431, f"the head of the request has {size} bytes or more, and {kb:g} KB are allowed (serving.max_head_kb)"
+        return 431, f"the head of the request has {size} bytes or more, and {kb:g} KB are allowed"
 
 
 class Connections(Struct):
@@ -98,7 +98,7 @@ class Connections(Struct):
             customer = customer_of(address)
             same = [each for each in self._open.values() if each.customer == customer]
             if len(same) >= limits.max_connections_per_address and not _ended_one(same):
-                most = f"{limits.max_connections_per_address} are allowed (serving.max_connections_per_address)"
+                most = f"{limits.max_connections_per_address} are allowed"
                 return f"{len(same)} connections of {customer} are being answered, and {most}"
         every = [*self._open.values()]
         if len(every) >= limits.max_connections and not _ended_one(every):
@@ -214,7 +214,7 @@ class _Bounded(asyncio.Protocol):
             self._unread = now, size
         elif now - since > self._bounded.limits.write_timeout_s:
             limit = f"{_LEAST_READ >> 10} KB of an answer in {self._bounded.limits.write_timeout_s:g} s"
-            self._bounded.tell(f"{self.customer} read less than {limit} (serving.write_timeout_s)")
+            self._bounded.tell(f"{self.customer} read less than {limit}")
             self.end()
 
 
@@ -277,7 +277,7 @@ class BoundedHttp(_Bounded, H11Protocol):
             if now - self._refused_at > _LINGER_S:
                 self.end()
         elif self._head_since is not None and now - self._head_since > limit:
-            self._refuse(408, f"the head of the request took more than {limit:g} s (serving.head_timeout_s)")
+            self._refuse(408, f"the head of the request took more than {limit:g} s")
         else:
             super().look(now)
 

@@ -172,7 +172,7 @@ class IdentityProvider(Struct):
 
     def _why(self, error: ClaimError, audience: str) -> str:
         """Why signed claims open nothing, and who can do what about it."""
-        skew = f"{self.settings.clock_skew_s:g} s (identity.clock_skew_s)"
+        skew = f"{self.settings.clock_skew_s:g} s"
         clocks = f"or the clocks of {self.issuer} and of this server are more than {skew} apart"
         longest = f"{self.settings.max_token_minutes:g} minutes (identity.max_token_minutes)"
         if isinstance(error, ExpiredTokenError):
@@ -201,7 +201,7 @@ class IdentityProvider(Struct):
             with anyio.fail_after(self.settings.timeout_s * 2):
                 self._state, self._problem = await self._fetch(), ""
         except (ProviderUnusable, httpx2.HTTPError, httpx2.InvalidURL, TimeoutError, OSError, ValueError) as error:
-            reason = one_line(str(error)) or f"no answer within {self.settings.timeout_s:g} s (identity.timeout_s)"
+            reason = one_line(str(error)) or f"no answer within {self.settings.timeout_s:g} s"
             self._problem = shorten_text(f"the OpenID provider {self.issuer} cannot be used: {reason}", 2 * _SHOWN)
             _log.warning("%s", self._problem)
 
@@ -254,7 +254,7 @@ class IdentityProvider(Struct):
             shown = datetime.fromtimestamp(there, UTC)
             raise ProviderUnusable(
                 f"its clock says {shown:%Y-%m-%d %H:%M:%S} and that of this machine {here:%Y-%m-%d %H:%M:%S} (UTC), "
-                f"more than {self.settings.clock_skew_s:g} s apart (identity.clock_skew_s): set the wrong one"
+                f"more than {self.settings.clock_skew_s:g} s apart: set the wrong one"
             )
 
 

@@ -103,7 +103,7 @@ def _groups_of(claims: Mapping[str, Any], settings: IdentitySettings) -> frozens
         )
     if len(listed) > most:
         raise OpensNothing(
-            f"the token lists {len(listed):,} groups, and at most {most:,} are read (identity.max_groups): let "
+            f"the token lists {len(listed):,} groups, and at most {most:,} are read: let "
             f"{settings.issuer} send those of this application alone",
             person=claims["sub"],
         )

@@ -50,7 +50,7 @@ class _RequestBody(Struct):
 
     @property
     def too_large(self) -> str:
-        return f"the body of the request has more than {self.limits.max_body_mb:g} MB (serving.max_body_mb)"
+        return f"the body of the request has more than {self.limits.max_body_mb:g} MB"
 
     async def receive(self) -> Message:
         if self._is_whole:
@@ -60,7 +60,7 @@ class _RequestBody(Struct):
             async with asyncio.timeout_at(self.began + limit):
                 message = await self.take()
         except TimeoutError:
-            await self.answer(408, f"the body of the request took more than {limit:g} s (serving.body_timeout_s)")
+            await self.answer(408, f"the body of the request took more than {limit:g} s")
             return await self._cancel()
         if message["type"] == "http.disconnect":
             # Whoever reads the body would raise an error that the log would be full of.

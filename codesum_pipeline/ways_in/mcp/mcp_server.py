@@ -237,7 +237,6 @@ def make_app(
     audit: Auditor,
     people: "BearerPeople | None" = None,
     host_names: Sequence[str] = (),
-    max_body_bytes: int = ServingSettings().max_body_bytes,
 ) -> ASGIApp:
     """A server for each holder, behind the check of who asks."""
     check_reachable(address, tokens.tokens, variable=TOKEN_VARIABLE, has_people=people is not None)
@@ -253,7 +252,7 @@ def make_app(
             streamable_http_path=PATH,
             transport_security=security,
             host=address.host,
-            max_request_body_size=max_body_bytes,
+            max_request_body_size=ServingSettings().max_body_bytes,
         )
 
     return behind_tokens(tokens, app_of, audit, people=people)

@@ -132,7 +132,7 @@ INSTRUMENTS = (
         lambda read: [(float(read.late()), {})],
     ),
     FleetInstrument(
-        "codesum.repositories.unlabelled", "", "Repositories without series of their own (metrics.max_repositories)",
+        "codesum.repositories.unlabelled", "", "Repositories without series of their own",
         lambda read: [(float(len(read.fleet.repositories) - len(read.shown)), {})],
     ),
     FleetInstrument(

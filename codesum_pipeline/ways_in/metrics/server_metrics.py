@@ -163,7 +163,6 @@ def _readers(settings: MetricsSettings, registry: "CollectorRegistry | None") ->
         # Where to and with which headers, its own variables say.
         yield PeriodicExportingMetricReader(
             OTLPMetricExporter(),
-            export_interval_millis=settings.interval_s * 1000.0,
             export_timeout_millis=_COLLECTED_WITHIN_S * 1000.0,
             cardinality_limits=limits,
         )

@@ -21,7 +21,6 @@ import hashlib
 import hmac
 import json
 import re
-import stat
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -38,6 +37,7 @@ from codesum_pipeline.notifications.delivery.webhook import SECRET_PREFIX, signa
 from codesum_pipeline.source.git.locations import address_of, host_id_of
 from codesum_pipeline.source.git.remote import is_commit_id
 from codesum_pipeline.source.repositories.organisations import HostKind
+from codesum_pipeline.ways_in.http_serving.access_tokens import read_private_file
 
 VARIABLE = "CODESUM_WEBHOOK_SECRET"
 # Guessing a shorter one takes no more than patience.
@@ -54,9 +54,7 @@ _PUSHES = {"push", "push hook", "tag push hook"}
 _SYSTEM_HOOK = "system hook"
 _SYSTEM_PUSHES = {"push", "tag_push"}
 # How long a registry that was read is believed: reading 10,000 entries takes seconds, and pushes come in hundreds.
-READ_AGAIN_S = 10.0
-# And no more than this share of the time is spent on reading it.
-_READING_SHARE = 0.2
+READ_AGAIN_S = 30.0
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -77,7 +75,8 @@ def read_secrets(file: Path | None, environ: Mapping[str, str]) -> list[Secret]:
         source, found = VARIABLE, environ.get(VARIABLE, "").split()
     else:
         source = f"--secret-file {file}"
-        found = _lines_of(file, source)
+        lines = map(str.strip, read_private_file(file, source).splitlines())
+        found = [line for line in lines if line and not line.startswith("#")]
     if not found:
         raise ConfigurationError(
             f"no webhook secret: give the host's with --secret-file or {VARIABLE}; "
@@ -86,17 +85,6 @@ def read_secrets(file: Path | None, environ: Mapping[str, str]) -> list[Secret]:
     if len(found) > _MOST:
         raise ConfigurationError(f"{source}: {len(found)} secrets; at most {_MOST} are valid at once")
     return [_secret(text, source, number) for number, text in enumerate(found, start=1)]
-
-
-def _lines_of(file: Path, source: str) -> list[str]:
-    try:
-        if file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-            raise ConfigurationError(f"{source}: others may read it: run `chmod 600 {file}`")
-        content = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{source}: {error}") from error
-    lines = (line.strip() for line in content.splitlines())
-    return [line for line in lines if line and not line.startswith("#")]
 
 
 def _secret(text: str, source: str, number: int) -> Secret:
@@ -110,11 +98,10 @@ def _secret(text: str, source: str, number: int) -> Secret:
 
 
 class SignedEvent(Struct, frozen=True):
-    """Whose request it is, what it reports, and its id, by which a repeat is recognised."""
+    """Whose request it is, and what it reports."""
 
     host: HostKind
     event: str
-    delivery_id: str
 
 
 def sender_of(
@@ -127,20 +114,13 @@ def sender_of(
     for name in ("forgejo", "gitea"):
         if f"x-{name}-event" in headers:
             is_proven = _is_signed(headers.get(f"x-{name}-signature", ""), body, secrets)
-            return _sender(HostKind.GITEA, headers, name, is_proven=is_proven)
+            return SignedEvent(HostKind.GITEA, headers[f"x-{name}-event"]) if is_proven else None
     if "x-gitlab-event" in headers:
-        return _sender(HostKind.GITLAB, headers, "gitlab", is_proven=_is_gitlab(headers, body, secrets, now_s))
+        is_proven = _is_gitlab(headers, body, secrets, now_s)
+        return SignedEvent(HostKind.GITLAB, headers["x-gitlab-event"]) if is_proven else None
     prefix, _, signature = headers.get("x-hub-signature-256", "").partition("=")
     is_proven = prefix == "sha256" and _is_signed(signature, body, secrets)
-    return _sender(HostKind.GITHUB, headers, "github", is_proven=is_proven)
-
-
-def _sender(host: HostKind, headers: Mapping[str, str], name: str, *, is_proven: bool) -> SignedEvent | None:
-    if not is_proven:
-        return None
-    ids = (f"x-{name}-delivery", "webhook-id", "x-gitlab-event-uuid")
-    delivery = next((headers[each] for each in ids if each in headers), "")
-    return SignedEvent(host, headers.get(f"x-{name}-event", ""), delivery)
+    return SignedEvent(HostKind.GITHUB, headers.get("x-github-event", "")) if is_proven else None
 
 
 def _is_signed(signature: str, body: bytes, secrets: Sequence[Secret]) -> bool:
@@ -300,12 +280,10 @@ class RecentEntries(Struct):
         return [found[key] for key in sorted(found)]
 
     def _read(self) -> None:
-        began = self.clock()
         by_name: dict[str, list[RepositoryEntry]] = {}
         for entry in self.read():
             for name in {address_of(entry.location), entry.host_id}:
                 if name:
                     by_name.setdefault(name, []).append(entry)
         self._by_name = by_name
-        took = self.clock() - began
-        self._stale_at = self.clock() + max(READ_AGAIN_S, took / _READING_SHARE)
+        self._stale_at = self.clock() + READ_AGAIN_S

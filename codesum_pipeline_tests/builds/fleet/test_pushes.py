@@ -21,7 +21,7 @@ from codesum_pipeline_tests.support.webhook_payloads import SECRET, encoded, git
 
 pytestmark = pytest.mark.distributed
 
-ONCE_A_DAY = {"CODESUM_PLANNER__POLL_INTERVAL_S": "86400", "CODESUM_PLANNER__PUSH_INTERVAL_S": "1"}
+ONCE_A_DAY = {"CODESUM_PLANNER__POLL_INTERVAL_S": "86400"}
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ import pytest
 
 from codesum_pipeline.builds.bundles.bundle_file import HEADER, RESOLUTION
 from codesum_pipeline.foundation.data_model.errors import BundleRefused, ConfigurationError
+from codesum_pipeline.foundation.settings.operation_settings import BundleSettings
 from codesum_pipeline.indexes.publishing.verify import verify_index
 from codesum_pipeline_tests.support.bundles import (
     Members,
@@ -51,9 +52,9 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def must_refuse(exported: Path, file: Path, message: str, **chosen: Any) -> None:
+def must_refuse(exported: Path, file: Path, message: str) -> None:
     """Import into a new home, of which only the lease's file and a mirror are left."""
-    home = open_home(file.parent / "home", **chosen)
+    home = open_home(file.parent / "home")
 
     with pytest.raises(BundleRefused, match=message):
         import_into(home, file, exported / "repository")
@@ -217,7 +218,10 @@ def test_compressed_members_are_refused_before_they_grow(exported: Path, tmp_pat
     must_refuse(exported, tmp_path / "shop.codesum", "is compressed, as no part of a bundle is")
 
 
-def test_a_table_of_a_few_kilobytes_that_fills_the_memory_is_refused(exported: Path, tmp_path: Path) -> None:
+def test_a_table_of_a_few_kilobytes_that_fills_the_memory_is_refused(
+    exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(BundleSettings, "max_memory_mb", 100)
     members = members_of(exported / "shop.codesum")
 
     def blown(rows: pa.Table) -> pa.Table:
@@ -229,10 +233,7 @@ def test_a_table_of_a_few_kilobytes_that_fills_the_memory_is_refused(exported: P
     write_members(tmp_path / "shop.codesum", members)
     assert len(members[TABLE]) < 1_000_000
 
-    must_refuse(
-        exported, tmp_path / "shop.codesum", r"needs more memory than may be used for it \(bundles.max_memory_mb\)",
-        bundles={"max_memory_mb": 100},
-    )  # fmt: skip
+    must_refuse(exported, tmp_path / "shop.codesum", "needs more memory than may be used for it")
 
 
 def test_a_million_members_are_not_listed(exported: Path, tmp_path: Path) -> None:

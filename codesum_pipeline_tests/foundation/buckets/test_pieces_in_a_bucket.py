@@ -41,6 +41,7 @@ from codesum_pipeline_tests.foundation.store.test_collecting import later
 from codesum_pipeline_tests.support.bucket_workers import taken_over
 from codesum_pipeline_tests.support.published_bucket import state_of
 from codesum_pipeline_tests.support.requests import counted_requests
+from codesum_pipeline_tests.support.settings import changed
 
 Files = dict[str, bytes]
 TABLE = "warehouse/symbols/repo=shop/part-0.parquet"
@@ -48,7 +49,7 @@ VERSION = "index_root/summary_index_function_level/.versions/shop"
 
 
 def layout_at(folder: Path, bucket: str) -> HomeLayout:
-    return HomeLayout(folder, BucketPlace(bucket, StorageSettings(retry_s=0)))
+    return HomeLayout(folder, BucketPlace(bucket, changed(StorageSettings(), retry_s=0)))
 
 
 @pytest.fixture
@@ -198,7 +199,9 @@ def test_pieces_that_a_state_shares_with_the_next_one_stay_while_what_only_the_o
 
 @pytest.fixture
 def reader(tmp_path: Path, objects: Objects) -> ReadingCopy:
-    return ReadingCopy(HomeFiles(objects.url, tmp_path / "files"), tmp_path / "reader", ReadingSettings(fresh_s=0))
+    return ReadingCopy(
+        HomeFiles(objects.url, tmp_path / "files"), tmp_path / "reader", changed(ReadingSettings(), fresh_s=0)
+    )
 
 
 def table_of(reader: ReadingCopy) -> bytes:

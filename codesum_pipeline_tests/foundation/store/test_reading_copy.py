@@ -25,6 +25,7 @@ from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline_tests.support.published_bucket import commit, object_with
 from codesum_pipeline_tests.support.requests import counted_requests
+from codesum_pipeline_tests.support.settings import changed
 from codesum_pipeline_tests.support.synthetic_indexes import documents_bytes
 
 
@@ -35,7 +36,7 @@ def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def opened(url: str, **reading: float) -> tuple[Settings, ReadingCopy]:
-    settings = for_reading(load_settings({"home": url, "reading": {"fresh_s": 0, **reading}}))
+    settings = for_reading(changed(load_settings({"home": url, "reading": reading}), reading={"fresh_s": 0}))
     copy = layout_of(settings).files
     assert isinstance(copy, ReadingCopy)
     return settings, copy
@@ -136,7 +137,7 @@ def test_offline_what_was_read_before_is_read_and_nothing_else(url: str, shop: P
     settings, copy = opened(url)
     PublishedIndex.open(copy.layout.published(key), files=copy)
 
-    offline = ReadingCopy(copy._files, settings.home, ReadingSettings(fresh_s=0), is_offline=True)
+    offline = ReadingCopy(copy._files, settings.home, changed(ReadingSettings(), fresh_s=0), is_offline=True)
     offline.look()
 
     with offline.keep_index(key):

@@ -14,6 +14,7 @@ from codesum_pipeline.source.code_hosts.syncing import Syncer
 from codesum_pipeline.source.repositories.organisations import HostKind, Organisation, organisation_of, token_variable
 from codesum_pipeline.source.repositories.registry import Registry
 from codesum_pipeline_tests.support.code_host import TOKEN, CodeHost, Repo, code_host
+from codesum_pipeline_tests.support.settings import changed
 
 NOW = datetime(2026, 11, 24, tzinfo=UTC)
 
@@ -28,7 +29,7 @@ def host() -> Iterator[CodeHost]:
 def syncer(tmp_path: Path) -> Syncer:
     return Syncer(
         Registry(tmp_path / "repos.yaml"),
-        HostSettings(timeout_s=10.0, max_wait_s=0.0),
+        changed(HostSettings(), timeout_s=10.0, max_wait_s=0.0),
         {"ACME_TOKEN": TOKEN},
         lambda: NOW,
     )

@@ -289,7 +289,7 @@ def test_a_provider_with_another_clock_closes(client: TestClient, provider: Smal
     answer = ask(client, provider.token(MCP_URL))
 
     assert answer.status_code == 503
-    assert "more than 60 s apart (identity.clock_skew_s)" in answer.text
+    assert "more than 60 s apart" in answer.text
 
 
 def test_what_is_being_answered_ends_with_the_token(

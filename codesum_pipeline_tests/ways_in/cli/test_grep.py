@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from functools import partial
 
 import pytest
 from rich.console import Console
@@ -11,6 +12,7 @@ from rich.measure import Measurement
 from codesum_pipeline.foundation.data_model.errors import CodesumError, RetryLater
 from codesum_pipeline.ways_in.agent_tools.grep_tool import GrepLine
 from codesum_pipeline.ways_in.cli.commands import grep as command
+from codesum_pipeline.ways_in.cli.document_views import TextByWidth
 from codesum_pipeline_tests.support.commands import COMMAND, environment, fork_codesum
 from codesum_pipeline_tests.support.homes import built_once, copy_built
 
@@ -121,14 +123,32 @@ def test_programs_get_everything_as_json(grep):
     assert (nothing.exit_code, json.loads(nothing.stdout)["places"]) == (1, [])
 
 
+def numbered(*lines):
+    return TextByWidth(partial(command._numbered, lines))
+
+
 def test_lines_are_no_wider_than_their_text():
     """Else each is filled with a million spaces where output is piped."""
     console = Console(width=1_000_000)
-    lines = command._NumberedLines([GrepLine(number=9, text="\tx = 1"), GrepLine(number=10, text="中")])
+    lines = numbered(GrepLine(number=9, text="\tx = 1"), GrepLine(number=10, text="中"))
 
     assert Measurement.get(console, console.options, lines).maximum == len("10     x = 1")
     console.width = 5
     assert Measurement.get(console, console.options, lines).maximum == 5
+
+
+def test_a_narrow_terminal_shows_the_match_of_a_long_line():
+    console = Console(width=40, highlight=False)
+    long = f"{'x = 1; ' * 10}till.count() + {'1 + ' * 10}"
+    start = long.index("till")
+    with console.capture() as shown:
+        console.print(
+            numbered(GrepLine(number=9, text=long, marks=[(start, start + 4)]), GrepLine(number=10, text="y"))
+        )
+
+    first, second = shown.get().splitlines()
+    assert first == f" 9 …{long[start - 8 : start + 27]}…"
+    assert second == "10 y"
 
 
 def test_in_a_checkout_its_edits_are_searched(once, tmp_path):

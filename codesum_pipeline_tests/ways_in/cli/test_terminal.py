@@ -3,7 +3,10 @@
 import shutil
 
 import pytest
+from rich.console import Console
+from rich.text import Text
 
+from codesum_pipeline.ways_in.cli.document_views import hit_heading
 from codesum_pipeline.ways_in.cli.render import TableView, make_table
 from codesum_pipeline_tests.support.commands import fork_codesum
 from codesum_pipeline_tests.support.repositories import GitRepo
@@ -34,6 +37,22 @@ def test_no_name_of_a_repository_is_cut_on_a_narrow_terminal(shop, tmp_path):
     assert shown[0] == "shop"
     assert shown[1].startswith("  state up to date · indexed ")
     assert max(map(len, shown)) <= 40
+
+
+@pytest.mark.parametrize(
+    ("width", "lines"),
+    [
+        (60, ["1. shop/orders/books.py::OrderBook.add  method in shop"]),
+        (40, ["1. shop/orders/books.py::OrderBook.add", "   method in shop"]),
+        (24, ["1. shop/orders/", "   books.py::", "   OrderBook.add", "   method in shop"]),
+    ],
+)
+def test_the_id_of_a_hit_is_folded_behind_slashes_and_colons_beside_its_rank(width, lines):
+    console = Console(width=width, highlight=False)
+    with console.capture() as shown:
+        console.print(hit_heading("1. ", "shop/orders/books.py::OrderBook.add", Text("  method in shop")))
+
+    assert shown.get().splitlines() == lines
 
 
 def test_a_table_is_the_same_whatever_its_rows_come_in():

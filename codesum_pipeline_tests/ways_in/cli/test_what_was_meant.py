@@ -238,27 +238,6 @@ def test_ctrl_c_in_the_first_fetch_leaves_nothing_registered(home, tmp_path, sil
     assert registered(home) == []
 
 
-@pytest.mark.slow
-def test_kill_9_in_the_first_fetch_leaves_nothing_registered_once_another_command_looks(
-    home, tmp_path, call, silent_server
-):
-    port, taken = silent_server
-    started = [*COMMAND, "--home", str(home), "index", f"https://127.0.0.1:{port}/x.git"]
-    with subprocess.Popen(started, cwd=tmp_path, env=environment(), stderr=subprocess.DEVNULL) as process:
-        for _ in range(600):
-            if taken:
-                break
-            time.sleep(0.1)
-        meanwhile = registered(home)
-        process.kill()
-
-    assert (meanwhile, process.returncode) == (["x"], -signal.SIGKILL)
-    after = call("repos", "--json")
-    assert (after.stdout, after.returncode) == ("", 0)
-    assert "x: not registered any more: nothing could be fetched" in after.stderr
-    assert (registered(home), kept(home, "x")) == ([], [])
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

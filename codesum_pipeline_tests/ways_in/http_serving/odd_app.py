@@ -4,6 +4,7 @@ LIMITS are those of a server, as JSON. The port is printed.
 """
 
 import asyncio
+import json
 import re
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from codesum_pipeline.foundation.settings.operation_settings import ServingSettings
 from codesum_pipeline.ways_in.http_serving.access_tokens import Address
 from codesum_pipeline.ways_in.http_serving.http_server import listen_on, serve_app
+from codesum_pipeline_tests.support.settings import changed
 
 LARGE = 4 << 20
 
@@ -97,4 +99,4 @@ if __name__ == "__main__":
     bound, address = listen_on(Address("127.0.0.1", 0))
     sys.stdout.write(f"{address.port}\n")
     sys.stdout.flush()
-    serve_app(APP, bound, ServingSettings.model_validate_json(sys.argv[1]), has_websockets=True)
+    serve_app(APP, bound, changed(ServingSettings(), **json.loads(sys.argv[1])), has_websockets=True)

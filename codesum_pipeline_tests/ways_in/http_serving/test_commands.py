@@ -27,14 +27,7 @@ from codesum_pipeline_tests.support.commands import COMMAND, environment
 
 SECRET = "a-secret-that-hosts-sign-with-and-nobody-guesses"
 TOKEN = "a-token-that-nobody-guesses"
-SETTINGS = {
-    "CODESUM_SERVING__MAX_HEADERS": "30",
-    "CODESUM_SERVING__MAX_BODY_MB": "1",
-    "CODESUM_WEBHOOKS__MAX_BODY_MB": "1",
-    "CODESUM_SERVING__HEAD_TIMEOUT_S": "1",
-    "CODESUM_SERVING__MAX_CONNECTIONS_PER_ADDRESS": "40",
-    "CODESUM_WEBHOOK_SECRET": SECRET,
-}
+SETTINGS = {"CODESUM_SERVING__MAX_CONNECTIONS": "40", "CODESUM_WEBHOOK_SECRET": SECRET}
 SERVERS = {
     "web": (["web", "--port", "0"], "/", "/ask", "200"),
     "mcp": (["mcp", "--http", "0"], "/", "/mcp", "404"),
@@ -99,8 +92,8 @@ def test_heads_and_bodies_have_limits(served: tuple["subprocess.Popen[str]", Tar
 
     assert status_of(target) == status
     assert one_long_line(target, _ATTACK_S, size=8 << 20).startswith("431")
-    assert many_headers(target, _ATTACK_S, number=31).startswith("431")
-    assert large_body(target, _ATTACK_S, size=2 << 20).startswith("413")
+    assert many_headers(target, _ATTACK_S, number=101).startswith("431")
+    assert large_body(target, _ATTACK_S, size=6 << 20).startswith("413")
 
 
 @pytest.mark.slow
@@ -113,8 +106,8 @@ def test_whoever_says_nothing_or_little_shuts_nobody_out(
             held.enter_context(target.connected())
         assert status_of(target) == status
 
-    assert "held" not in half_open(target, 3.0, number=60)
-    assert "held" not in slow_heads(target, 3.0, number=30)
+    assert "held" not in half_open(target, 15.0, number=60)
+    assert "held" not in slow_heads(target, 15.0, number=30)
     assert status_of(target) == status
 
 
@@ -129,21 +122,9 @@ def test_an_application_stands_behind_its_limits_and_is_told_nothing_of_websocke
         assert answer_of(client, WAIT_S) == status
 
 
-@pytest.mark.parametrize(("size_mb", "status"), [(7, 200), (9, 413)], ids=["below", "above"])
-def test_a_limit_that_was_raised_is_that_of_every_part_of_a_server(size_mb: int, status: int, tmp_path: Path) -> None:
-    parameters = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-    message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {**parameters, "x": "x" * (size_mb << 20)}}
-    with started("mcp", tmp_path, {"CODESUM_SERVING__MAX_BODY_MB": "8"}) as (_, target):
-        url = f"http://127.0.0.1:{target.port}{target.post}"
-        accepted = {"Accept": "application/json, text/event-stream"}
-        answer = requests.post(url, json=message, headers=accepted, timeout=WAIT_S)
-
-    assert answer.status_code == status
-
-
 @pytest.mark.parametrize("name", SERVERS)
 def test_each_server_ends_by_sigterm_while_clients_hold_connections(name: str, tmp_path: Path) -> None:
-    with started(name, tmp_path, {"CODESUM_SERVING__HEAD_TIMEOUT_S": "600"}) as (process, target), ExitStack() as held:
+    with started(name, tmp_path, {}) as (process, target), ExitStack() as held:
         for _ in range(20):
             client = held.enter_context(target.connected())
             client.sendall(target.head("POST", target.post, "Content-Length: 100")[: -2 if held else 0])

@@ -80,7 +80,7 @@ def test_a_head_has_at_most_so_many_bytes(target: Target, bytes_more: int, statu
 
     assert answer.startswith(f"HTTP/1.1 {status} ")
     if status == "431":
-        assert "and 4 KB are allowed (serving.max_head_kb)" in answer
+        assert "and 4 KB are allowed" in answer
 
 
 @pytest.mark.parametrize(("count", "status"), [(20, "200"), (21, "431")], ids=["below", "above"])
@@ -91,7 +91,7 @@ def test_a_request_has_at_most_so_many_headers(target: Target, count: int, statu
 
     assert answer.startswith(f"HTTP/1.1 {status} ")
     if status == "431":
-        assert "the request has 21 headers, and 20 are allowed (serving.max_headers)" in answer
+        assert "the request has 21 headers, and 20 are allowed" in answer
 
 
 @pytest.mark.parametrize(("more", "status"), [(0, 200), (5_000, 413)], ids=["below", "above"])
@@ -102,7 +102,7 @@ def test_a_body_has_at_most_so_many_bytes(server: OddServer, more: int, status: 
 
     answer = requests.post(f"{server.url}/length", data=iter([content]) if is_chunked else content, timeout=WAIT_S)
 
-    text = str(size) if status == 200 else "the body of the request has more than 0.1 MB (serving.max_body_mb)"
+    text = str(size) if status == 200 else "the body of the request has more than 0.1 MB"
     assert (answer.status_code, answer.text.strip()) == (status, text)
 
 
@@ -111,7 +111,7 @@ def test_a_head_arrives_in_time_or_its_connection_ends(target: Target, is_begun:
     answer = ask(target, target.head("GET", "/")[: -2 if is_begun else 0])
 
     assert answer.startswith("HTTP/1.1 408 ")
-    assert "the head of the request took more than 1 s (serving.head_timeout_s)" in answer
+    assert "the head of the request took more than 1 s" in answer
 
 
 def test_a_head_that_takes_a_while_is_answered(target: Target) -> None:
@@ -140,7 +140,7 @@ def test_a_body_arrives_in_time_or_its_request_is_refused(target: Target) -> Non
     answer = ask(target, target.head("POST", "/length", "Content-Length: 10") + b"12345")
 
     assert answer.startswith("HTTP/1.1 408 ")
-    assert "the body of the request took more than 1.5 s (serving.body_timeout_s)" in answer
+    assert "the body of the request took more than 1.5 s" in answer
 
 
 def test_a_body_that_takes_a_while_is_read(target: Target) -> None:
@@ -230,7 +230,6 @@ def test_one_address_has_at_most_so_many_answers_under_way(server: OddServer, ta
         answer = ask(target, b"")
         assert answer.startswith("HTTP/1.1 503 ")
         assert "20 connections of 127.0.0.1 are being answered, and 20 are allowed" in answer
-        assert "(serving.max_connections_per_address)" in answer
         with socket.socket() as other:
             # All of 127.0.0.0/8 is this machine.
             other.bind(("127.0.0.2", 0))

@@ -11,8 +11,9 @@ from codesum_pipeline.foundation.settings.operation_settings import ServingSetti
 from codesum_pipeline.ways_in.http_serving.access_tokens import Address
 from codesum_pipeline.ways_in.http_serving.connections import BoundedConfig, BoundedServer
 from codesum_pipeline.ways_in.http_serving.http_server import listen_on
+from codesum_pipeline_tests.support.settings import changed
 
-LIMITS = ServingSettings(head_timeout_s=0.5)
+LIMITS = changed(ServingSettings(), head_timeout_s=0.5)
 WAIT_S = 30
 PART_OF_A_HEAD = b"GET / HTTP/1.1\r\nHost: here\r\n"
 

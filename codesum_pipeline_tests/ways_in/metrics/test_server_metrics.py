@@ -121,7 +121,7 @@ def test_what_is_measured_is_sent_by_otlp(folder: Path, httpserver: HTTPServer) 
     httpserver.expect_request("/v1/metrics", method="POST").respond_with_handler(take)
     env = {
         "CODESUM_METRICS__EXPORTERS": '["otlp"]',
-        "CODESUM_METRICS__INTERVAL_S": "1",
+        "OTEL_METRIC_EXPORT_INTERVAL": "1000",
         "OTEL_EXPORTER_OTLP_ENDPOINT": httpserver.url_for("").rstrip("/"),
         "OTEL_EXPORTER_OTLP_COMPRESSION": "none",
     }
@@ -137,7 +137,7 @@ def test_what_is_measured_is_sent_by_otlp(folder: Path, httpserver: HTTPServer) 
 def test_a_collector_that_is_away_keeps_no_answer_back(folder: Path) -> None:
     env = {
         "CODESUM_METRICS__EXPORTERS": '["otlp"]',
-        "CODESUM_METRICS__INTERVAL_S": "1",
+        "OTEL_METRIC_EXPORT_INTERVAL": "1000",
         "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9",
     }
     with served(folder / "home", folder, "web", "--port", "0", env=env) as address:

@@ -8,6 +8,7 @@ from contextlib import closing
 import pytest
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.settings.llm_settings import AskSettings
 from codesum_pipeline.ways_in.agent_tools.call import ToolContext
 from codesum_pipeline.ways_in.question_answering.calls import HEAD_CHARACTERS, ModelTool, ToolResult, index_tools
 from codesum_pipeline.ways_in.question_answering.question_store import STORE_FILE, open_store
@@ -44,10 +45,13 @@ ORDINARY = Streams("It is a shop, see `shop/orders.py:8`.")
         pytest.param(Fails(429), "rate-limit", id="the provider has enough"),
     ],
 )
-def test_a_failed_synthesis_falls_through_to_the_ordinary_turn(shop: Shop, behaviour: Behaviour, reason: str) -> None:
+def test_a_failed_synthesis_falls_through_to_the_ordinary_turn(
+    shop: Shop, behaviour: Behaviour, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(AskSettings, "synthesis_timeout_s", 1.5)
     shop.server.script = overview_then(behaviour, ORDINARY)
 
-    answer = shop.ask(ask={"synthesis_timeout_s": 1.5})
+    answer = shop.ask()
 
     assert (answer.text, answer.failed, answer.is_synthesis) == (ORDINARY.text, None, False)
     assert shop.states() == [

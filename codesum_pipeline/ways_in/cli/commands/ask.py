@@ -19,7 +19,7 @@ from codesum_pipeline.foundation.data_model.printable import clean_text, count_n
 from codesum_pipeline.ways_in.cli.document_views import catalogue_of
 from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import ReposOption, argument, option, switch
-from codesum_pipeline.ways_in.cli.render import FAILED, complain, displays, is_on_terminal, print_json, write_note
+from codesum_pipeline.ways_in.cli.render import FAILED, complain, drawing_on, is_on_terminal, print_json, write_note
 from codesum_pipeline.ways_in.question_answering.session import LATEST, NO_MODEL, AskedQuestion
 from codesum_pipeline.ways_in.question_answering.turn import TurnAnswer
 from codesum_pipeline.ways_in.question_answering.turn_events import (
@@ -125,7 +125,7 @@ class WrittenAnswer:
 
     @contextmanager
     def drawn(self) -> Iterator[None]:
-        with displays.drawing_on(self._console), self._live:
+        with drawing_on(self._console), self._live:
             self._draw_tail()
             yield
 

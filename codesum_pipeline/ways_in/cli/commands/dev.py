@@ -2,7 +2,6 @@
 
 import errno
 import socket
-from contextlib import suppress
 from enum import StrEnum
 from typing import Annotated
 
@@ -11,10 +10,6 @@ import typer
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.ways_in.cli.invocation import invocation_of, make_home
 from codesum_pipeline.ways_in.cli.options import option
-
-# Ports after the wanted one that are tried before the system names any.
-_NEAR = 20
-_LARGEST = 65_535
 
 
 class UiProcess(StrEnum):
@@ -80,35 +75,18 @@ def worker(
 
 
 def check_free(host: str, port: int) -> None:
-    """Raise `ConfigurationError`, with a command that works, where nobody can listen there."""
+    """Raise `ConfigurationError` where nobody can listen there."""
     try:
-        _listen(host, port)
+        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind) as server:
+            # As the web server does: a port whose last connections are still closing can be had.
+            server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            server.bind(address)
+            server.listen()
     except socket.gaierror as error:
         raise ConfigurationError(f"host {host!r} is not an address: {error.strerror}: leave out --host") from error
     except OSError as error:
         if error.errno == errno.EADDRNOTAVAIL:
             raise ConfigurationError(f"host {host!r} is not an address of this machine: leave out --host") from error
         reason = "is taken" if error.errno == errno.EADDRINUSE else f"cannot be used: {error.strerror}"
-        named = "" if host == "127.0.0.1" else f" --host {host}"
-        raise ConfigurationError(
-            f"port {port} {reason}; `codesum dev{named} --port {_free_port(host, port)}`"
-        ) from error
-
-
-def _free_port(host: str, port: int) -> int:
-    start = port if port > 1024 else 3000
-    for near in range(start, min(start + _NEAR, _LARGEST + 1)):
-        with suppress(OSError):
-            return _listen(host, near)
-    return _listen(host, 0)
-
-
-def _listen(host: str, port: int) -> int:
-    """Listen for a moment; the port."""
-    family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    with socket.socket(family, kind) as server:
-        # As the web server does: a port whose last connections are still closing can be had.
-        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        server.bind(address)
-        server.listen()
-        return int(server.getsockname()[1])
+        raise ConfigurationError(f"port {port} {reason}: choose another with --port") from error

@@ -1,14 +1,13 @@
 """`codesum grep`: the lines that match a pattern, below what holds them."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from msgspec import Struct
 from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, RenderableType
-from rich.measure import Measurement
+from rich.console import RenderableType
 from rich.text import Text
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
@@ -27,7 +26,7 @@ from codesum_pipeline.ways_in.agent_tools.grep_tool import (
     page_of,
     repositories_named,
 )
-from codesum_pipeline.ways_in.cli.document_views import HitHeading, catalogue_of, note_as_of
+from codesum_pipeline.ways_in.cli.document_views import TextByWidth, catalogue_of, hit_heading, note_as_of
 from codesum_pipeline.ways_in.cli.first_use import open_scope
 from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import (
@@ -136,37 +135,26 @@ def _blocks(page: GrepPage, *, has_several: bool) -> Iterator[RenderableType]:
             (f"  {place.kind}{f' in {place.repo}' if has_several else ''}", "dim"),
             ("  changed since" if place.changed_since else "", "yellow"),
         )
-        yield HitHeading("", place.place, rest)
+        yield hit_heading("", place.place, rest)
         if place.text:
             yield indent_part(style_text(place.text, "dim"), 2)
-        yield indent_part(_NumberedLines(place.lines), 2)
+        yield indent_part(TextByWidth(partial(_numbered, place.lines)), 2)
         if place.more_lines:
             yield indent_part(style_text(f"… {count_noun(place.more_lines, 'more line')}", "dim"), 2)
 
 
-class _NumberedLines(Struct, frozen=True):
-    """Lines behind their numbers, with marked matches. A terminal that is too narrow for the first match gets the line
-    from there on."""
-
-    lines: Sequence[GrepLine]
-
-    @property
-    def _width(self) -> int:
-        return max(len(line.told_number) for line in self.lines)
-
-    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        """Without it rich takes them to be as wide as can be, and fills as many columns with spaces."""
-        width = max(cell_len(line.text.expandtabs(_TAB)) for line in self.lines) + self._width + 1
-        return Measurement(1, min(width, options.max_width))
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
-        width = self._width
-        for line in self.lines:
-            text = Text(line.text, no_wrap=True, overflow="ellipsis")
-            for start, end in line.marks:
-                text.stylize("bold red", start, end)
-            first, last = line.marks[0] if line.marks else (0, 0)
-            if len(line.text[:last].expandtabs(_TAB)) > options.max_width - width - 1:
-                text = Text("…", no_wrap=True, overflow="ellipsis").append_text(text[max(0, first - _BEFORE_MATCH) :])
-            text.expand_tabs(_TAB)
-            yield Text.assemble((f"{line.told_number:>{width}} ", "dim"), text, no_wrap=True, overflow="ellipsis")
+def _numbered(lines: Sequence[GrepLine], width: int) -> Text:
+    """Lines behind their numbers, with marked matches. One that is too long for its first match to be seen begins
+    shortly before it."""
+    digits = max(len(line.told_number) for line in lines)
+    shown = []
+    for line in lines:
+        text = Text(line.text)
+        for start, end in line.marks:
+            text.stylize("bold red", start, end)
+        first, last = line.marks[0] if line.marks else (0, 0)
+        if cell_len(line.text[:last].expandtabs(_TAB)) > width - digits - 1:
+            text = Text("…").append_text(text[max(0, first - _BEFORE_MATCH) :])
+        text.expand_tabs(_TAB)
+        shown.append(Text.assemble((f"{line.told_number:>{digits}} ", "dim"), text))
+    return Text("\n", no_wrap=True, overflow="ellipsis").join(shown)

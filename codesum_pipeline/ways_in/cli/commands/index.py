@@ -1,10 +1,6 @@
 """`codesum index`: bring indexes up to date, through the same Dagster job that the UI runs."""
 
-import os
-import weakref
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,7 +11,6 @@ from codesum_pipeline.builds.reports.kept_failures import read_failures
 from codesum_pipeline.foundation.data_model.errors import CodesumError, ConfigurationError, LeaseHeld
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.store.lease import hold_repository
-from codesum_pipeline.foundation.store.locks import take_own
 from codesum_pipeline.foundation.store.schemas import BOOKS
 from codesum_pipeline.indexes.publishing.releases import refuse_older_release
 from codesum_pipeline.ways_in.cli.build_report import (
@@ -152,12 +147,8 @@ def _note_what_is_lacking(home: Home, key: str) -> None:
         write_note(f"{key}: {line}")
 
 
-class NewEntries(Struct, eq=False, weakref=True):
-    """The entries that one command registered or changed, with what they were before it.
-
-    A command that was killed takes nothing back. While it runs it holds a file locked for each new entry: the next
-    command that finds such a file free does it instead.
-    """
+class NewEntries(Struct, eq=False):
+    """The entries that one command registered or changed, with what they were before it."""
 
     invocation: Invocation
     _before: dict[str, RepositoryEntry | None] = field(default_factory=dict)
@@ -167,13 +158,6 @@ class NewEntries(Struct, eq=False, weakref=True):
         registry = self.invocation.registry
         before = next((known for known in registry.entries() if known.key == entry.key), None)
         make_home(self.invocation.settings)
-        if before is None:
-            mark = self.invocation.layout.first_fetches / entry.key
-            mark.parent.mkdir(parents=True, exist_ok=True)
-            # There already: another command registers the same repository at this moment.
-            with suppress(FileExistsError):
-                if (handle := take_own(mark)) is not None:
-                    weakref.finalize(self, _unmark, mark, handle)
         registry.add(entry)
         self._before.setdefault(entry.key, before)
         write_note(f"{entry.key}: {'registered' if before is None else 'registered anew'}, {place_of(entry)}")
@@ -191,11 +175,6 @@ class NewEntries(Struct, eq=False, weakref=True):
     def take_back_new(self) -> None:
         """Take back those that nobody had registered before."""
         self.take_back([key for key, before in self._before.items() if before is None])
-
-
-def _unmark(mark: Path, handle: int) -> None:
-    mark.unlink(missing_ok=True)
-    os.close(handle)
 
 
 def _keys(new: NewEntries, targets: Sequence[str], options: EntryOptions) -> tuple[list[str], Sequence[CodesumError]]:

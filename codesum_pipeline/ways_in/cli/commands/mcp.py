@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from msgspec import Struct
 
 from codesum_pipeline.builds.codesum_home.home_folders import state_folder
 from codesum_pipeline.foundation.data_model.errors import CodesumError, ConfigurationError
@@ -41,16 +40,6 @@ class WhichTools(StrEnum):
 
     DEFAULT = "default"
     ALL = "all"
-
-
-class Configuring(Struct, frozen=True):
-    """For which agent something is written or taken away, and how much of it, and where."""
-
-    install: Agent | None
-    uninstall: Agent | None
-    yes: bool
-    user: bool
-    dry_run: bool
 
 
 def mcp(
@@ -111,9 +100,10 @@ def mcp(
     repository, calls that name no repository are about that one.
     """
     invocation = invocation_of(ctx)
-    asked = Configuring(install, uninstall, yes, user, dry_run)
     if install or uninstall:
-        _configure(invocation, asked, tools, repo or ())
+        places = Places(Path.cwd(), Path.home(), is_user=user)
+        installer = Installer(places, state=state_folder())
+        _configure(invocation, installer, install, uninstall, tools, repo or (), with_offer=yes, dry_run=dry_run)
         return
     if yes or user or dry_run:
         raise ConfigurationError("--yes, --user and --dry-run go with --install or --uninstall")
@@ -152,7 +142,6 @@ def mcp(
         people = people_of(invocation.settings.identity, has_tokens=tokens.requires_token)
         check_reachable(requested, tokens.tokens, variable=TOKEN_VARIABLE, has_people=people is not None)
         bound, address = listen_on(requested)
-        limits = invocation.settings.serving
         if not (tokens.requires_token or people):
             hosts = allowed_hosts(address, [*(host_name or ())])
         app = make_app(
@@ -162,41 +151,51 @@ def mcp(
             audit=audit,
             people=people,
             host_names=host_name or (),
-            max_body_bytes=limits.max_body_bytes,
         )
         write_note(f"serving MCP at {address.url}{PATH}")
         note_token_problems(tokens, catalogue, people)
-        serve_app(app, bound, limits)
+        serve_app(app, bound, invocation.settings.serving)
 
 
-def _configure(invocation: Invocation, asked: Configuring, tools: WhichTools, repos: Sequence[str]) -> None:
-    """Write or take away what is for one agent, and say what was done, or would be."""
-    if asked.install and asked.uninstall:
+def _configure(
+    invocation: Invocation,
+    installer: Installer,
+    install: Agent | None,
+    uninstall: Agent | None,
+    tools: WhichTools,
+    repos: Sequence[str],
+    *,
+    with_offer: bool,
+    dry_run: bool,
+) -> None:
+    """Write or take away what is for one agent, and show what else is offered."""
+    if uninstall and install:
         raise ConfigurationError("--install and --uninstall: choose one of them")
-    if asked.uninstall and asked.yes:
+    if uninstall and with_offer:
         raise ConfigurationError("--yes goes with --install: --uninstall takes away all that was written")
-    places = Places(Path.cwd(), Path.home(), is_user=asked.user)
-    installer = Installer(places, state=state_folder())
-    if asked.uninstall:
-        _make_all(installer, installer.plan_uninstall(asked.uninstall), asked)
+    if uninstall:
+        _make_all(installer, installer.plan_uninstall(uninstall), dry_run=dry_run)
         return
-    assert asked.install
-    server = [*places.server_parts(asked.install, _command(invocation, tools, repos))]
-    offered = [*places.offered_parts(asked.install, _offer_of(invocation, tools))]
-    with_offer = asked.yes or asked.dry_run
-    _make_all(installer, installer.plan_install(asked.install, [*server, *offered] if with_offer else server), asked)
-    rest = [] if with_offer else installer.plan_install(asked.install, [*server, *offered])
+    assert install
+    places = installer.places
+    server = [*places.server_parts(install, _command(invocation, tools, repos))]
+    everything = [*server, *places.offered_parts(install, _offer_of(invocation, tools))]
+    if with_offer or dry_run:
+        _make_all(installer, installer.plan_install(install, everything), dry_run=dry_run)
+        return
+    _make_all(installer, installer.plan_install(install, server), dry_run=False)
+    rest = installer.plan_install(install, everything)
     if differences := [each.difference for each in rest if each.is_one]:
-        write_note(f"with --yes, what makes {asked.install} use the tools is written, too:")
+        write_note(f"with --yes, what makes {install} use the tools is written, too:")
         typer.echo(clean_text("\n".join(differences)))
 
 
-def _make_all(installer: Installer, changes: Sequence[PlannedChange], asked: Configuring) -> None:
+def _make_all(installer: Installer, changes: Sequence[PlannedChange], *, dry_run: bool) -> None:
     """Make the changes that can be made; the others are reported, and the call fails at its end."""
     are_failed = False
     for change in changes:
         path, problem = change.file.path, change.problem
-        if not problem and not asked.dry_run:
+        if not problem and not dry_run:
             try:
                 installer.make(change)
             except (CodesumError, OSError) as error:
@@ -205,11 +204,11 @@ def _make_all(installer: Installer, changes: Sequence[PlannedChange], asked: Con
             are_failed = True
             complain(problem)
         elif change.is_one:
-            done = "would be changed" if asked.dry_run else "changed" if change.after is not None else "removed"
+            done = "would be changed" if dry_run else "changed" if change.after is not None else "removed"
             write_note(f"{path} {done}:")
             typer.echo(clean_text(change.difference))
         else:
-            write_note(f"{path}: {'nothing of codesum is there any more' if asked.uninstall else 'unchanged'}")
+            write_note(f"{path}: unchanged")
     if are_failed:
         raise typer.Exit(exit_code_of(ConfigurationError))
 

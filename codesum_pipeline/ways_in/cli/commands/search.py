@@ -37,10 +37,10 @@ from codesum_pipeline.ways_in.agent_tools.changed_files import changed_files
 from codesum_pipeline.ways_in.agent_tools.start_names import lines_beside
 from codesum_pipeline.ways_in.agent_tools.surroundings import DocumentRelations, bound_surroundings, surroundings_of
 from codesum_pipeline.ways_in.cli.document_views import (
-    HitHeading,
     catalogue_of,
     describe_neighbours,
     explain_trust_mark,
+    hit_heading,
     note_as_of,
     number_excerpt,
     open_published,
@@ -239,7 +239,7 @@ class AnswerView(Struct, frozen=True):
                 (f"  {hit.type}{f' in {hit.repo}' if len(self.repositories) > 1 else ''}", "dim"),
                 ("  changed since" if each.changed_since else "", "yellow"),
             )
-            yield HitHeading(f"{rank:>{width}}. ", one_line(hit.id), rest)
+            yield hit_heading(f"{rank:>{width}}. ", one_line(hit.id), rest)
             if len(signature) > _SIGNATURE_CHARACTERS:
                 signature = f"{signature[: _SIGNATURE_CHARACTERS - 1].rstrip()}…"
             if signature:

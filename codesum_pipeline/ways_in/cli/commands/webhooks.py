@@ -16,8 +16,8 @@ from codesum_pipeline.ways_in.cli.options import PortOption, option
 from codesum_pipeline.ways_in.cli.render import write_note
 from codesum_pipeline.ways_in.http_serving.access_tokens import DEFAULT_HOST, Address
 from codesum_pipeline.ways_in.http_serving.http_server import listen_on, serve_app
-from codesum_pipeline.ways_in.webhooks.push_events import read_secrets
-from codesum_pipeline.ways_in.webhooks.webhook_app import PATH, make_app, make_receiver
+from codesum_pipeline.ways_in.webhooks.push_events import RecentEntries, read_secrets
+from codesum_pipeline.ways_in.webhooks.webhook_app import PATH, Receiver, make_app
 
 if TYPE_CHECKING:
     from codesum_pipeline.builds.codesum_home.wiring import Home
@@ -46,19 +46,12 @@ def webhooks(
     """
     invocation = invocation_of(ctx)
     secrets = read_secrets(secret_file, os.environ)
-    home, settings = invocation.home, invocation.settings.webhooks
+    home = invocation.home
     bound, address = listen_on(Address(host, port, f"--host {host} --port {port}"))
-    receiver = make_receiver(
-        secrets,
-        partial(registered_entries, home),
-        partial(mark_due, home.layout),
-        max_body_mb=settings.max_body_mb,
-        max_per_minute=settings.max_per_minute,
-    )
+    receiver = Receiver(secrets, RecentEntries(partial(registered_entries, home)), partial(mark_due, home.layout))
     logging.basicConfig(format="%(asctime)s %(message)s", level=logging.INFO)
     write_note(f"receiving webhooks at {address.url}{PATH}")
-    limits = invocation.settings.serving.model_copy(update={"max_body_mb": settings.max_body_mb})
-    serve_app(make_app(receiver), bound, limits)
+    serve_app(make_app(receiver), bound, invocation.settings.serving)
 
 
 def registered_entries(home: "Home") -> list[RepositoryEntry]:
