@@ -43,13 +43,13 @@ from benchmarks.agent_sessions import (
 )
 from benchmarks.retrieval import Table, Tree, print_table, tree_of, write_tree
 from benchmarks.wild import GROUPS, LIST
+from codesum_pipeline.answers.agent_tools.call import ToolContext
+from codesum_pipeline.answers.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.answers.agent_tools.tool_answers import AnswerPage
+from codesum_pipeline.answers.agent_tools.tool_registry import tools_by_name
 from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.search.evaluation.questions import Question, read_questions
-from codesum_pipeline.ways_in.agent_tools.call import ToolContext
-from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
-from codesum_pipeline.ways_in.agent_tools.tool_answers import AnswerPage
-from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
 from codesum_pipeline.ways_in.mcp.mcp_server import input_schema, structured_content
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 

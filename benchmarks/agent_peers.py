@@ -19,10 +19,10 @@ from benchmarks.agent_sessions import (
     read_file,
     source_lines,
 )
+from codesum_pipeline.evidence.extractive.words import STOP_WORDS as MORE_STOP_WORDS
 from codesum_pipeline.foundation.language_facts.file_languages import is_program, language_of_path
 from codesum_pipeline.indexes.embedders.static import STATIC_MODEL_FOLDER
 from codesum_pipeline.indexes.lanes.tokens import STOP_WORDS
-from codesum_pipeline.texts.summaries.extractive.words import STOP_WORDS as MORE_STOP_WORDS
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]{2,}")
 _NUMBERED = re.compile(r"(\d+)[:-]")

@@ -18,11 +18,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from codesum_pipeline.answers.agent_tools.read_tool import DEFAULT_LINES, ReadPage
+from codesum_pipeline.answers.agent_tools.search_tool import SearchHit, SearchPage
+from codesum_pipeline.answers.agent_tools.tool_answers import AnswerPage, DocumentRow
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.search.evaluation.questions import AnswerPlace, Question
-from codesum_pipeline.ways_in.agent_tools.read_tool import DEFAULT_LINES, ReadPage
-from codesum_pipeline.ways_in.agent_tools.search_tool import SearchHit, SearchPage
-from codesum_pipeline.ways_in.agent_tools.tool_answers import AnswerPage, DocumentRow
 
 CAP = 32_000
 # Of a long function or class an agent reads on once it has its beginning; a target's lines are told by people,

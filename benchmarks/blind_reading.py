@@ -62,10 +62,10 @@ BESIDE = """
 import json, sys
 from pathlib import Path
 from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
-from codesum_pipeline.ways_in.agent_tools.call import ToolContext
-from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.answers.agent_tools.call import ToolContext
+from codesum_pipeline.answers.agent_tools.catalogue import IndexCatalogue
 try:
-    from codesum_pipeline.ways_in.agent_tools.start_names import lines_beside
+    from codesum_pipeline.answers.agent_tools.start_names import lines_beside
 except ImportError:
     lines_beside = lambda call, documents: {}
 home, repository, *ids = json.load(sys.stdin)

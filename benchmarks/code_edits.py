@@ -15,7 +15,7 @@ from typing import Any
 from msgspec import Struct
 from tree_sitter import Language, Node, Parser
 
-from codesum_pipeline.symbols.languages.declaration import Declaration
+from codesum_pipeline.languages.declarations.declaration import Declaration
 from codesum_pipeline.symbols.parsing.parsers import PARSERS
 
 TABLE = Path(__file__).with_name("code_edits.toml")

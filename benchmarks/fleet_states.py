@@ -18,12 +18,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchmarks.fleet_home import make_fleet
+from codesum_pipeline.answers.agent_tools.fleet_reading import read_fleet
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.reports.planner_record import PlannedBuild, keep_planned
 from codesum_pipeline.builds.steps.fleet_states import judge_fleet, read_record
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.indexes.file_formats.version_folder import read_brief
-from codesum_pipeline.ways_in.agent_tools.fleet_reading import read_fleet
 from codesum_pipeline_tests.support.commands import COMMAND, environment
 from codesum_pipeline_tests.support.homes import open_home
 

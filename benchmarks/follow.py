@@ -34,13 +34,13 @@ from typing import IO, Any
 import psutil
 
 from benchmarks.throughput import gather_sources
+from codesum_pipeline.answers.worktree_indexes.opening import TreeIndex, open_tree
+from codesum_pipeline.answers.worktree_indexes.word_rarity import RescaledIndexes
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.searching import search_indexes
-from codesum_pipeline.ways_in.worktree_indexes.opening import TreeIndex, open_tree
-from codesum_pipeline.ways_in.worktree_indexes.word_rarity import RescaledIndexes
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
 

@@ -26,16 +26,16 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from codesum_pipeline.answers.agent_tools.answering_sources import open_texts
+from codesum_pipeline.answers.agent_tools.call import ToolContext
+from codesum_pipeline.answers.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.answers.agent_tools.tool_registry import tools_by_name
 from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.ids import is_repository_key
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.search.source_lines.line_groups import SearchedTexts, find_lines
 from codesum_pipeline.search.source_lines.matching import LinePattern, _program, find_matches
-from codesum_pipeline.ways_in.agent_tools.answering_sources import open_texts
-from codesum_pipeline.ways_in.agent_tools.call import ToolContext
-from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
-from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
 
 PATTERNS = (
     LinePattern("TODO|FIXME"), LinePattern(r"\bnull\b"), LinePattern(r"^\s*(?:def|func|fn|function|class)\s+\w+"),

@@ -24,14 +24,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.retrieval import Table, print_table
+from codesum_pipeline.answers.agent_tools.call import ToolContext
+from codesum_pipeline.answers.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.answers.agent_tools.tool_registry import tools_by_name
 from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.search.retrieval.hits import best_lines
 from codesum_pipeline.search.retrieval.passages import find_telling
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.ways_in.agent_tools.call import ToolContext
-from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
-from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
 
 QUESTIONS = Path(__file__).parent / "questions"
 FUNCTIONS = 4

@@ -26,16 +26,16 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from codesum_pipeline.answers.agent_tools.call import ToolContext
+from codesum_pipeline.answers.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.answers.agent_tools.changed_symbols import FileVersions, compare_symbols
+from codesum_pipeline.answers.agent_tools.compared_versions import VersionRange, compare_versions
+from codesum_pipeline.answers.agent_tools.impact_page import ImpactPage
+from codesum_pipeline.answers.agent_tools.impact_tool import report_impact
 from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.ways_in.agent_tools.call import ToolContext
-from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
-from codesum_pipeline.ways_in.agent_tools.changed_symbols import FileVersions, compare_symbols
-from codesum_pipeline.ways_in.agent_tools.compared_versions import VersionRange, compare_versions
-from codesum_pipeline.ways_in.agent_tools.impact_page import ImpactPage
-from codesum_pipeline.ways_in.agent_tools.impact_tool import report_impact
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 
 _LOOKED_AT = 400

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
+from codesum_pipeline.evidence.author_texts.plain_sentences import frequent_words
 from codesum_pipeline.indexes.embedders.embedder_choice import load_embedder
 from codesum_pipeline.indexes.file_formats.index_files import StringTable
 from codesum_pipeline.indexes.file_formats.stored_zip import write_npz
 from codesum_pipeline.indexes.lanes.tokens import tokenize
 from codesum_pipeline.search.retrieval.query import STEPS
-from codesum_pipeline.texts.summaries.author_texts.plain_sentences import frequent_words
 
 TABLE = Path(__file__).parents[1] / "codesum_pipeline/indexes/shipped_models/related_words.npz"
 RAREST = 12

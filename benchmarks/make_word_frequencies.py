@@ -18,9 +18,9 @@ from collections.abc import Iterator
 from importlib.metadata import distributions
 from pathlib import Path
 
-from codesum_pipeline.texts.summaries.extractive.words import split_identifier
+from codesum_pipeline.evidence.extractive.words import split_identifier
 
-TABLE = Path(__file__).parents[1] / "codesum_pipeline/texts/summaries/author_texts/word_frequencies.txt.gz"
+TABLE = Path(__file__).parents[1] / "codesum_pipeline/evidence/author_texts/word_frequencies.txt.gz"
 MIN_FILES = 3
 MAX_WORDS = 40_000
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]+")

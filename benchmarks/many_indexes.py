@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import codesum_pipeline
+from codesum_pipeline.answers.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.builds.codesum_home.home_folders import for_reading
 from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
 from codesum_pipeline.foundation.data_model.hashing import sha256_hex
@@ -36,7 +37,6 @@ from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.file_formats.version_folder import MANIFEST, manifest_bytes, read_version
 from codesum_pipeline.search.retrieval.searching import answer_query
-from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.published_bucket import commit
 from codesum_pipeline_tests.support.repositories import GitRepo

@@ -22,11 +22,11 @@ from typing import Any
 from rich.table import Table
 
 from benchmarks.text_library import Document, Library
+from codesum_pipeline.evidence.author_texts.plain_sentences import split_sentences
+from codesum_pipeline.evidence.extractive.words import identifier_in_words, name_in_words
+from codesum_pipeline.evidence.inputs import ClassInput, FileInput, FunctionInput, ModuleInput, children_of
 from codesum_pipeline.foundation.data_model.document import LEVELS, Level, PurposeSource
 from codesum_pipeline.indexes.lanes.tokens import tokenize
-from codesum_pipeline.texts.summaries.author_texts.plain_sentences import split_sentences
-from codesum_pipeline.texts.summaries.extractive.words import identifier_in_words, name_in_words
-from codesum_pipeline.texts.summaries.inputs import ClassInput, FileInput, FunctionInput, ModuleInput, children_of
 
 MARKS = Path(__file__).with_name("text_marks.toml")
 NO_HEADLINE = "none"

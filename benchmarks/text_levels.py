@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 from msgspec.structs import replace
 
+from codesum_pipeline.evidence.extractive.words import identifier_in_words, split_identifier
 from codesum_pipeline.foundation.data_model.document import Level, TextRow, WrittenBy, WrittenText
 from codesum_pipeline.foundation.data_model.progress import no_progress
 from codesum_pipeline.foundation.store.rows import from_table, to_table
@@ -18,7 +19,6 @@ from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.lanes.lane_texts import author_words
 from codesum_pipeline.search.evaluation.scratch import index_texts, scratch_of
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.texts.summaries.extractive.words import identifier_in_words, split_identifier
 from codesum_pipeline.texts.summaries.outline import read_outline
 
 TEXT_LEVELS = ("docstring", "names", "facts")

@@ -10,6 +10,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from codesum_pipeline.evidence.inputs import (
+    AnyInput,
+    ChildText,
+    ClassInput,
+    FileInput,
+    FunctionInput,
+    Holder,
+    ModuleInput,
+    TextFileInput,
+    UpperInput,
+    children_of,
+)
+from codesum_pipeline.evidence.own_sources import own_source
 from codesum_pipeline.foundation.data_model.document import Level, PurposeSource, WrittenText
 from codesum_pipeline.foundation.data_model.errors import SkippedFile
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
@@ -23,19 +36,6 @@ from codesum_pipeline.symbols.parsing.parsers import PARSERS, parse_file
 from codesum_pipeline.symbols.parsing.text import ParsedFile
 from codesum_pipeline.texts.summaries.function_texts import trivial_functions
 from codesum_pipeline.texts.summaries.holders import Holders
-from codesum_pipeline.texts.summaries.inputs import (
-    AnyInput,
-    ChildText,
-    ClassInput,
-    FileInput,
-    FunctionInput,
-    Holder,
-    ModuleInput,
-    TextFileInput,
-    UpperInput,
-    children_of,
-)
-from codesum_pipeline.texts.summaries.own_sources import own_source
 from codesum_pipeline.texts.summaries.placeholders import is_empty
 from codesum_pipeline.texts.summaries.wanted_texts import EXTRACTIVE, PLACEHOLDER
 from codesum_pipeline.texts.summaries.writers import write_text

@@ -29,8 +29,8 @@ from rich.console import Console
 
 from benchmarks.text_figures import Counts, all_figures, count_texts, tables_of
 from benchmarks.text_library import Document, Library, clone_in, main_language, read_clone, read_folder, write_library
+from codesum_pipeline.evidence.inputs import ModuleInput
 from codesum_pipeline.foundation.data_model.document import LEVELS, Level
-from codesum_pipeline.texts.summaries.inputs import ModuleInput
 
 # Of a language's clones so many are drawn from: what is drawn has to come from several.
 MAX_CLONES = 6

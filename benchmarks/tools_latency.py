@@ -22,12 +22,12 @@ from typing import Any
 
 import psutil
 
+from codesum_pipeline.answers.agent_tools.call import ToolContext
+from codesum_pipeline.answers.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.answers.agent_tools.tool_registry import TOOLS, Tool
 from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.ways_in.agent_tools.call import ToolContext
-from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
-from codesum_pipeline.ways_in.agent_tools.tool_registry import TOOLS, Tool
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 
 # A class with three methods, four functions and the file itself.

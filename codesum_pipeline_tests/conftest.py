@@ -20,6 +20,7 @@ from alembic.script import ScriptDirectory
 from hypothesis import HealthCheck, settings
 from sqlalchemy import Engine, event
 
+from codesum_pipeline_tests.support.loaded_grammars import forget_grammars
 from codesum_pipeline_tests.support.repositories import GitRepo
 
 _LOOPBACK = ("127.", "::1", "localhost")
@@ -251,3 +252,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     reasons = [report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.getreports("skipped")]
     with Path(file).open("a", encoding="utf-8") as opened:
         opened.writelines(f"{reason}\n" for reason in reasons)
+
+
+@pytest.fixture
+def unloaded() -> Iterator[None]:
+    """No grammar is loaded before, nor stays so after."""
+    forget_grammars()
+    yield
+    forget_grammars()

@@ -10,27 +10,27 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from codesum_pipeline.evidence.author_texts.inline_marks import remove_markup
+from codesum_pipeline.evidence.extractive.known_calls import known_calls
 from codesum_pipeline.foundation.data_model.patterns import OrderedPatterns, read_patterns
 from codesum_pipeline.foundation.language_facts.file_languages import language_of_file
 from codesum_pipeline.foundation.language_facts.language_profiles import profiles
+from codesum_pipeline.languages.declarations import rust_macros, torn_branches
+from codesum_pipeline.languages.declarations.c_family import function_heads, macros
+from codesum_pipeline.languages.declarations.ecmascript.workspaces import Workspaces
+from codesum_pipeline.languages.declarations.language_registry import declarations
+from codesum_pipeline.languages.declarations.naming_calls import naming_calls
+from codesum_pipeline.languages.declarations.plain_lines import definition_lines
+from codesum_pipeline.languages.declarations.projects import Projects
+from codesum_pipeline.languages.declarations.python import cython
+from codesum_pipeline.languages.declarations.python.python_recovery import LINES
+from codesum_pipeline.languages.outlines.outline_table import outline_tables, respelled_source
 from codesum_pipeline.search.retrieval.hits import literal_of, occurrence_in
 from codesum_pipeline.source.files.notebooks import _without_magics
 from codesum_pipeline.source.masking import secrets
-from codesum_pipeline.symbols.languages import rust_macros, torn_branches
-from codesum_pipeline.symbols.languages.c_family import function_heads, macros
-from codesum_pipeline.symbols.languages.ecmascript.workspaces import Workspaces
-from codesum_pipeline.symbols.languages.language_registry import declarations
-from codesum_pipeline.symbols.languages.naming_calls import naming_calls
-from codesum_pipeline.symbols.languages.plain_lines import definition_lines
-from codesum_pipeline.symbols.languages.projects import Projects
-from codesum_pipeline.symbols.languages.python import cython
-from codesum_pipeline.symbols.languages.python.python_recovery import LINES
-from codesum_pipeline.symbols.outlines.outline_table import outline_tables, respelled_source
 from codesum_pipeline.symbols.parsing.condition_texts import Conditions
 from codesum_pipeline.symbols.parsing.outline_pieces import cut_in_pieces
 from codesum_pipeline.texts.llm.server_hints import RefusedCall, find_hint
-from codesum_pipeline.texts.summaries.author_texts.inline_marks import remove_markup
-from codesum_pipeline.texts.summaries.extractive.known_calls import known_calls
 from codesum_pipeline_tests.support.attacks import LINEAR, attacks_on, growth, seconds_of
 from codesum_pipeline_tests.support.expressions import Expression, expressions_of_package
 
@@ -52,21 +52,21 @@ MADE_OF_ARGUMENTS = {
         r"(?<![A-Za-z0-9_])(?:a1b|a)(?![A-Za-z0-9_])"
     ),
     "symbols/parsing/outline_definitions.py: table.hidden": r"(?:^|\.)_",
-    "texts/summaries/extractive/changed_state.py: f'\\\\b{re.escape(_bare(parameter.name))}\\\\b'": r"\brow\b",
-    "texts/summaries/extractive/line_statements.py: pattern": r"^(?:abstract |final )*(?:class|enum)\s+(\w+)",
-    "ways_in/agent_tools/constants.py: f'(?<![\\\\w$]){re.escape(name)}(?![\\\\w$])'": r"(?<![\w$])MOST(?![\w$])",
-    "ways_in/agent_tools/constants.py: f'{word}{_NEAR}=(?!=)|{_DECLARING}{_NEAR}{word}'": (
+    "evidence/extractive/changed_state.py: f'\\\\b{re.escape(_bare(parameter.name))}\\\\b'": r"\brow\b",
+    "evidence/extractive/line_statements.py: pattern": r"^(?:abstract |final )*(?:class|enum)\s+(\w+)",
+    "answers/agent_tools/constants.py: f'(?<![\\\\w$]){re.escape(name)}(?![\\\\w$])'": r"(?<![\w$])MOST(?![\w$])",
+    "answers/agent_tools/constants.py: f'{word}{_NEAR}=(?!=)|{_DECLARING}{_NEAR}{word}'": (
         r"(?<!\.)(?<![\w$])MOST(?![\w$])[^=\n]{0,80}=(?!=)|"
         r"\b(?:const|define|final|let|static|val|var)\b[^=\n]{0,80}(?<!\.)(?<![\w$])MOST(?![\w$])"
     ),
-    'ways_in/agent_tools/mentioned_names.py: f"""[\'\\\\".:/]{re.escape(name)}[\'\\\\"]"""': r"['\".:/]pay['\"]",
-    "ways_in/agent_tools/mentioned_names.py: f'{re.escape(text)}(?:(?![\\\\w-])|(?<!\\\\w))'": (
+    'answers/agent_tools/mentioned_names.py: f"""[\'\\\\".:/]{re.escape(name)}[\'\\\\"]"""': r"['\".:/]pay['\"]",
+    "answers/agent_tools/mentioned_names.py: f'{re.escape(text)}(?:(?![\\\\w-])|(?<!\\\\w))'": (
         r"/pay(?:(?![\w-])|(?<!\w))"
     ),
-    "ways_in/agent_tools/registrar_users.py: f'{start}{re.escape(name)}(?![\\\\w$])'": (
+    "answers/agent_tools/registrar_users.py: f'{start}{re.escape(name)}(?![\\\\w$])'": (
         r"(?:\bweb\.|(?<![\w$.@]))app(?![\w$])"
     ),
-    "ways_in/agent_tools/uncounted.py: f'(?<![\\\\w$]){named}[ \\\\t]{{0,8}}\\\\({bare}'": (
+    "answers/agent_tools/uncounted.py: f'(?<![\\\\w$]){named}[ \\\\t]{{0,8}}\\\\({bare}'": (
         r"(?<![\w$])save[ \t]{0,8}\(|\.save\b"
         r"|^save[ \t]{1,8}(?!(?:and|if|in|or|rescue|then|unless|until|while)\b)[\w:'\"@]"
     ),
@@ -83,10 +83,10 @@ SHORT_TEXTS = {
     "symbols/parsing/condition_texts.py text": 80,
     "symbols/parsing/calls_with_names.py _CALLEE": 120,
     # Patterns of our own tables.
-    "symbols/languages/plain_lines.py _LETTERS": 1000,
+    "languages/declarations/plain_lines.py _LETTERS": 1000,
     "source/files/path_rules.py _TEST_LIBRARY": 4000,
-    "texts/summaries/author_texts/plain_sentences.py _LAST_WORD": 16,
-    "texts/summaries/author_texts/plain_sentences.py _OPEN_BRACKET": 600,
+    "evidence/author_texts/plain_sentences.py _LAST_WORD": 16,
+    "evidence/author_texts/plain_sentences.py _OPEN_BRACKET": 600,
 }
 
 

@@ -14,7 +14,11 @@ from msgspec import defstruct, to_builtins
 from msgspec.structs import replace
 
 import codesum_pipeline
+from codesum_pipeline.answers.agent_tools.answering_sources import bring_mirror
+from codesum_pipeline.answers.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.answers.worktree_indexes.follower import Follower
 from codesum_pipeline.builds.steps.reuse import RecordingStore
+from codesum_pipeline.evidence.author_texts import prose
 from codesum_pipeline.foundation.data_model.decoding import convert, decode
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.settings.operation_settings import ReadingSettings
@@ -23,16 +27,12 @@ from codesum_pipeline.foundation.store.object_storage.reading_copy import Readin
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.workspace import connect_in_memory
 from codesum_pipeline.indexes.embedders import embedder_choice, static
+from codesum_pipeline.languages.declarations.python.literals import literal_value
 from codesum_pipeline.search.overviews.package_manifests.manifest import read_literals
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.source.git.git import find_object_id
-from codesum_pipeline.symbols.languages.python.literals import literal_value
-from codesum_pipeline.texts.summaries.author_texts import prose
-from codesum_pipeline.ways_in.agent_tools.answering_sources import bring_mirror
-from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.http_serving.audit_log import AuditLog, read_audit
 from codesum_pipeline.ways_in.webhooks.push_events import RecentEntries
-from codesum_pipeline.ways_in.worktree_indexes.follower import Follower
 from codesum_pipeline_tests.support.homes import built_once, open_home
 from codesum_pipeline_tests.support.shop import SHOP
 from codesum_pipeline_tests.support.synthetic_indexes import make_index_workspace

@@ -1,1 +1,1 @@
-"""Symbols and graph become texts: by evidence in the code, or by a language model."""
+"""Symbols and graph become texts: by their evidence, or by a language model."""

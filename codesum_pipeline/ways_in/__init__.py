@@ -1,1 +1,1 @@
-"""A request becomes an answer: tools, work trees, servers and the command line."""
+"""A request comes in: servers, pages and the command line."""

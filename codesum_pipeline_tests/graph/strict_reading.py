@@ -20,7 +20,7 @@ from codesum_pipeline.graph.resolvers.cells import (
     owner_of,
     places_of,
 )
-from codesum_pipeline.symbols.languages.python.module_paths import Absent, ModulePath, ModulePaths
+from codesum_pipeline.languages.declarations.python.module_paths import Absent, ModulePath, ModulePaths
 
 # Asks for the star imports of a file.
 _TOP = head_key(str(ScopeKind.MODULE))

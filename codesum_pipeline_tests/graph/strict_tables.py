@@ -6,8 +6,8 @@ from typing import Any
 
 from codesum_pipeline.foundation.data_model.scopes import Scope
 from codesum_pipeline.graph.resolvers.rule_based_languages.declared_resolver import DeclaredResolver
-from codesum_pipeline.symbols.languages.name_tree import HAS, NAME, NameTree, Question, Table
-from codesum_pipeline.symbols.languages.rules import TellingNames
+from codesum_pipeline.languages.declarations.name_tree import HAS, NAME, NameTree, Question, Table
+from codesum_pipeline.languages.declarations.rules import TellingNames
 from codesum_pipeline_tests.graph.strict_reading import UnrecordedRead
 
 # What no other file may read of one.

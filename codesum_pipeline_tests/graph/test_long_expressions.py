@@ -6,7 +6,7 @@ import pytest
 import tree_sitter_python
 from tree_sitter import Language, Parser
 
-from codesum_pipeline.symbols.languages.python.references.python_references import extract_references
+from codesum_pipeline.languages.declarations.python.references.python_references import extract_references
 
 MANY = 10_000
 

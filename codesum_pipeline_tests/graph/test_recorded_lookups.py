@@ -29,7 +29,7 @@ from codesum_pipeline.graph.resolvers.file_edges import EdgeTable, edges_of_file
 from codesum_pipeline.graph.resolvers.lookup_table import LookupTable
 from codesum_pipeline.graph.resolvers.python import python_lookups
 from codesum_pipeline.graph.resolvers.python.python_resolver import PythonResolver, telling_names
-from codesum_pipeline.symbols.languages.python.module_paths import ModulePaths
+from codesum_pipeline.languages.declarations.python.module_paths import ModulePaths
 from codesum_pipeline.symbols.parsing.parsers import parse_file
 from codesum_pipeline_tests.graph.code_mixes import CodeMix, Sources
 from codesum_pipeline_tests.graph.declared_mixes import MIXES

@@ -16,7 +16,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
 
-from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
+from codesum_pipeline.answers.agent_tools.tool_registry import tools_by_name
 from codesum_pipeline.ways_in.mcp.mcp_server import make_server
 from codesum_pipeline.ways_in.mcp.stdio_front import FIRST_ANSWERS
 from codesum_pipeline_tests.support.mcp_client import catalogue_of

@@ -2,8 +2,8 @@
 
 from semble_grammars import loader
 
-from codesum_pipeline.symbols.outlines.grammars import load_grammar
-from codesum_pipeline.symbols.outlines.outline_table import compiled_query
+from codesum_pipeline.languages.outlines.grammars import load_grammar
+from codesum_pipeline.languages.outlines.outline_table import compiled_query
 
 
 def forget_grammars() -> None:

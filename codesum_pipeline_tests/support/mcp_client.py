@@ -8,8 +8,8 @@ from typing import Any
 import anyio
 from mcp.client.client import Client
 
+from codesum_pipeline.answers.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
-from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.mcp.mcp_server import make_server
 
 # One call of each tool that answers in both homes of the tests.

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from codesum_pipeline.answers.worktree_indexes.opening import TreeIndex, open_tree, settle_tree
+from codesum_pipeline.answers.worktree_indexes.word_rarity import RescaledIndexes
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.ways_in.worktree_indexes.opening import TreeIndex, open_tree, settle_tree
-from codesum_pipeline.ways_in.worktree_indexes.word_rarity import RescaledIndexes
 from codesum_pipeline_tests.support.comparing import PROVENANCE, first_difference
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo

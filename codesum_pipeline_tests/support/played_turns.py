@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from pydantic import BaseModel, ConfigDict
 
-from codesum_pipeline.ways_in.question_answering.calls import ModelTool, ToolResult
+from codesum_pipeline.answers.question_answering.calls import ModelTool, ToolResult
 from codesum_pipeline_tests.support.asking_shop import ENDINGS
 from codesum_pipeline_tests.support.llm_server import Behaviour, ModelRequest, Script
 from codesum_pipeline_tests.support.llm_server.streaming import Calls, Streams

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from codesum_pipeline.ways_in.agent_tools.call import ToolContext
-from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
-from codesum_pipeline.ways_in.agent_tools.reached_code import CodeReach
+from codesum_pipeline.answers.agent_tools.call import ToolContext
+from codesum_pipeline.answers.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.answers.agent_tools.reached_code import CodeReach
 from codesum_pipeline_tests.support.homes import built_once, open_home
 
 

@@ -14,15 +14,15 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 from rich.text import Text
 
+from codesum_pipeline.answers.agent_tools.tool_registry import TOOLS, Tool
 from codesum_pipeline.builds.steps.step_list import STEPS
 from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.settings.marks import BY_RUN, group_of
 from codesum_pipeline.foundation.store.columns import describe_column
 from codesum_pipeline.foundation.store.schemas import SCHEMA_VERSION, TABLES
-from codesum_pipeline.ways_in.agent_tools.tool_registry import TOOLS, Tool
 from codesum_pipeline.ways_in.cli.cli_app import COMMANDS, load_command
+from codesum_pipeline_tests.languages.declarations.page import page as languages_page
 from codesum_pipeline_tests.support.rooms import rooms_page
-from codesum_pipeline_tests.symbols.languages.page import page as languages_page
 
 _SETTINGS = """# Settings
 

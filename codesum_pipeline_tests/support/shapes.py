@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from codesum_pipeline.answers.question_answering.question_store import STORE_FILE
 from codesum_pipeline.foundation.data_model.model_call import LedgerRow
 from codesum_pipeline.texts.llm.ledger_readings import every_attempt, rows_of_unfinished_builds
-from codesum_pipeline.ways_in.question_answering.question_store import STORE_FILE
 from codesum_pipeline_tests.support.homes import open_home
 from codesum_pipeline_tests.support.repositories import GitRepo
 

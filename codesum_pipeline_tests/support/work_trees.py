@@ -6,12 +6,12 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from codesum_pipeline.answers.agent_tools.call import ToolContext
+from codesum_pipeline.answers.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.answers.agent_tools.tool_answers import AnswerPage
+from codesum_pipeline.answers.agent_tools.tool_registry import tools_by_name
+from codesum_pipeline.answers.worktree_indexes.opening import settle_tree
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.ways_in.agent_tools.call import ToolContext
-from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
-from codesum_pipeline.ways_in.agent_tools.tool_answers import AnswerPage
-from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
-from codesum_pipeline.ways_in.worktree_indexes.opening import settle_tree
 from codesum_pipeline_tests.support.commands import fork_codesum
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo

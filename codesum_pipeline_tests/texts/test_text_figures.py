@@ -15,8 +15,8 @@ from benchmarks.text_figures import (
     summed,
 )
 from benchmarks.text_library import Document, Library, read_folder, write_library
+from codesum_pipeline.evidence.inputs import ChildText, ModuleInput
 from codesum_pipeline.foundation.data_model.document import Level, PurposeSource, WrittenText
-from codesum_pipeline.texts.summaries.inputs import ChildText, ModuleInput
 
 SOURCE = '''"""Feeds the animals of a zoo."""
 

@@ -7,11 +7,11 @@ import pyarrow as pa
 from msgspec.structs import replace
 
 from codesum_pipeline.builds.checks.fault_finding import FAULT_TABLE, FaultFinder, Faults, rows_of_query
+from codesum_pipeline.evidence.leaks import leaked_names
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, SUFFIX_PATTERN
 from codesum_pipeline.foundation.store.workspace import Workspace
-from codesum_pipeline.texts.llm.leaks import leaked_names
 from codesum_pipeline.texts.summaries.neighbours import OWN_NAMES_READ, own_names_of
 
 if TYPE_CHECKING:

@@ -20,11 +20,11 @@ from codesum_pipeline.graph.resolvers.lookup_table import LookupTable
 from codesum_pipeline.graph.resolvers.python.python_lookups import Telling, answers_of_methods, answers_of_modules
 from codesum_pipeline.graph.resolvers.python.python_resolver import PythonResolver, telling_names
 from codesum_pipeline.graph.resolvers.rule_based_languages.declared_resolver import DeclaredResolver
-from codesum_pipeline.symbols.languages.language_registry import rules_of_families
-from codesum_pipeline.symbols.languages.projects import Projects
-from codesum_pipeline.symbols.languages.python.module_paths import ModulePaths
-from codesum_pipeline.symbols.languages.rules import Rules
-from codesum_pipeline.symbols.outlines.outline_rules import rules_of_outlines
+from codesum_pipeline.languages.declarations.language_registry import rules_of_families
+from codesum_pipeline.languages.declarations.projects import Projects
+from codesum_pipeline.languages.declarations.python.module_paths import ModulePaths
+from codesum_pipeline.languages.declarations.rules import Rules
+from codesum_pipeline.languages.outlines.outline_rules import rules_of_outlines
 from codesum_pipeline.symbols.parsing.text import project_text
 
 

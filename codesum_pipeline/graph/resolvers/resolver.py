@@ -31,7 +31,7 @@ from codesum_pipeline.foundation.data_model.possible_values import (
 from codesum_pipeline.foundation.data_model.scopes import Scope, ScopedFile
 from codesum_pipeline.foundation.data_model.symbol import Reexport
 from codesum_pipeline.graph.resolvers.cells import LookupRecord
-from codesum_pipeline.symbols.languages.rules import TellingNames
+from codesum_pipeline.languages.declarations.rules import TellingNames
 
 # How far one answer may rest on others: names, expressions, members, results and types all count. Chains of
 # a person's code are short, and Python's stack is finite: a link takes fewer than ten of its 1,000 frames. What

@@ -18,6 +18,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
+from codesum_pipeline.evidence.extractive.extractive_parents import author_opening, author_opening_of_function
+from codesum_pipeline.evidence.extractive.words import identifier_in_words
+from codesum_pipeline.evidence.inputs import UpperInput
 from codesum_pipeline.foundation.data_model.document import Level, WrittenBy
 from codesum_pipeline.foundation.data_model.edge import Alias, AliasKind
 from codesum_pipeline.foundation.data_model.guard import FailureGuard, guard_item
@@ -30,10 +33,7 @@ from codesum_pipeline.indexes.file_formats.arrow_bytes import utf8_parts
 from codesum_pipeline.indexes.file_formats.arrow_texts import scalar_of
 from codesum_pipeline.indexes.file_formats.version_folder import Lane
 from codesum_pipeline.indexes.lanes.tokens import TOKENS_VERSION
-from codesum_pipeline.texts.summaries.extractive.extractive_parents import author_opening, author_opening_of_function
-from codesum_pipeline.texts.summaries.extractive.words import identifier_in_words
 from codesum_pipeline.texts.summaries.function_texts import docstrings_of
-from codesum_pipeline.texts.summaries.inputs import UpperInput
 from codesum_pipeline.texts.summaries.outline import head_layers, read_classes, read_files, read_outline
 from codesum_pipeline.texts.summaries.text_changes import is_in_files
 

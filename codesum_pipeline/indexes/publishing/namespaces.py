@@ -10,13 +10,13 @@ import numpy.typing as npt
 import pyarrow.compute as pc
 from msgspec import Struct
 
+from codesum_pipeline.evidence.author_texts.docstrings import read_documentation
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.foundation.data_model.symbol import SymbolFacts, SymbolType
 from codesum_pipeline.foundation.language_facts.language_profiles import Trait, languages_with
 from codesum_pipeline.foundation.store.rows import column_names, from_table
 from codesum_pipeline.foundation.store.tables import TableStore
-from codesum_pipeline.texts.summaries.author_texts.docstrings import read_documentation
 
 _HEAD = ["id", "type", "parent_id"]
 # Words before a class that others have as a base, and so is a type whatever it holds.

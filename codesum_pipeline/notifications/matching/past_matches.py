@@ -10,6 +10,7 @@ from functools import cache
 
 from msgspec import Struct
 
+from codesum_pipeline.evidence.extractive.extractive_parents import author_opening_of_function
 from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import NotParsed, SkippedFile
@@ -37,7 +38,6 @@ from codesum_pipeline.symbols.parsing.bounded import may_take_gigabytes
 from codesum_pipeline.symbols.parsing.masks import masked_file
 from codesum_pipeline.symbols.parsing.parsers import parse_file
 from codesum_pipeline.symbols.parsing.text import ParsedFile
-from codesum_pipeline.texts.summaries.extractive.extractive_parents import author_opening_of_function
 
 _USUAL_MODE = "100644"
 # The columns of a symbol.

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
+from codesum_pipeline.evidence.author_texts.docstrings import read_doc_comment, read_docstring, without_name
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import NotParsed, SkippedFile
 from codesum_pipeline.foundation.data_model.file import UTF_8, FileStatus, SourceFile
@@ -46,7 +47,6 @@ from codesum_pipeline.symbols.parsing.masks import masked_file
 from codesum_pipeline.symbols.parsing.parsers import documentation_spans, parse_file, reads_definitions
 from codesum_pipeline.symbols.parsing.symbols_step import parse_symbols
 from codesum_pipeline.symbols.parsing.testing import is_among_tests, read_tests
-from codesum_pipeline.texts.summaries.author_texts.docstrings import read_doc_comment, read_docstring, without_name
 
 COMMIT_CATEGORY = "commit"
 _LEAST_WORDS_OF_SUBJECT = 4

@@ -14,6 +14,8 @@ from typing import Any
 
 from msgspec import Struct, to_builtins
 
+from codesum_pipeline.evidence.author_texts.prose import Prose, read_prose
+from codesum_pipeline.evidence.leaks import code_names, looks_like_code, names_in
 from codesum_pipeline.foundation.data_model.document import WrittenBy
 from codesum_pipeline.foundation.data_model.errors import RepositoryUnavailable
 from codesum_pipeline.foundation.data_model.file import Snapshot
@@ -39,8 +41,6 @@ from codesum_pipeline.source.git.git import run_git
 from codesum_pipeline.source.git.mirror import FOLDER_LABEL
 from codesum_pipeline.source.masking.secrets import mask_secrets
 from codesum_pipeline.symbols.parsing.testing import read_test_files
-from codesum_pipeline.texts.llm.leaks import code_names, looks_like_code, names_in
-from codesum_pipeline.texts.summaries.author_texts.prose import Prose, read_prose
 
 _COLUMNS = ["id", "written_by", "summary", "responsibilities"]
 

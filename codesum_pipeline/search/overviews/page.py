@@ -13,6 +13,8 @@ import numpy as np
 import pyarrow as pa
 from msgspec import Struct
 
+from codesum_pipeline.evidence.author_texts.plain_sentences import split_sentences
+from codesum_pipeline.evidence.extractive.words import split_identifier
 from codesum_pipeline.foundation.data_model.errors import BrokenStore
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.foundation.data_model.markdown import code_span, escape_prose
@@ -32,8 +34,6 @@ from codesum_pipeline.search.overviews.parts import Division, Start, common_fold
 from codesum_pipeline.search.overviews.published_starts import PublishedStarts
 from codesum_pipeline.search.overviews.ranked_documents import RankedDocument
 from codesum_pipeline.search.overviews.started_code import start_names_of
-from codesum_pipeline.texts.summaries.author_texts.plain_sentences import split_sentences
-from codesum_pipeline.texts.summaries.extractive.words import split_identifier
 
 # Characters without a meaning in Mermaid's quotes; others are written as their numbers.
 _HARMLESS = re.compile(r"[^\w ./*-]")

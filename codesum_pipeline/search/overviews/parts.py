@@ -20,12 +20,12 @@ from itertools import chain, takewhile
 from msgspec import Struct
 from msgspec.structs import replace
 
+from codesum_pipeline.evidence.extractive.words import split_identifier
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, SEPARATOR, module_path_of
 from codesum_pipeline.indexes.lanes.tokens import tokenize
 from codesum_pipeline.search.overviews.overview_inputs import RepositoryView
 from codesum_pipeline.search.overviews.ranked_documents import RankedDocument
-from codesum_pipeline.texts.summaries.extractive.words import split_identifier
 
 MOST_PARTS = 12
 # With fewer, the largest part is divided further.

@@ -62,6 +62,6 @@ facts (`facts.py`, `branches.py`, `reference_facts.py` and what they use) ask `T
 `parsers.py` has the order of all this for one file; `batches.py` and `bounded.py` bound time and memory for many.
 
 **Changing it.** A language's own layout is its table: raise `version` there. What all share is here: raise
-`READING_VERSION` (`text.py`). `codesum_pipeline_tests/symbols/languages/test_laws.py` checks for every language that a
-file which is laid out again stays the same, and that comments, blanks and line breaks change nothing.
+`READING_VERSION` (`text.py`). `codesum_pipeline_tests/languages/declarations/test_laws.py` checks for every language
+that a file which is laid out again stays the same, and that comments, blanks and line breaks change nothing.
 """

@@ -9,9 +9,9 @@ from functools import lru_cache
 
 from tree_sitter import Node
 
-from codesum_pipeline.symbols.languages.condition_syntax import Branch, ConditionSyntax, Sense
-from codesum_pipeline.symbols.languages.kin import parent_of
-from codesum_pipeline.symbols.languages.spec import Span
+from codesum_pipeline.languages.declarations.condition_syntax import Branch, ConditionSyntax, Sense
+from codesum_pipeline.languages.declarations.kin import parent_of
+from codesum_pipeline.languages.declarations.spec import Span
 
 # When the right side of an operation is run.
 _OPERATORS = {

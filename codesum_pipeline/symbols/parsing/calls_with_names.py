@@ -11,7 +11,7 @@ from msgspec import Struct
 from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.symbol import NameKind
-from codesum_pipeline.symbols.languages.naming_calls import NamingCalls
+from codesum_pipeline.languages.declarations.naming_calls import NamingCalls
 from codesum_pipeline.symbols.parsing.call_shapes import (
     arguments_of,
     brackets_of,

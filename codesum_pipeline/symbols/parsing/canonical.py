@@ -20,7 +20,7 @@ from itertools import accumulate, chain
 
 from msgspec import Struct
 
-from codesum_pipeline.symbols.languages.hook_values import NAMELESS, References
+from codesum_pipeline.languages.declarations.hook_values import NAMELESS, References
 from codesum_pipeline.symbols.parsing.directives import BLANKS, OUTER_BLANKS
 from codesum_pipeline.symbols.parsing.file_tokens import Tokens
 

@@ -2,7 +2,7 @@
 
 from tree_sitter import Node
 
-from codesum_pipeline.symbols.languages.kin import current_walk
+from codesum_pipeline.languages.declarations.kin import current_walk
 from codesum_pipeline.symbols.parsing.file_tokens import Tokens
 from codesum_pipeline.symbols.parsing.grammar import Grammar
 

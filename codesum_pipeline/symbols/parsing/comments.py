@@ -14,7 +14,7 @@ from textwrap import dedent
 
 from tree_sitter import Node
 
-from codesum_pipeline.symbols.languages.declaration import Declaration
+from codesum_pipeline.languages.declarations.declaration import Declaration
 from codesum_pipeline.symbols.parsing.canonical import DocComment
 from codesum_pipeline.symbols.parsing.comment_kinds import is_section_title
 from codesum_pipeline.symbols.parsing.file_tokens import Tokens

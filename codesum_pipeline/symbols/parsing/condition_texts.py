@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from codesum_pipeline.symbols.languages.condition_syntax import Branch, ConditionSyntax, Sense
-from codesum_pipeline.symbols.languages.spans import NestedRanges
-from codesum_pipeline.symbols.languages.spec import Span
+from codesum_pipeline.languages.declarations.condition_syntax import Branch, ConditionSyntax, Sense
+from codesum_pipeline.languages.declarations.spans import NestedRanges
+from codesum_pipeline.languages.declarations.spec import Span
 from codesum_pipeline.symbols.parsing.file_tokens import Tokens
 
 # A longer condition is none that a sentence could end with.

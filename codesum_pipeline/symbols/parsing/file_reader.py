@@ -17,10 +17,10 @@ from codesum_pipeline.foundation.data_model.symbol import (
     SymbolFacts,
     SymbolType,
 )
-from codesum_pipeline.symbols.languages.declaration import Declaration
-from codesum_pipeline.symbols.languages.hook_values import References, Text
-from codesum_pipeline.symbols.languages.plain_lines import DefinitionLine
-from codesum_pipeline.symbols.languages.spec import Span
+from codesum_pipeline.languages.declarations.declaration import Declaration
+from codesum_pipeline.languages.declarations.hook_values import References, Text
+from codesum_pipeline.languages.declarations.plain_lines import DefinitionLine
+from codesum_pipeline.languages.declarations.spec import Span
 from codesum_pipeline.symbols.parsing.canonical import Canonical, call_places, lay_out
 from codesum_pipeline.symbols.parsing.comments import Comments
 from codesum_pipeline.symbols.parsing.expressions import FileTexts

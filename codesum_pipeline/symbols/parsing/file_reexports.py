@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from codesum_pipeline.foundation.data_model.symbol import Import, Reexport
-from codesum_pipeline.symbols.languages.hook_values import ImportSyntax
+from codesum_pipeline.languages.declarations.hook_values import ImportSyntax
 
 _ALL = "*"
 

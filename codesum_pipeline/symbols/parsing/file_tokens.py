@@ -7,8 +7,8 @@ from typing import Any
 from msgspec import Struct, field
 from tree_sitter import Node
 
-from codesum_pipeline.symbols.languages.hook_values import WordRow
-from codesum_pipeline.symbols.languages.spec import Mark
+from codesum_pipeline.languages.declarations.hook_values import WordRow
+from codesum_pipeline.languages.declarations.spec import Mark
 from codesum_pipeline.symbols.parsing.directives import BLANKS
 
 # Where only the first tokens of a text are asked for, no more than so many bytes of each are given: each link of a

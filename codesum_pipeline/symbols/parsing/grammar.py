@@ -6,9 +6,9 @@ from typing import TypeVar
 from msgspec import Struct, field
 from tree_sitter import Language, Node, Parser
 
-from codesum_pipeline.symbols.languages.hooks import is_longer_than_one
-from codesum_pipeline.symbols.languages.spec import Holds, LanguageSpec, Spell
-from codesum_pipeline.symbols.languages.token_spacing import OPERANDS, TokenSpacing, is_spaced, settle_spacing
+from codesum_pipeline.languages.declarations.hooks import is_longer_than_one
+from codesum_pipeline.languages.declarations.spec import Holds, LanguageSpec, Spell
+from codesum_pipeline.languages.declarations.token_spacing import OPERANDS, TokenSpacing, is_spaced, settle_spacing
 from codesum_pipeline.symbols.parsing.node_roles import LAID_OUT, NodeRole
 
 T = TypeVar("T")

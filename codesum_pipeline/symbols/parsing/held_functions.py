@@ -18,8 +18,8 @@ from tree_sitter import Node
 from codesum_pipeline.foundation.data_model.ids import without_suffix
 from codesum_pipeline.foundation.data_model.printable import one_line
 from codesum_pipeline.foundation.data_model.symbol import NameKind, SymbolType
-from codesum_pipeline.symbols.languages.declaration import Declaration
-from codesum_pipeline.symbols.languages.naming_calls import NamingCalls, naming_calls
+from codesum_pipeline.languages.declarations.declaration import Declaration
+from codesum_pipeline.languages.declarations.naming_calls import NamingCalls, naming_calls
 from codesum_pipeline.symbols.parsing.call_shapes import (
     arguments_of,
     begin_of_link,

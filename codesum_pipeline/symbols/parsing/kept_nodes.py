@@ -4,7 +4,7 @@ from typing import Any
 
 from tree_sitter import Node
 
-from codesum_pipeline.symbols.languages.kin import current_walk
+from codesum_pipeline.languages.declarations.kin import current_walk
 from codesum_pipeline.symbols.parsing.file_tokens import DefinitionNode, Tokens
 from codesum_pipeline.symbols.parsing.grammar import FLAT, Grammar
 from codesum_pipeline.symbols.parsing.node_roles import NodeRole

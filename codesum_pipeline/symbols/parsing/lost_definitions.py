@@ -15,9 +15,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 from tree_sitter import Node, Tree
 
-from codesum_pipeline.symbols.languages.declaration import Declaration
-from codesum_pipeline.symbols.languages.plain_lines import DefinitionLine, definition_lines
-from codesum_pipeline.symbols.languages.spec import Span
+from codesum_pipeline.languages.declarations.declaration import Declaration
+from codesum_pipeline.languages.declarations.plain_lines import DefinitionLine, definition_lines
+from codesum_pipeline.languages.declarations.spec import Span
 from codesum_pipeline.symbols.parsing.file_tokens import bytes_as_characters
 from codesum_pipeline.symbols.parsing.text import ParsedFile
 

@@ -14,8 +14,14 @@ from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, own_name
 from codesum_pipeline.foundation.data_model.symbol import NameKind, Symbol, SymbolType
-from codesum_pipeline.symbols.languages.hook_values import References
-from codesum_pipeline.symbols.languages.start_marks import StartMark, command_of, marks_by_language, marks_of, routes_of
+from codesum_pipeline.languages.declarations.hook_values import References
+from codesum_pipeline.languages.declarations.start_marks import (
+    StartMark,
+    command_of,
+    marks_by_language,
+    marks_of,
+    routes_of,
+)
 from codesum_pipeline.symbols.parsing.held_functions import HeldNames, clean_name
 from codesum_pipeline.symbols.parsing.nested_definitions import Definition
 

@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from codesum_pipeline.symbols.languages.declaration import Declaration
-from codesum_pipeline.symbols.languages.hook_values import NamedWord, WordRow
-from codesum_pipeline.symbols.languages.spans import NestedRanges, is_inside
-from codesum_pipeline.symbols.languages.spec import Span
+from codesum_pipeline.languages.declarations.declaration import Declaration
+from codesum_pipeline.languages.declarations.hook_values import NamedWord, WordRow
+from codesum_pipeline.languages.declarations.spans import NestedRanges, is_inside
+from codesum_pipeline.languages.declarations.spec import Span
 from codesum_pipeline.symbols.parsing.nested_definitions import FileOutline
 
 OUTSIDE = -1

@@ -9,10 +9,10 @@ from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
-from codesum_pipeline.symbols.languages.declaration import Declaration
-from codesum_pipeline.symbols.languages.hook_values import DefinitionHead
-from codesum_pipeline.symbols.languages.hooks import raw_text
-from codesum_pipeline.symbols.languages.spec import Mark
+from codesum_pipeline.languages.declarations.declaration import Declaration
+from codesum_pipeline.languages.declarations.hook_values import DefinitionHead
+from codesum_pipeline.languages.declarations.hooks import raw_text
+from codesum_pipeline.languages.declarations.spec import Mark
 from codesum_pipeline.symbols.parsing.canonical import DEEPEST_INDENT, INDENT
 from codesum_pipeline.symbols.parsing.comments import Comments
 from codesum_pipeline.symbols.parsing.file_tokens import DefinitionNode, Tokens

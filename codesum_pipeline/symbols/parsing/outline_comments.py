@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from codesum_pipeline.symbols.outlines.outline_table import OutlineTable
+from codesum_pipeline.languages.outlines.outline_table import OutlineTable
 from codesum_pipeline.symbols.parsing.comments import is_note
 from codesum_pipeline.symbols.parsing.outline_findings import Place
 

@@ -12,9 +12,9 @@ from typing import Any
 from msgspec import Struct
 from tree_sitter import Node, Parser, QueryCursor, Tree
 
-from codesum_pipeline.symbols.languages.spans import NestedRanges
-from codesum_pipeline.symbols.outlines.grammars import load_grammar
-from codesum_pipeline.symbols.outlines.outline_table import (
+from codesum_pipeline.languages.declarations.spans import NestedRanges
+from codesum_pipeline.languages.outlines.grammars import load_grammar
+from codesum_pipeline.languages.outlines.outline_table import (
     CALL,
     COMMENT,
     CONSTANT,

@@ -1,4 +1,4 @@
-"""Reads the files of a language that has a table in `symbols/outlines`: its symbols, and the names for the graph.
+"""Reads the files of a language that has a table in `languages/outlines`: its symbols, and the names for the graph.
 
 The canonical source of a definition is its lines as they are written, without blanks at their ends and without empty
 ones: a comment or an indent that changes is a change. A file's is its text. A file without a definition is a text.
@@ -19,8 +19,8 @@ from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.symbol import Fact, Form, Symbol, SymbolFacts, SymbolType
 from codesum_pipeline.foundation.settings.stage_settings import STEPS_PER_BYTE
-from codesum_pipeline.symbols.outlines.grammars import grammar_version
-from codesum_pipeline.symbols.outlines.outline_table import OutlineTable, outline_tables
+from codesum_pipeline.languages.outlines.grammars import grammar_version
+from codesum_pipeline.languages.outlines.outline_table import OutlineTable, outline_tables
 from codesum_pipeline.symbols.parsing.bounded import WorkBudget
 from codesum_pipeline.symbols.parsing.comment_kinds import is_section_title
 from codesum_pipeline.symbols.parsing.comments import doc_text, is_directive

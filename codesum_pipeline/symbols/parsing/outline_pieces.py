@@ -10,7 +10,7 @@ from functools import cache
 from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
-from codesum_pipeline.symbols.outlines.outline_table import CALL, KINDS, TYPE, Marks
+from codesum_pipeline.languages.outlines.outline_table import CALL, KINDS, TYPE, Marks
 
 _PARTS = re.compile(rb'"[^"]*"|`[^`]*`|\[[^\[\]]*\]|<[^<>]*>|[^\s."`\[\]]+')
 _USES = {"call": CALL, "command": CALL, "type": TYPE}

@@ -13,17 +13,17 @@ from codesum_pipeline.foundation.data_model.file import NOTEBOOK
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.settings.stage_settings import STEPS_PER_BYTE
 from codesum_pipeline.foundation.worker_processes.limits import WorkLimits
+from codesum_pipeline.languages.declarations.declaration import Declaration
+from codesum_pipeline.languages.declarations.hook_values import DefinitionHead
+from codesum_pipeline.languages.declarations.kin import current_walk, own_walks
+from codesum_pipeline.languages.declarations.language_registry import declarations
+from codesum_pipeline.languages.declarations.plain_lines import DefinitionLine
+from codesum_pipeline.languages.declarations.spans import is_inside
+from codesum_pipeline.languages.declarations.spec import Span
 from codesum_pipeline.source.files.content import encoding_of_name
 from codesum_pipeline.source.files.encodings import decode_text, read_text
 from codesum_pipeline.source.files.notebooks import NotebookScript, read_notebook
 from codesum_pipeline.source.files.origins import stated_origin
-from codesum_pipeline.symbols.languages.declaration import Declaration
-from codesum_pipeline.symbols.languages.hook_values import DefinitionHead
-from codesum_pipeline.symbols.languages.kin import current_walk, own_walks
-from codesum_pipeline.symbols.languages.language_registry import declarations
-from codesum_pipeline.symbols.languages.plain_lines import DefinitionLine
-from codesum_pipeline.symbols.languages.spans import is_inside
-from codesum_pipeline.symbols.languages.spec import Span
 from codesum_pipeline.symbols.parsing.bounded import (
     NODE_STEPS,
     TooMuchWork,

@@ -18,9 +18,9 @@ from operator import attrgetter, itemgetter
 from msgspec import Struct
 from tree_sitter import Node, Tree
 
-from codesum_pipeline.symbols.languages.plain_lines import DefinitionLine
-from codesum_pipeline.symbols.languages.spans import as_blanks, blanked_out
-from codesum_pipeline.symbols.languages.spec import Span
+from codesum_pipeline.languages.declarations.plain_lines import DefinitionLine
+from codesum_pipeline.languages.declarations.spans import as_blanks, blanked_out
+from codesum_pipeline.languages.declarations.spec import Span
 from codesum_pipeline.symbols.parsing.bounded import TooMuchWork
 from codesum_pipeline.symbols.parsing.file_tokens import bytes_as_characters
 from codesum_pipeline.symbols.parsing.lost_definitions import NamedPart, is_silent, lost_lines

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
-from codesum_pipeline.symbols.languages.naming_calls import NamingCalls
+from codesum_pipeline.languages.declarations.naming_calls import NamingCalls
 from codesum_pipeline.symbols.parsing.call_shapes import expression_of, path_to, raw, text_of, unwrapped
 
 

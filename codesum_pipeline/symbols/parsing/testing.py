@@ -17,8 +17,8 @@ from tree_sitter import Node
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.symbol import Import, Symbol, SymbolType
 from codesum_pipeline.foundation.store.tables import TableStore
-from codesum_pipeline.symbols.languages.framework_rules import TEST, FrameworkRules, is_called_test
-from codesum_pipeline.symbols.languages.spec import Mark, split_words
+from codesum_pipeline.languages.declarations.framework_rules import TEST, FrameworkRules, is_called_test
+from codesum_pipeline.languages.declarations.spec import Mark, split_words
 from codesum_pipeline.symbols.parsing.facts import CallReader
 
 _TEST_BASE = re.compile(

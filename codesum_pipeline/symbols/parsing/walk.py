@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from tree_sitter import Node, Tree
 
-from codesum_pipeline.symbols.languages.kin import current_walk
-from codesum_pipeline.symbols.languages.spec import Span
-from codesum_pipeline.symbols.languages.token_spacing import TokenSpacing, is_spaced
+from codesum_pipeline.languages.declarations.kin import current_walk
+from codesum_pipeline.languages.declarations.spec import Span
+from codesum_pipeline.languages.declarations.token_spacing import TokenSpacing, is_spaced
 from codesum_pipeline.symbols.parsing.closing_marks import leave_mark_out, terminate
 from codesum_pipeline.symbols.parsing.directives import OUTER_BLANKS, fold_lines, read_directive, replaced_text
 from codesum_pipeline.symbols.parsing.file_tokens import Tokens

@@ -16,11 +16,11 @@ from typing import Any, Generic, NoReturn, TypeVar
 from msgspec import Struct
 from pydantic import BaseModel, ValidationError
 
+from codesum_pipeline.evidence.leaks import leaked_names, looks_like_code, names_in
 from codesum_pipeline.foundation.data_model.document import Citation, InputSpec, Level, Returns, WrittenText
 from codesum_pipeline.texts.llm.answer_objects import decode_json, visit_objects
 from codesum_pipeline.texts.llm.answer_repairs import repair_value
 from codesum_pipeline.texts.llm.answer_shapes import AnswerTool, FunctionAnswer, UpperAnswer, answer_model, answer_tool
-from codesum_pipeline.texts.llm.leaks import leaked_names, looks_like_code, names_in
 from codesum_pipeline.texts.llm.pins import CALL_OF, CALLING_FORMS, AnswerForm, SummaryResponse
 from codesum_pipeline.texts.llm.shown_objects import stands_in
 

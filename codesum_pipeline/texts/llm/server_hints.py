@@ -9,9 +9,9 @@ from functools import cache
 
 from msgspec import Struct
 
+from codesum_pipeline.evidence.packaged_tables import packaged_table
 from codesum_pipeline.foundation.data_model.decoding import convert
 from codesum_pipeline.foundation.data_model.toml_values import toml_value
-from codesum_pipeline.texts.packaged_tables import packaged_table
 
 # What an address may end with beyond the part that is the same for all calls.
 _END_OF_ADDRESS = re.compile(r"(?:/v1)?(?:/chat/completions|/completions|/messages)?/*$")

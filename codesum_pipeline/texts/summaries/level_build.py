@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct, field
 
+from codesum_pipeline.evidence.inputs import FunctionInput, UpperInput
 from codesum_pipeline.foundation.data_model.document import Cause, Gate, Level, TextRow, WrittenBy
 from codesum_pipeline.foundation.data_model.guard import Failure, FailureGuard
 from codesum_pipeline.foundation.data_model.progress import Progress
@@ -21,7 +22,6 @@ from codesum_pipeline.texts.summaries.by_model.predicted_prices import LevelCall
 from codesum_pipeline.texts.summaries.decide import LastTexts, RequiredDocument, Rewrite
 from codesum_pipeline.texts.summaries.function_texts import parts_of_functions
 from codesum_pipeline.texts.summaries.holders import Holders
-from codesum_pipeline.texts.summaries.inputs import FunctionInput, UpperInput
 from codesum_pipeline.texts.summaries.text_changes import usual_gate
 from codesum_pipeline.texts.summaries.text_rows import Stamp
 from codesum_pipeline.texts.summaries.writers import WriteFunctions, WriteUpper, function_batches, upper_batches

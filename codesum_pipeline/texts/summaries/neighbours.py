@@ -12,6 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct, field
 
+from codesum_pipeline.evidence.extractive.composing import RECEIVERS, file_names, function_names
+from codesum_pipeline.evidence.leaks import code_names, is_foreign_name, leaked_names, names_in
 from codesum_pipeline.foundation.data_model.document import WrittenText
 from codesum_pipeline.foundation.data_model.edge import EdgeKind
 from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, SEPARATOR, without_suffix
@@ -20,8 +22,6 @@ from codesum_pipeline.foundation.language_facts.language_profiles import Trait, 
 from codesum_pipeline.foundation.store.rows import lists_of_field
 from codesum_pipeline.foundation.store.table_parts import paths_of
 from codesum_pipeline.foundation.store.workspace import Workspace
-from codesum_pipeline.texts.llm.leaks import code_names, is_foreign_name, leaked_names, names_in
-from codesum_pipeline.texts.summaries.extractive.composing import RECEIVERS, file_names, function_names
 
 # By table, the columns that own names are made from.
 OWN_NAMES_READ = {

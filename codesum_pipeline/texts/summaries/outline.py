@@ -18,6 +18,15 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
+from codesum_pipeline.evidence.inputs import (
+    ChildText,
+    ClassInput,
+    FileInput,
+    ModuleInput,
+    TextFileInput,
+    UpperInput,
+)
+from codesum_pipeline.evidence.own_sources import own_source
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.file import FileStatus
 from codesum_pipeline.foundation.data_model.hashing import hash_of
@@ -37,15 +46,6 @@ from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.symbols.parsing.outline_parser import OUTLINE_PARSERS
 from codesum_pipeline.symbols.parsing.parsers import COMPONENT_PARSERS, PARSERS
 from codesum_pipeline.texts.summaries.holders import Holders
-from codesum_pipeline.texts.summaries.inputs import (
-    ChildText,
-    ClassInput,
-    FileInput,
-    ModuleInput,
-    TextFileInput,
-    UpperInput,
-)
-from codesum_pipeline.texts.summaries.own_sources import own_source
 
 
 class Child(NamedTuple):

@@ -7,23 +7,18 @@ so that every document has its children, but in no dense lane.
 
 from collections.abc import Sequence
 
-from codesum_pipeline.foundation.data_model.document import Level, WrittenText
-from codesum_pipeline.foundation.data_model.patterns import any_of
-from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait, outlined_languages
-from codesum_pipeline.foundation.settings.stage_settings import FilterSettings
-from codesum_pipeline.texts.llm.plain_text import has_words, markup_of
-from codesum_pipeline.texts.summaries.author_texts.docstrings import docstring_of, opening_of
-from codesum_pipeline.texts.summaries.author_texts.plain_sentences import (
+from codesum_pipeline.evidence.author_texts.docstrings import docstring_of, opening_of
+from codesum_pipeline.evidence.author_texts.plain_sentences import (
     clip_text,
     make_printable,
     make_sentence,
     word_set,
 )
-from codesum_pipeline.texts.summaries.extractive.component_statements import is_component
-from codesum_pipeline.texts.summaries.extractive.composing import MAX_INTENT, MAX_SUMMARY
-from codesum_pipeline.texts.summaries.extractive.name_clauses import clause_of_function
-from codesum_pipeline.texts.summaries.extractive.words import choose_keywords, place_of
-from codesum_pipeline.texts.summaries.inputs import (
+from codesum_pipeline.evidence.extractive.component_statements import is_component
+from codesum_pipeline.evidence.extractive.composing import MAX_INTENT, MAX_SUMMARY
+from codesum_pipeline.evidence.extractive.name_clauses import clause_of_function
+from codesum_pipeline.evidence.extractive.words import choose_keywords, place_of
+from codesum_pipeline.evidence.inputs import (
     AnyInput,
     ChildText,
     ClassInput,
@@ -33,6 +28,11 @@ from codesum_pipeline.texts.summaries.inputs import (
     TextFileInput,
     UpperInput,
 )
+from codesum_pipeline.foundation.data_model.document import Level, WrittenText
+from codesum_pipeline.foundation.data_model.patterns import any_of
+from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait, outlined_languages
+from codesum_pipeline.foundation.settings.stage_settings import FilterSettings
+from codesum_pipeline.texts.llm.plain_text import has_words, markup_of
 from codesum_pipeline.texts.summaries.purposes import SHORT_FUNCTION
 
 PLACEHOLDER_VERSION = "6"

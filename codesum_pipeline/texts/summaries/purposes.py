@@ -9,8 +9,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from codesum_pipeline.evidence.author_texts.plain_sentences import split_sentences
 from codesum_pipeline.foundation.data_model.printable import shorten_text
-from codesum_pipeline.texts.summaries.author_texts.plain_sentences import split_sentences
 
 # How the template of a short function begins; a colon is before its author's words.
 SHORT_FUNCTION = "Short function "

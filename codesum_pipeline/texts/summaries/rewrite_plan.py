@@ -17,6 +17,14 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
+from codesum_pipeline.evidence.inputs import (
+    ChildText,
+    ClassInput,
+    FileInput,
+    ModuleInput,
+    TextFileInput,
+    metadata_of,
+)
 from codesum_pipeline.foundation.data_model.document import LEVELS, Cause, Gate, Level, PlanAction, PlanRow, WrittenBy
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.foundation.data_model.hashing import hash_of
@@ -46,14 +54,6 @@ from codesum_pipeline.texts.summaries.function_texts import (
     choose_writers,
     shown_functions,
     want_functions,
-)
-from codesum_pipeline.texts.summaries.inputs import (
-    ChildText,
-    ClassInput,
-    FileInput,
-    ModuleInput,
-    TextFileInput,
-    metadata_of,
 )
 from codesum_pipeline.texts.summaries.outline import DocumentTree, head_layers, read_outline, text_files
 from codesum_pipeline.texts.summaries.placeholders import is_empty

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 import pyarrow as pa
 from msgspec import Struct
 
+from codesum_pipeline.evidence.author_texts.plain_sentences import clip_text, make_printable
+from codesum_pipeline.evidence.extractive.composing import ExtractiveText
 from codesum_pipeline.foundation.data_model.document import Level, PurposeSource, TextRow, WrittenBy, WrittenText
 from codesum_pipeline.foundation.data_model.file import Snapshot
 from codesum_pipeline.foundation.data_model.guard import FailureGuard, work_in_halves
 from codesum_pipeline.foundation.store.rows import to_table
 from codesum_pipeline.foundation.store.workspace import Workspace
-from codesum_pipeline.texts.summaries.author_texts.plain_sentences import clip_text, make_printable
 from codesum_pipeline.texts.summaries.decide import RequiredDocument, Rewrite, kind_of_writer
-from codesum_pipeline.texts.summaries.extractive.composing import ExtractiveText
 from codesum_pipeline.texts.summaries.wanted_texts import want_failed
 
 _LONGEST_NAME = 100

@@ -6,11 +6,11 @@ from functools import partial
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from codesum_pipeline.evidence.inputs import ChildText
 from codesum_pipeline.foundation.data_model.document import Level, TextRow, WrittenBy
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.table_parts import paths_of
 from codesum_pipeline.foundation.store.workspace import Workspace
-from codesum_pipeline.texts.summaries.inputs import ChildText
 from codesum_pipeline.texts.summaries.outline import DocumentTree
 
 # What a text's hash, as those above it are shown it, is told by.

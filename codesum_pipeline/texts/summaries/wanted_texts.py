@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from msgspec import to_builtins
 from msgspec.structs import replace
 
+from codesum_pipeline.evidence.extractive.composing import EXTRACTIVE_VERSION
+from codesum_pipeline.evidence.extractive.yaml_documents import YAML_VERSION
+from codesum_pipeline.evidence.inputs import ChildText, FunctionInput, Holder, UpperInput, metadata_of
 from codesum_pipeline.foundation.data_model.document import ChildPair
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.foundation.data_model.hashing import canonical_json, sha1_hex, summary_hash
 from codesum_pipeline.symbols.parsing.symbols_step import PARSER_VERSION
 from codesum_pipeline.texts.summaries.decide import RequiredDocument
-from codesum_pipeline.texts.summaries.extractive.composing import EXTRACTIVE_VERSION
-from codesum_pipeline.texts.summaries.extractive.yaml_documents import YAML_VERSION
-from codesum_pipeline.texts.summaries.inputs import ChildText, FunctionInput, Holder, UpperInput, metadata_of
 from codesum_pipeline.texts.summaries.placeholders import PLACEHOLDER_VERSION, is_empty
 
 # What a writer states is what the parsers read: of a function's canonical source, or of a file of YAML.

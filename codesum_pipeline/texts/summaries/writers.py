@@ -10,20 +10,11 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.foundation.data_model.document import PurposeSource, TextRow, WrittenBy
-from codesum_pipeline.foundation.data_model.guard import Failure, FailureGuard
-from codesum_pipeline.foundation.data_model.ids import SEPARATOR
-from codesum_pipeline.foundation.language_facts.language_profiles import language_of_code
-from codesum_pipeline.foundation.store.rows import from_table
-from codesum_pipeline.foundation.worker_processes.limits import TooMuchHere
-from codesum_pipeline.foundation.worker_processes.pool import WorkerDied
-from codesum_pipeline.texts.summaries.decide import Rewrite, kind_of_writer
-from codesum_pipeline.texts.summaries.extractive.composing import ExtractiveText
-from codesum_pipeline.texts.summaries.extractive.extractive_functions import write_function
-from codesum_pipeline.texts.summaries.extractive.extractive_parents import write_class, write_file, write_module
-from codesum_pipeline.texts.summaries.extractive.text_files import write_text_file
-from codesum_pipeline.texts.summaries.holders import Holders
-from codesum_pipeline.texts.summaries.inputs import (
+from codesum_pipeline.evidence.extractive.composing import ExtractiveText
+from codesum_pipeline.evidence.extractive.extractive_functions import write_function
+from codesum_pipeline.evidence.extractive.extractive_parents import write_class, write_file, write_module
+from codesum_pipeline.evidence.extractive.text_files import write_text_file
+from codesum_pipeline.evidence.inputs import (
     AnyInput,
     ClassInput,
     FileInput,
@@ -34,6 +25,15 @@ from codesum_pipeline.texts.summaries.inputs import (
     UpperInput,
     children_of,
 )
+from codesum_pipeline.foundation.data_model.document import PurposeSource, TextRow, WrittenBy
+from codesum_pipeline.foundation.data_model.guard import Failure, FailureGuard
+from codesum_pipeline.foundation.data_model.ids import SEPARATOR
+from codesum_pipeline.foundation.language_facts.language_profiles import language_of_code
+from codesum_pipeline.foundation.store.rows import from_table
+from codesum_pipeline.foundation.worker_processes.limits import TooMuchHere
+from codesum_pipeline.foundation.worker_processes.pool import WorkerDied
+from codesum_pipeline.texts.summaries.decide import Rewrite, kind_of_writer
+from codesum_pipeline.texts.summaries.holders import Holders
 from codesum_pipeline.texts.summaries.placeholders import placeholder_text
 from codesum_pipeline.texts.summaries.text_rows import Stamp
 from codesum_pipeline.texts.summaries.wanted_texts import FAILED, shown_source, want_failed, want_function

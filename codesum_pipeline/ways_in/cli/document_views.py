@@ -12,6 +12,15 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.measure import Measurement
 from rich.text import Text
 
+from codesum_pipeline.answers.agent_tools.answering_sources import repositories_of
+from codesum_pipeline.answers.agent_tools.call import ToolContext, documents_meant, documents_with_id, no_such_document
+from codesum_pipeline.answers.agent_tools.catalogue import AsOf, IndexCatalogue
+from codesum_pipeline.answers.agent_tools.surroundings import (
+    TRUST_LEGEND,
+    TRUST_MARK,
+    DocumentRelations,
+    RelatedDocument,
+)
 from codesum_pipeline.foundation.data_model.document import Gate, Level, WrittenBy
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.printable import clean_text, one_line
@@ -19,15 +28,6 @@ from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.search.retrieval.hits import Excerpt
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
-from codesum_pipeline.ways_in.agent_tools.answering_sources import repositories_of
-from codesum_pipeline.ways_in.agent_tools.call import ToolContext, documents_meant, documents_with_id, no_such_document
-from codesum_pipeline.ways_in.agent_tools.catalogue import AsOf, IndexCatalogue
-from codesum_pipeline.ways_in.agent_tools.surroundings import (
-    TRUST_LEGEND,
-    TRUST_MARK,
-    DocumentRelations,
-    RelatedDocument,
-)
 from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import complain, style_text, write_note
 

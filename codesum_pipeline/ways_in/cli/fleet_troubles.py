@@ -6,12 +6,12 @@ Only what a person has to see to has a way out: the daemon tries the rest again 
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
+from codesum_pipeline.answers.agent_tools.fleet_reading import behind_for, is_late, read_fleet, remark_of
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.steps.fleet_states import read_record
 from codesum_pipeline.builds.steps.freshness import IndexState, allowed_lag
 from codesum_pipeline.foundation.data_model.printable import count_noun, some_of
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.ways_in.agent_tools.fleet_reading import behind_for, is_late, read_fleet, remark_of
 from codesum_pipeline.ways_in.cli.troubles import Problem
 
 _ABOUT = "Fleet"

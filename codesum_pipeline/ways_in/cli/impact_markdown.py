@@ -6,9 +6,7 @@ literally: no name becomes a link, a mention or markup.
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from codesum_pipeline.foundation.data_model.markdown import code_span, escape_text, markdown_table
-from codesum_pipeline.foundation.data_model.printable import count_noun, some_of
-from codesum_pipeline.ways_in.agent_tools.impact_page import (
+from codesum_pipeline.answers.agent_tools.impact_page import (
     ChangedDefinition,
     ImpactPage,
     KeptAwayTests,
@@ -17,6 +15,8 @@ from codesum_pipeline.ways_in.agent_tools.impact_page import (
     is_by_file,
     pieces_by_file,
 )
+from codesum_pipeline.foundation.data_model.markdown import code_span, escape_text, markdown_table
+from codesum_pipeline.foundation.data_model.printable import count_noun, some_of
 
 # GitHub refuses a comment of more than 65,536 characters.
 _LONGEST_COMMENT = 60_000

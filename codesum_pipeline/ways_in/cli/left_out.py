@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from codesum_pipeline.answers.agent_tools.submodule_answers import read_submodules, told_left_out
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.foundation.data_model.file import SkipReason
 from codesum_pipeline.foundation.data_model.printable import count_noun, one_line, some_of
 from codesum_pipeline.source.git.locations import is_url
-from codesum_pipeline.ways_in.agent_tools.submodule_answers import read_submodules, told_left_out
 
 _NAMED = 5
 

@@ -5,11 +5,13 @@ from contextlib import closing, contextmanager
 
 from msgspec.structs import replace
 
+from codesum_pipeline.answers.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.answers.worktree_indexes.follower import Follower
+from codesum_pipeline.answers.worktree_indexes.settler import Settler
 from codesum_pipeline.foundation.data_model.errors import CodesumError
 from codesum_pipeline.foundation.data_model.moments import utc_now
 from codesum_pipeline.foundation.data_model.printable import one_line
 from codesum_pipeline.foundation.data_model.repository import RepositoryScope
-from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.cli.document_views import catalogue_of
 from codesum_pipeline.ways_in.cli.first_use import FirstIndex
 from codesum_pipeline.ways_in.cli.invocation import Invocation
@@ -18,8 +20,6 @@ from codesum_pipeline.ways_in.http_serving.access_tokens import TokenSource
 from codesum_pipeline.ways_in.http_serving.audit_log import AuditLog, Auditor
 from codesum_pipeline.ways_in.http_serving.people import People
 from codesum_pipeline.ways_in.metrics.server_metrics import ServerMetrics
-from codesum_pipeline.ways_in.worktree_indexes.follower import Follower
-from codesum_pipeline.ways_in.worktree_indexes.settler import Settler
 
 
 def auditor_of(invocation: Invocation, entrance: str, metrics: ServerMetrics | None) -> Auditor:

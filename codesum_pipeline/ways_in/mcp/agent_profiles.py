@@ -14,8 +14,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from codesum_pipeline.answers.agent_tools.tool_words import words_of_tools
 from codesum_pipeline.foundation.data_model.decoding import convert
-from codesum_pipeline.ways_in.agent_tools.tool_words import words_of_tools
 from codesum_pipeline.ways_in.mcp.agent_files import AgentFile
 from codesum_pipeline.ways_in.mcp.edited_files import Insertion, Values, insert_block, insert_table, insert_values
 

@@ -26,16 +26,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
+from codesum_pipeline.answers.agent_tools.call import ToolContext
+from codesum_pipeline.answers.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.answers.agent_tools.search_tool import fits_of
+from codesum_pipeline.answers.agent_tools.tool_answers import tokens_of
+from codesum_pipeline.answers.agent_tools.tool_registry import Tool, tools_by_name
 from codesum_pipeline.foundation.data_model.cancellation import wanted_until
 from codesum_pipeline.foundation.data_model.errors import CodesumError, ConfigurationError
 from codesum_pipeline.foundation.data_model.printable import one_line
 from codesum_pipeline.foundation.data_model.progress import Progress
 from codesum_pipeline.foundation.settings.operation_settings import ServingSettings
-from codesum_pipeline.ways_in.agent_tools.call import ToolContext
-from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
-from codesum_pipeline.ways_in.agent_tools.search_tool import fits_of
-from codesum_pipeline.ways_in.agent_tools.tool_answers import tokens_of
-from codesum_pipeline.ways_in.agent_tools.tool_registry import Tool, tools_by_name
 from codesum_pipeline.ways_in.http_serving.access_tokens import (
     Address,
     TokenSource,

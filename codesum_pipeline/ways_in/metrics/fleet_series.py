@@ -18,13 +18,13 @@ import pyarrow.compute as pc
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from codesum_pipeline.answers.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.answers.agent_tools.fleet_reading import can_read_records, read_fleet
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.steps.fleet_states import FleetState, RepositoryState
 from codesum_pipeline.builds.steps.freshness import IndexState, allowed_lag
 from codesum_pipeline.foundation.data_model.errors import CodesumError
 from codesum_pipeline.foundation.store.tables import TableStore
-from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
-from codesum_pipeline.ways_in.agent_tools.fleet_reading import can_read_records, read_fleet
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import Meter, Observation

@@ -13,11 +13,11 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
+from codesum_pipeline.answers.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.extras import way_to_install
 from codesum_pipeline.foundation.data_model.installed_version import installed_version
 from codesum_pipeline.foundation.settings.operation_settings import MetricsSettings
-from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.http_serving.audit_log import AuditedRequest
 
 if TYPE_CHECKING:

@@ -22,19 +22,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 
-from codesum_pipeline.foundation.data_model.errors import CodesumError
-from codesum_pipeline.foundation.data_model.moments import utc_now
-from codesum_pipeline.foundation.data_model.printable import clean_text, count_noun, one_line
-from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.texts.llm.ledger_readings import spent_today
-from codesum_pipeline.ways_in.agent_tools.call import ToolContext
-from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
-from codesum_pipeline.ways_in.http_serving.audit_log import current_request
-from codesum_pipeline.ways_in.question_answering.past_questions import PastStep, PastTurn, PastTurns
-from codesum_pipeline.ways_in.question_answering.question_store import STORE_FILE, PartKind, Status
-from codesum_pipeline.ways_in.question_answering.session import LONGEST_QUESTION, NO_MODEL, AskedQuestion, why_no_model
-from codesum_pipeline.ways_in.question_answering.turn import TurnAnswer
-from codesum_pipeline.ways_in.question_answering.turn_events import (
+from codesum_pipeline.answers.agent_tools.call import ToolContext
+from codesum_pipeline.answers.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.answers.question_answering.past_questions import PastStep, PastTurn, PastTurns
+from codesum_pipeline.answers.question_answering.question_store import STORE_FILE, PartKind, Status
+from codesum_pipeline.answers.question_answering.session import LONGEST_QUESTION, NO_MODEL, AskedQuestion, why_no_model
+from codesum_pipeline.answers.question_answering.turn import TurnAnswer
+from codesum_pipeline.answers.question_answering.turn_events import (
     BlockWritten,
     Event,
     MessageEnded,
@@ -47,6 +41,12 @@ from codesum_pipeline.ways_in.question_answering.turn_events import (
     call_line,
     synthesis_line,
 )
+from codesum_pipeline.foundation.data_model.errors import CodesumError
+from codesum_pipeline.foundation.data_model.moments import utc_now
+from codesum_pipeline.foundation.data_model.printable import clean_text, count_noun, one_line
+from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.texts.llm.ledger_readings import spent_today
+from codesum_pipeline.ways_in.http_serving.audit_log import current_request
 from codesum_pipeline.ways_in.web.rendering import (
     Link,
     as_html,

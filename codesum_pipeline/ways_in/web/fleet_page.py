@@ -10,14 +10,14 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
+from codesum_pipeline.answers.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.answers.agent_tools.fleet_reading import behind_for, is_late, read_fleet, remark_of
 from codesum_pipeline.builds.steps.fleet_states import RepositoryState
 from codesum_pipeline.builds.steps.freshness import IndexState
 from codesum_pipeline.foundation.data_model.decoding import convert
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.moments import age_in_words
 from codesum_pipeline.foundation.settings.operation_settings import CheckSettings
-from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
-from codesum_pipeline.ways_in.agent_tools.fleet_reading import behind_for, is_late, read_fleet, remark_of
 from codesum_pipeline.ways_in.web.rendering import link_to, respond_with
 
 FLEET = "/fleet"

@@ -10,24 +10,24 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
 
+from codesum_pipeline.answers.agent_tools.call import ToolContext
+from codesum_pipeline.answers.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.answers.agent_tools.graph_subjects import EXTERNAL
+from codesum_pipeline.answers.agent_tools.graph_tool import GraphPage
+from codesum_pipeline.answers.agent_tools.grep_tool import GrepPage
+from codesum_pipeline.answers.agent_tools.overview_tool import folder_tree, read_overview
+from codesum_pipeline.answers.agent_tools.read_tool import DEFAULT_LINES, ReadPage
+from codesum_pipeline.answers.agent_tools.relations import Relation
+from codesum_pipeline.answers.agent_tools.search_tool import SearchPage, fits_of
+from codesum_pipeline.answers.agent_tools.start_names import lines_beside
+from codesum_pipeline.answers.agent_tools.status_tool import StatusPage
+from codesum_pipeline.answers.agent_tools.tool_answers import AnswerPage
+from codesum_pipeline.answers.agent_tools.tool_registry import tools_by_name
 from codesum_pipeline.foundation.data_model.document import LEVELS
 from codesum_pipeline.foundation.data_model.errors import BeingIndexed, CodesumError, MissingTable
 from codesum_pipeline.foundation.language_facts.file_languages import LANGUAGES
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.shelf import WhichTests
-from codesum_pipeline.ways_in.agent_tools.call import ToolContext
-from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
-from codesum_pipeline.ways_in.agent_tools.graph_subjects import EXTERNAL
-from codesum_pipeline.ways_in.agent_tools.graph_tool import GraphPage
-from codesum_pipeline.ways_in.agent_tools.grep_tool import GrepPage
-from codesum_pipeline.ways_in.agent_tools.overview_tool import folder_tree, read_overview
-from codesum_pipeline.ways_in.agent_tools.read_tool import DEFAULT_LINES, ReadPage
-from codesum_pipeline.ways_in.agent_tools.relations import Relation
-from codesum_pipeline.ways_in.agent_tools.search_tool import SearchPage, fits_of
-from codesum_pipeline.ways_in.agent_tools.start_names import lines_beside
-from codesum_pipeline.ways_in.agent_tools.status_tool import StatusPage
-from codesum_pipeline.ways_in.agent_tools.tool_answers import AnswerPage
-from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
 from codesum_pipeline.ways_in.http_serving.audit_log import current_request
 from codesum_pipeline.ways_in.web.figures import HEIGHT, WIDTH, cost_charts, evaluation_chart, history_of
 from codesum_pipeline.ways_in.web.rendering import as_html, draw_diagram, link_to, respond_with

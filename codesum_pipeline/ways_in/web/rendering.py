@@ -26,14 +26,14 @@ from markdown_it.token import Token
 from msgspec import Struct
 from starlette.responses import HTMLResponse
 
+from codesum_pipeline.answers.agent_tools.constants import CONSTANT
+from codesum_pipeline.answers.agent_tools.graph_role import ROLE_FACTS
+from codesum_pipeline.answers.agent_tools.read_tool import DEFAULT_LINES
+from codesum_pipeline.answers.agent_tools.relations import Relation
+from codesum_pipeline.answers.agent_tools.surroundings import USERS_FACTS
+from codesum_pipeline.answers.agent_tools.tool_answers import DocumentRow
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.foundation.data_model.printable import clean_text, one_line
-from codesum_pipeline.ways_in.agent_tools.constants import CONSTANT
-from codesum_pipeline.ways_in.agent_tools.graph_role import ROLE_FACTS
-from codesum_pipeline.ways_in.agent_tools.read_tool import DEFAULT_LINES
-from codesum_pipeline.ways_in.agent_tools.relations import Relation
-from codesum_pipeline.ways_in.agent_tools.surroundings import USERS_FACTS
-from codesum_pipeline.ways_in.agent_tools.tool_answers import DocumentRow
 
 _PLURALS = {"function": "functions", "class": "classes", "file": "files", "module": "modules"}
 _HEADINGS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))

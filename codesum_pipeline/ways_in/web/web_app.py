@@ -20,6 +20,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from codesum_pipeline.answers.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.foundation.data_model.errors import (
     BeingIndexed,
     CodesumError,
@@ -29,7 +30,6 @@ from codesum_pipeline.foundation.data_model.errors import (
 )
 from codesum_pipeline.foundation.data_model.printable import one_line
 from codesum_pipeline.foundation.settings.identity_settings import IdentitySettings
-from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.http_serving.access_tokens import (
     Address,
     TokenSource,

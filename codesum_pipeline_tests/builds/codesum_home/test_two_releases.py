@@ -14,7 +14,7 @@ from codesum_pipeline_tests.support.other_release import install_release
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.support.shop import SHOP
 
-_EXTRACTIVE = "texts/summaries/extractive/composing.py"
+_EXTRACTIVE = "evidence/extractive/composing.py"
 _ALGORITHM = {_EXTRACTIVE: (r'EXTRACTIVE_VERSION = "\d+"', 'EXTRACTIVE_VERSION = "999"')}
 _SCHEMAS = {
     "foundation/store/schemas.py": (r"(?m)^SCHEMA_VERSION = \d+", "SCHEMA_VERSION = 99"),

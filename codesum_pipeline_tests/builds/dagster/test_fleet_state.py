@@ -12,6 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from benchmarks.many_indexes import copy_index
+from codesum_pipeline.answers.agent_tools.fleet_reading import read_fleet, remark_of, state_json
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.asset_steps import FINGERPRINT_TAG
 from codesum_pipeline.builds.dagster.control import opened_instance
@@ -24,7 +25,6 @@ from codesum_pipeline.builds.steps.fleet_states import RepositoryState, judge_fl
 from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.store.lease import this_process
-from codesum_pipeline.ways_in.agent_tools.fleet_reading import read_fleet, remark_of, state_json
 from codesum_pipeline_tests.support.homes import open_home
 from codesum_pipeline_tests.support.repositories import GitRepo
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 import dagster as dg
 import pytest
 
+from codesum_pipeline.answers.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.run_tags import note_fault
 from codesum_pipeline.builds.reports.faults import BUCKET
 from codesum_pipeline.foundation.data_model.errors import RecordsUnavailable
-from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.metrics import fleet_series
 from codesum_pipeline.ways_in.metrics.fleet_series import CountedBuilds
 from codesum_pipeline_tests.builds.dagster.test_fleet_state import Status, own_instance, run_of, tick

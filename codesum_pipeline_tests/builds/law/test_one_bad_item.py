@@ -21,11 +21,11 @@ from codesum_pipeline.graph.resolvers import families
 from codesum_pipeline.graph.resolvers.rule_based_languages.declared_resolver import DeclaredResolver
 from codesum_pipeline.indexes.embedders.static import StaticEmbedder
 from codesum_pipeline.indexes.lanes import lane_texts, sparse
+from codesum_pipeline.languages.declarations.elixir import ElixirRules
+from codesum_pipeline.languages.declarations.name_tree import NameTree
 from codesum_pipeline.search.evaluation import evaluate
 from codesum_pipeline.source.files import snapshot
 from codesum_pipeline.source.files.path_rules import PathRules
-from codesum_pipeline.symbols.languages.elixir import ElixirRules
-from codesum_pipeline.symbols.languages.name_tree import NameTree
 from codesum_pipeline.symbols.parsing import batches, text
 from codesum_pipeline.texts.summaries import text_rows, wanted_texts, writers
 from codesum_pipeline.texts.summaries.wanted_texts import FAILED

@@ -11,11 +11,11 @@ import pytest
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline_tests.builds.law.test_law import differences
+from codesum_pipeline_tests.languages.declarations.cases import all_cases
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.support.shop import SHOP
 from codesum_pipeline_tests.support.sizes import HIGH, LOW, run_with_sizes
-from codesum_pipeline_tests.symbols.languages.cases import all_cases
 
 CASES = [case for case in all_cases().values() if case]
 IN_ALL_LANGUAGES = {**SHOP, **{f"languages/{case.path}": case.source for case in CASES}}
@@ -117,8 +117,8 @@ _ELSEWHERE = {
     "indexes.file_formats.highest_scores:_FEWEST_STRIDE",
     # What a comment is: `symbols/parsing/test_opening_comments.py`.
     "symbols.parsing.comment_kinds:_FEWEST_WORDS",
-    # Of what parts a folder's text is: `texts/summaries/extractive/test_folder_parts.py`.
-    "texts.summaries.extractive.extractive_parents:_FEW_PARTS",
+    # Of what parts a folder's text is: `evidence/extractive/test_folder_parts.py`.
+    "evidence.extractive.extractive_parents:_FEW_PARTS",
     # What a file is: `source/test_content.py`.
     "source.files.content:_FEW_LINES",
     # Of buckets: `foundation/store/test_objects.py`, `foundation/store/test_reading_copy.py`.

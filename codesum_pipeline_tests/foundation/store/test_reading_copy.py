@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from codesum_pipeline.answers.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.builds.codesum_home.home_folders import for_reading, layout_of
 from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
 from codesum_pipeline.foundation.data_model.errors import (
@@ -22,7 +23,6 @@ from codesum_pipeline.foundation.store.object_storage.objects import open_object
 from codesum_pipeline.foundation.store.object_storage.reading_copy import ReadingCopy
 from codesum_pipeline.foundation.store.tables import tables_of
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline_tests.support.published_bucket import commit, object_with
 from codesum_pipeline_tests.support.requests import counted_requests
 from codesum_pipeline_tests.support.settings import changed

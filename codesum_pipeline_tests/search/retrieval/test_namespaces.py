@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from codesum_pipeline.answers.agent_tools.call import ToolContext
+from codesum_pipeline.answers.agent_tools.catalogue import IndexCatalogue
+from codesum_pipeline.answers.agent_tools.tool_registry import tools_by_name
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.foundation.store.tables import tables_of
@@ -17,9 +20,6 @@ from codesum_pipeline.search.overviews.overview_inputs import RepositoryView
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.searching import search_indexes
 from codesum_pipeline.search.retrieval.shelf import parse_filters
-from codesum_pipeline.ways_in.agent_tools.call import ToolContext
-from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
-from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
 from codesum_pipeline_tests.support.homes import built_once, open_home
 
 # By language: a source that opens `Tollway` or `Tollway::Booth` only to nest the class `Barrier`.

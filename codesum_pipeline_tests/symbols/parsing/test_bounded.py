@@ -21,8 +21,8 @@ from codesum_pipeline.symbols.parsing.bounded import (
     parse_within_bounds,
 )
 from codesum_pipeline.symbols.parsing.parsers import PARSERS, parse_file, parser_version
-from codesum_pipeline_tests.symbols.languages.cases import all_cases
-from codesum_pipeline_tests.symbols.languages.kotlin_case import SOURCE
+from codesum_pipeline_tests.languages.declarations.cases import all_cases
+from codesum_pipeline_tests.languages.declarations.kotlin_case import SOURCE
 
 # What is left of a class after its head and an object's were cut out.
 ENDLESS = """\

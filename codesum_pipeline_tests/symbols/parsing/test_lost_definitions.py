@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.symbols.parsing.lost_definitions import lines_of, with_lost_definitions
 from codesum_pipeline.symbols.parsing.parsers import PARSERS, usual_budget
-from codesum_pipeline_tests.symbols.languages.cases import parse
+from codesum_pipeline_tests.languages.declarations.cases import parse
 
 # Of each language, two classes or two other scopes with a function of the same name in each; or two functions.
 SAME_NAMES = {

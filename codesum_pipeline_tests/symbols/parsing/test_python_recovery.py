@@ -4,7 +4,7 @@ import pytest
 
 from codesum_pipeline.foundation.data_model.symbol import Symbol
 from codesum_pipeline.symbols.parsing.text import ParsedFile
-from codesum_pipeline_tests.symbols.languages.cases import parse
+from codesum_pipeline_tests.languages.declarations.cases import parse
 
 CLEAN = '''\
 """Stores."""

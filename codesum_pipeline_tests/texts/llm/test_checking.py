@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codesum_pipeline.evidence.leaks import leaked_names
 from codesum_pipeline.foundation.data_model.document import Citation, InputSpec, Level, Returns, WrittenText
 from codesum_pipeline.texts.llm.answer_repairs import repair_value
 from codesum_pipeline.texts.llm.answer_shapes import answer_tool
 from codesum_pipeline.texts.llm.checking import AnswerBounds, AnswerProblem, read_answer
-from codesum_pipeline.texts.llm.leaks import leaked_names
 from codesum_pipeline.texts.llm.pins import AnswerForm
 from codesum_pipeline_tests.texts.llm.making import function_answer, responding, upper_answer
 

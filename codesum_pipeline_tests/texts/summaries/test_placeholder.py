@@ -3,13 +3,13 @@
 import pytest
 from msgspec.structs import replace
 
+from codesum_pipeline.evidence.inputs import FunctionInput, TextFileInput, children_of
 from codesum_pipeline.foundation.data_model.document import WrittenText
 from codesum_pipeline.foundation.settings.stage_settings import FilterSettings
 from codesum_pipeline.foundation.store.rows import to_table
 from codesum_pipeline.texts.summaries.function_texts import trivial_functions
-from codesum_pipeline.texts.summaries.inputs import FunctionInput, TextFileInput, children_of
 from codesum_pipeline.texts.summaries.placeholders import is_empty, placeholder_text
-from codesum_pipeline_tests.texts.summaries.extractive.shown_inputs import (
+from codesum_pipeline_tests.evidence.extractive.shown_inputs import (
     child,
     class_input,
     file_input,

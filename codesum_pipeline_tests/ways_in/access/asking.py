@@ -11,10 +11,10 @@ import httpx
 from msgspec.structs import replace
 from starlette.testclient import TestClient
 
+from codesum_pipeline.answers.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
 from codesum_pipeline.foundation.data_model.repository import RepositoryScope
 from codesum_pipeline.foundation.settings.identity_settings import IdentitySettings
-from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.http_serving.access_tokens import AccessToken, Address, TokenSource, digest_of
 from codesum_pipeline.ways_in.http_serving.audit_log import Auditor
 from codesum_pipeline.ways_in.http_serving.gate import Holder

@@ -13,9 +13,10 @@ import pyte
 import pytest
 from rich.console import Console
 
+from codesum_pipeline.answers.question_answering.question_store import STORE_FILE
+from codesum_pipeline.answers.question_answering.turn_events import BlockWritten, TextAdded
 from codesum_pipeline.ways_in.cli.commands.ask import WrittenAnswer
-from codesum_pipeline.ways_in.question_answering.question_store import STORE_FILE
-from codesum_pipeline.ways_in.question_answering.turn_events import BlockWritten, TextAdded
+from codesum_pipeline_tests.answers.question_answering.conftest import Shop, indexed_shop, shop
 from codesum_pipeline_tests.support.asking_shop import ENDINGS
 from codesum_pipeline_tests.support.commands import COMMAND, environment, fork_codesum
 from codesum_pipeline_tests.support.llm_requests import MODEL
@@ -23,7 +24,6 @@ from codesum_pipeline_tests.support.llm_server import Fails
 from codesum_pipeline_tests.support.llm_server.streaming import Calls, Streams
 from codesum_pipeline_tests.support.played_turns import OVERVIEW, SYNTHESIS, in_order, overview_then
 from codesum_pipeline_tests.ways_in.cli.terminal import fork_on_a_terminal, watch
-from codesum_pipeline_tests.ways_in.question_answering.conftest import Shop, indexed_shop, shop
 
 __all__ = ["indexed_shop", "shop"]
 QUESTION = "What is in this codebase?"

@@ -9,8 +9,8 @@ import pytest
 from rich.console import Console
 from rich.measure import Measurement
 
+from codesum_pipeline.answers.agent_tools.grep_tool import GrepLine
 from codesum_pipeline.foundation.data_model.errors import CodesumError, RetryLater
-from codesum_pipeline.ways_in.agent_tools.grep_tool import GrepLine
 from codesum_pipeline.ways_in.cli.commands import grep as command
 from codesum_pipeline.ways_in.cli.document_views import TextByWidth
 from codesum_pipeline_tests.support.commands import COMMAND, environment, fork_codesum

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from codesum_pipeline.foundation.data_model.toml_values import toml_value
+from codesum_pipeline_tests.answers.question_answering.conftest import Shop, indexed_shop, shop
 from codesum_pipeline_tests.support.commands import fork_codesum
 from codesum_pipeline_tests.support.llm_server import Answers, Behaviour, Fails, ScriptedServer
 from codesum_pipeline_tests.support.llm_server.own_servers import MISTRAL, REASONING_MODEL, TakesNot, Unnamed
 from codesum_pipeline_tests.support.llm_server.streaming import Streams
 from codesum_pipeline_tests.support.repositories import GitRepo
-from codesum_pipeline_tests.ways_in.question_answering.conftest import Shop, indexed_shop, shop
 
 __all__ = ["indexed_shop", "shop"]
 KEY_ENV = "OWN_SERVER_KEY"

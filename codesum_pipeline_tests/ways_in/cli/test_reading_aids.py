@@ -7,8 +7,8 @@ import pytest
 from rich.console import Console
 from rich.padding import Padding
 
+from codesum_pipeline.answers.agent_tools.surroundings import DocumentRelations, RelatedDocument
 from codesum_pipeline.search.retrieval.hits import Excerpt
-from codesum_pipeline.ways_in.agent_tools.surroundings import DocumentRelations, RelatedDocument
 from codesum_pipeline.ways_in.cli.document_views import describe_neighbours, number_excerpt
 from codesum_pipeline.ways_in.cli.render import indent_part, make_fields
 

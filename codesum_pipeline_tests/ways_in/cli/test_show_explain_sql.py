@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from codesum_pipeline.answers.agent_tools.call import nearest_ids
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.ways_in.agent_tools.call import nearest_ids
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
 
-from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
+from codesum_pipeline.answers.agent_tools.tool_registry import tools_by_name
 from codesum_pipeline.ways_in.cli.cli_app import load_command
 from codesum_pipeline.ways_in.mcp import stdio_front
 from codesum_pipeline.ways_in.mcp.stdio_front import FIRST_ANSWERS, served_version

@@ -13,10 +13,10 @@ import psutil
 import pytest
 from mcp.client.stdio import StdioServerParameters
 
+from codesum_pipeline.answers.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.foundation.data_model.errors import MissingTable
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry, RepositoryScope
 from codesum_pipeline.source.repositories.checkouts import checkout_of
-from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.cli.first_use import FirstIndex, UnindexedCheckout, build_lock
 from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.http_serving.ending import _WATCHER

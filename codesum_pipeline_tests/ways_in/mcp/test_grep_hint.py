@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
+from codesum_pipeline.answers.agent_tools.tool_registry import tools_by_name
 from codesum_pipeline.ways_in.mcp import grep_hint
 from codesum_pipeline.ways_in.mcp.agent_profiles import hint_command
 from codesum_pipeline.ways_in.mcp.grep_hint import patterns_of, symbol_of

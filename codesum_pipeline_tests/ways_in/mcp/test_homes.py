@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from codesum_pipeline.answers.question_answering.session import AskedQuestion
 from codesum_pipeline.foundation.data_model.errors import CodesumError
 from codesum_pipeline.foundation.data_model.moments import utc_now
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.store.lease import PURGE_RUN, hold_lease
-from codesum_pipeline.ways_in.question_answering.session import AskedQuestion
 from codesum_pipeline_tests.support.homes import open_home, workspace_of
 from codesum_pipeline_tests.support.mcp_client import CALLS, catalogue_of, server_of, text_of, with_client
 from codesum_pipeline_tests.support.repositories import GitRepo

@@ -11,7 +11,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.shared.exceptions import MCPError
 from msgspec.structs import replace
 
-from codesum_pipeline.ways_in.agent_tools.tool_registry import TOOLS, tools_by_name
+from codesum_pipeline.answers.agent_tools.tool_registry import TOOLS, tools_by_name
 from codesum_pipeline.ways_in.mcp.mcp_server import IndexTool, make_server
 from codesum_pipeline_tests.support.mcp_client import (
     CALLS,

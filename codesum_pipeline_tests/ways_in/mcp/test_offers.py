@@ -6,8 +6,8 @@ import tomllib
 
 import pytest
 
+from codesum_pipeline.answers.agent_tools.tool_registry import tools_by_name
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
-from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
 from codesum_pipeline.ways_in.mcp.agent_profiles import WHEN, Agent, AgentOffer, Places
 from codesum_pipeline.ways_in.mcp.edited_files import BEGIN, END
 from codesum_pipeline.ways_in.mcp.installing import Installer

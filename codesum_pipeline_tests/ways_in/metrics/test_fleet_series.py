@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from codesum_pipeline.answers.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.reports.planner_record import PlannedBuild, keep_planned
 from codesum_pipeline.foundation.data_model.moments import iso_moment
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.metrics import fleet_series
 from codesum_pipeline.ways_in.metrics.server_metrics import ServerMetrics
 from codesum_pipeline_tests.support.collected_metrics import exposed, labelled, started

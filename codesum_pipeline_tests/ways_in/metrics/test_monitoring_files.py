@@ -11,11 +11,11 @@ import promql_parser
 import pytest
 import yaml
 
+from codesum_pipeline.answers.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.companion import index_repositories
 from codesum_pipeline.builds.reports.planner_record import PlannedBuild, keep_planned
 from codesum_pipeline.builds.steps.freshness import IndexState
-from codesum_pipeline.ways_in.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.ways_in.http_serving.audit_log import AuditedRequest
 from codesum_pipeline.ways_in.metrics import fleet_series
 from codesum_pipeline_tests.support.collected_metrics import exposed, started

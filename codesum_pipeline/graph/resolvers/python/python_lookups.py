@@ -28,8 +28,8 @@ from codesum_pipeline.graph.resolvers.cells import (
     pack_cell,
     place_of,
 )
-from codesum_pipeline.symbols.languages.name_tree import AskedQuestions
-from codesum_pipeline.symbols.languages.python.module_paths import Absent, ModulePath, ModulePaths
+from codesum_pipeline.languages.declarations.name_tree import AskedQuestions
+from codesum_pipeline.languages.declarations.python.module_paths import Absent, ModulePath, ModulePaths
 
 # Where each method is that a name identifies: its file, and its place there; None for a name with other meanings.
 Methods = Mapping[str, tuple[str, str] | None]

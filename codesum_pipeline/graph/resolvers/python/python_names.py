@@ -27,7 +27,7 @@ from codesum_pipeline.foundation.language_facts.language_profiles import library
 from codesum_pipeline.graph.resolvers.python.python_lookups import PythonLookups
 from codesum_pipeline.graph.resolvers.python.python_types import PythonTypes
 from codesum_pipeline.graph.resolvers.resolver import MAX_DEPTH, Resolver
-from codesum_pipeline.symbols.languages.python.module_paths import Absent, ModulePath
+from codesum_pipeline.languages.declarations.python.module_paths import Absent, ModulePath
 
 _ACCESSORS = frozenset({"setter", "getter", "deleter"})
 

@@ -38,8 +38,8 @@ from codesum_pipeline.graph.resolvers.python.python_members import PythonMembers
 from codesum_pipeline.graph.resolvers.python.python_names import PythonNames
 from codesum_pipeline.graph.resolvers.python.python_types import PythonTypes
 from codesum_pipeline.graph.resolvers.resolver import Resolver, Use
-from codesum_pipeline.symbols.languages.python.module_paths import Absent, ModulePath, ModulePaths
-from codesum_pipeline.symbols.languages.rules import TellingNames
+from codesum_pipeline.languages.declarations.python.module_paths import Absent, ModulePath, ModulePaths
+from codesum_pipeline.languages.declarations.rules import TellingNames
 
 _DISPLAYS = {",": "tuple", "*": "list", ":": "dict"}
 TELLING = TellingNames(6, re.compile(r"[^_]_+[^_]"), library_names("python", "methods"))

@@ -23,7 +23,7 @@ from codesum_pipeline.foundation.data_model.possible_values import (
 from codesum_pipeline.foundation.data_model.scopes import Scope
 from codesum_pipeline.foundation.language_facts.language_profiles import library_names
 from codesum_pipeline.graph.resolvers.resolver import MAX_DEPTH, Resolver
-from codesum_pipeline.symbols.languages.python.syntax_trees import parse_expression
+from codesum_pipeline.languages.declarations.python.syntax_trees import parse_expression
 
 UNION = "|"
 

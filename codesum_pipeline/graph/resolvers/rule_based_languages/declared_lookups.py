@@ -24,8 +24,8 @@ from codesum_pipeline.graph.resolvers.cells import (
     owner_of,
     pack_cell,
 )
-from codesum_pipeline.symbols.languages.name_tree import HAS, NAME, NameTree, Question
-from codesum_pipeline.symbols.languages.rules import Rules
+from codesum_pipeline.languages.declarations.name_tree import HAS, NAME, NameTree, Question
+from codesum_pipeline.languages.declarations.rules import Rules
 
 # Questions that every file asks, the second with its imports as answer; and one about a file's exports.
 _PROJECT_FILES = "project files"

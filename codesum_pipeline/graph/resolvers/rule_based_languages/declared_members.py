@@ -32,8 +32,8 @@ from codesum_pipeline.foundation.data_model.possible_values import (
 from codesum_pipeline.foundation.data_model.scopes import Binding, Key, Scope, ScopedFile
 from codesum_pipeline.graph.resolvers.resolver import Resolver
 from codesum_pipeline.graph.resolvers.rule_based_languages.declared_names import DeclaredNames, definitions_of
-from codesum_pipeline.symbols.languages.name_tree import NameTree, Table
-from codesum_pipeline.symbols.languages.rules import Rules
+from codesum_pipeline.languages.declarations.name_tree import NameTree, Table
+from codesum_pipeline.languages.declarations.rules import Rules
 
 # Methods of containers, options, results and locks that give what is in them.
 GIVING = frozenset({

@@ -24,8 +24,8 @@ from codesum_pipeline.foundation.data_model.possible_values import (
 from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scope, ScopedFile
 from codesum_pipeline.foundation.data_model.symbol import Reexport
 from codesum_pipeline.graph.resolvers.resolver import Resolver
-from codesum_pipeline.symbols.languages.name_tree import NameTree, Table
-from codesum_pipeline.symbols.languages.rules import Member, Outside, ResolvedImport, Rules
+from codesum_pipeline.languages.declarations.name_tree import NameTree, Table
+from codesum_pipeline.languages.declarations.rules import Member, Outside, ResolvedImport, Rules
 
 # How many places one name is looked up in through re-exports of modules.
 MAX_HOPS = 200

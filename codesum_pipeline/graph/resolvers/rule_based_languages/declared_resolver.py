@@ -42,8 +42,8 @@ from codesum_pipeline.graph.resolvers.rule_based_languages.declared_lookups impo
 from codesum_pipeline.graph.resolvers.rule_based_languages.declared_members import GIVING, DeclaredMembers
 from codesum_pipeline.graph.resolvers.rule_based_languages.declared_names import DeclaredNames
 from codesum_pipeline.graph.resolvers.rule_based_languages.declared_uses import DeclaredUses
-from codesum_pipeline.symbols.languages.name_tree import NameTree
-from codesum_pipeline.symbols.languages.rules import MAX_NAMESAKES, Member, Outside, Rules
+from codesum_pipeline.languages.declarations.name_tree import NameTree
+from codesum_pipeline.languages.declarations.rules import MAX_NAMESAKES, Member, Outside, Rules
 from codesum_pipeline.symbols.parsing.chains import read_chain
 
 THIS = chain_of("this")

@@ -24,8 +24,8 @@ from codesum_pipeline.foundation.data_model.scopes import Key, Scope, ScopedFile
 from codesum_pipeline.graph.resolvers.resolver import Resolver, Use
 from codesum_pipeline.graph.resolvers.rule_based_languages.declared_members import DeclaredMembers
 from codesum_pipeline.graph.resolvers.rule_based_languages.declared_names import DeclaredNames
-from codesum_pipeline.symbols.languages.name_tree import NameTree, Table
-from codesum_pipeline.symbols.languages.rules import Member
+from codesum_pipeline.languages.declarations.name_tree import NameTree, Table
+from codesum_pipeline.languages.declarations.rules import Member
 
 # The id of what is used, and how that was found.
 _Found = tuple[str, Reason]

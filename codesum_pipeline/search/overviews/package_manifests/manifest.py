@@ -20,7 +20,7 @@ from msgspec import Struct, field
 from tree_sitter import Language, Node, Parser
 
 from codesum_pipeline.foundation.settings.stage_settings import STEPS_PER_BYTE
-from codesum_pipeline.symbols.languages.language_registry import declaration_of
+from codesum_pipeline.languages.declarations.language_registry import declaration_of
 from codesum_pipeline.symbols.parsing.bounded import (
     TooCostly,
     TooMuchWork,

@@ -12,8 +12,8 @@ from msgspec import Struct
 from tree_sitter import Node, Parser
 
 from codesum_pipeline.foundation.data_model.printable import shorten_text
-from codesum_pipeline.symbols.languages.spec import Span
-from codesum_pipeline.symbols.outlines.grammars import load_grammar
+from codesum_pipeline.languages.declarations.spec import Span
+from codesum_pipeline.languages.outlines.grammars import load_grammar
 from codesum_pipeline.symbols.parsing.bounded import NODE_STEPS, WorkBudget, parse_within_bounds
 from codesum_pipeline.symbols.parsing.comments import doc_text, is_note
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.foundation.data_model.symbol import Import, Symbol, SymbolType
-from codesum_pipeline.symbols.languages.ecmascript.ecmascript_rules import COMPONENT
+from codesum_pipeline.languages.declarations.ecmascript.ecmascript_rules import COMPONENT
 from codesum_pipeline.symbols.parsing.text import ParsedFile
 
 _DEFAULT = "default"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
+from codesum_pipeline.evidence.inputs import ChildText, UpperInput
 from codesum_pipeline.foundation.data_model.document import Level, TextRow, WrittenBy
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError, RetryLater
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
@@ -25,7 +26,6 @@ from codesum_pipeline.texts.summaries.by_model.prompting import (
 from codesum_pipeline.texts.summaries.by_model.shown_contexts import Contexts
 from codesum_pipeline.texts.summaries.decide import Rewrite, kind_of_writer
 from codesum_pipeline.texts.summaries.function_texts import choose_writers, shown_functions, want_functions
-from codesum_pipeline.texts.summaries.inputs import ChildText, UpperInput
 from codesum_pipeline.texts.summaries.outline import DocumentTree, head_layers, read_outline, with_children
 from codesum_pipeline.texts.summaries.placeholders import is_empty
 from codesum_pipeline.texts.summaries.texts_below import Texts

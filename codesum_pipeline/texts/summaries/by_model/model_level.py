@@ -9,6 +9,8 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
+from codesum_pipeline.evidence.extractive.composing import ExtractiveText
+from codesum_pipeline.evidence.leaks import leaked_names
 from codesum_pipeline.foundation.data_model.document import (
     Cause,
     Gate,
@@ -28,7 +30,6 @@ from codesum_pipeline.texts.llm.answer_shapes import answer_tool
 from codesum_pipeline.texts.llm.attempts import ANOTHER_MODEL, UNFORESEEN
 from codesum_pipeline.texts.llm.backends import build_backend
 from codesum_pipeline.texts.llm.conversation import WritingTask
-from codesum_pipeline.texts.llm.leaks import leaked_names
 from codesum_pipeline.texts.llm.ledger import Caps, Ledger, open_ledger
 from codesum_pipeline.texts.llm.prices import price_of, tokens_upper
 from codesum_pipeline.texts.llm.text_cache import KeptText
@@ -49,7 +50,6 @@ from codesum_pipeline.texts.summaries.by_model.predicted_prices import Estimator
 from codesum_pipeline.texts.summaries.by_model.prompting import Prompt, Prompter, TextSource
 from codesum_pipeline.texts.summaries.by_model.shown_contexts import Contexts, find_context_changes
 from codesum_pipeline.texts.summaries.decide import Rewrite
-from codesum_pipeline.texts.summaries.extractive.composing import ExtractiveText
 from codesum_pipeline.texts.summaries.level_build import LevelBuild
 from codesum_pipeline.texts.summaries.neighbours import NeighbourNames, name_of_document, neighbour_names_of, prose_of
 from codesum_pipeline.texts.summaries.outline import DocumentTree

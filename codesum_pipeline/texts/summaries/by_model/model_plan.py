@@ -5,6 +5,8 @@ from functools import partial
 
 from msgspec import Struct
 
+from codesum_pipeline.evidence.extractive.extractive_parents import author_opening, author_opening_of_function
+from codesum_pipeline.evidence.inputs import TextFileInput, UpperInput
 from codesum_pipeline.foundation.data_model.document import Gate, Level
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.foundation.data_model.hashing import canonical_json
@@ -31,9 +33,7 @@ from codesum_pipeline.texts.summaries.by_model.prompting import (
 )
 from codesum_pipeline.texts.summaries.by_model.shown_contexts import Contexts
 from codesum_pipeline.texts.summaries.decide import RequiredDocument, Rewrite
-from codesum_pipeline.texts.summaries.extractive.extractive_parents import author_opening, author_opening_of_function
 from codesum_pipeline.texts.summaries.function_texts import docstrings_of
-from codesum_pipeline.texts.summaries.inputs import TextFileInput, UpperInput
 from codesum_pipeline.texts.summaries.outline import DocumentTree
 
 # A document without a call.

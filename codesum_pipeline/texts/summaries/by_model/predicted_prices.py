@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from msgspec import Struct, field
 from msgspec.structs import astuple, replace
 
+from codesum_pipeline.evidence.extractive.composing import MAX_SUMMARY
 from codesum_pipeline.foundation.data_model.document import Gate, Level, PlanAction, PlanRow, TextRow, WrittenBy
 from codesum_pipeline.foundation.data_model.model_call import (
     AttemptOutcome,
@@ -29,7 +30,6 @@ from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.llm.answer_shapes import answer_tool
 from codesum_pipeline.texts.llm.prices import predict_tokens, tokens_upper
 from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup
-from codesum_pipeline.texts.summaries.extractive.composing import MAX_SUMMARY
 from codesum_pipeline.texts.summaries.outline import Child, DocumentTree
 
 # Measured on the worked examples in the packaged system prompt, at four characters a token.

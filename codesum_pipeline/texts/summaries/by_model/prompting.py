@@ -11,6 +11,15 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from codesum_pipeline.evidence.inputs import (
+    ChildText,
+    ClassInput,
+    FileInput,
+    ModuleInput,
+    TextFileInput,
+    UpperInput,
+    metadata_of,
+)
 from codesum_pipeline.foundation.data_model.document import ChildPair, Level
 from codesum_pipeline.foundation.data_model.hashing import canonical_json, hash_of, sha1_hex, summary_hash
 from codesum_pipeline.foundation.store.workspace import Workspace
@@ -22,15 +31,6 @@ from codesum_pipeline.texts.llm.plain_text import markup_of, to_plain_text
 from codesum_pipeline.texts.llm.templates import ResolvedTemplate
 from codesum_pipeline.texts.summaries.by_model.shown_contexts import ShownContext
 from codesum_pipeline.texts.summaries.decide import RequiredDocument
-from codesum_pipeline.texts.summaries.inputs import (
-    ChildText,
-    ClassInput,
-    FileInput,
-    ModuleInput,
-    TextFileInput,
-    UpperInput,
-    metadata_of,
-)
 from codesum_pipeline.texts.summaries.outline import DocumentTree
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")

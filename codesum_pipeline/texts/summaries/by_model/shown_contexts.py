@@ -15,6 +15,9 @@ import pyarrow.compute as pc
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from codesum_pipeline.evidence.author_texts.plain_sentences import clip_text, make_printable
+from codesum_pipeline.evidence.extractive.extractive_parents import author_opening
+from codesum_pipeline.evidence.inputs import ClassInput, FileInput
 from codesum_pipeline.foundation.data_model.document import ContextNeighbour, TextContext
 from codesum_pipeline.foundation.data_model.edge import EdgeKind
 from codesum_pipeline.foundation.data_model.hashing import hash_of
@@ -25,9 +28,6 @@ from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.graph.resolvers.families import family_of
 from codesum_pipeline.source.masking.secrets import mask_secrets, masks_in
 from codesum_pipeline.symbols.parsing.testing import is_among_tests, read_tests
-from codesum_pipeline.texts.summaries.author_texts.plain_sentences import clip_text, make_printable
-from codesum_pipeline.texts.summaries.extractive.extractive_parents import author_opening
-from codesum_pipeline.texts.summaries.inputs import ClassInput, FileInput
 from codesum_pipeline.texts.summaries.neighbours import name_of_document
 from codesum_pipeline.texts.summaries.outline import base_name, read_classes
 

@@ -13,16 +13,9 @@ from rich.live import Live
 from rich.markdown import Markdown
 from rich.text import Text
 
-from codesum_pipeline.foundation.data_model.errors import ConfigurationError
-from codesum_pipeline.foundation.data_model.moments import utc_now
-from codesum_pipeline.foundation.data_model.printable import clean_text, count_noun, one_line
-from codesum_pipeline.ways_in.cli.document_views import catalogue_of
-from codesum_pipeline.ways_in.cli.invocation import invocation_of
-from codesum_pipeline.ways_in.cli.options import ReposOption, argument, option, switch
-from codesum_pipeline.ways_in.cli.render import FAILED, complain, drawing_on, is_on_terminal, print_json, write_note
-from codesum_pipeline.ways_in.question_answering.session import LATEST, NO_MODEL, AskedQuestion
-from codesum_pipeline.ways_in.question_answering.turn import TurnAnswer
-from codesum_pipeline.ways_in.question_answering.turn_events import (
+from codesum_pipeline.answers.question_answering.session import LATEST, NO_MODEL, AskedQuestion
+from codesum_pipeline.answers.question_answering.turn import TurnAnswer
+from codesum_pipeline.answers.question_answering.turn_events import (
     BlockWritten,
     Event,
     SynthesisBegan,
@@ -33,6 +26,13 @@ from codesum_pipeline.ways_in.question_answering.turn_events import (
     call_line,
     synthesis_line,
 )
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.moments import utc_now
+from codesum_pipeline.foundation.data_model.printable import clean_text, count_noun, one_line
+from codesum_pipeline.ways_in.cli.document_views import catalogue_of
+from codesum_pipeline.ways_in.cli.invocation import invocation_of
+from codesum_pipeline.ways_in.cli.options import ReposOption, argument, option, switch
+from codesum_pipeline.ways_in.cli.render import FAILED, complain, drawing_on, is_on_terminal, print_json, write_note
 
 
 def ask(

@@ -11,6 +11,8 @@ import typer
 from msgspec import to_builtins
 from rich.console import RenderableType
 
+from codesum_pipeline.answers.question_answering.past_questions import calls_of_questions
+from codesum_pipeline.answers.question_answering.question_store import STORE_FILE
 from codesum_pipeline.builds.compaction.compacting import LEDGER_FILE
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.model_call import AvoidedRow, CallTotals, LedgerRow
@@ -30,8 +32,6 @@ from codesum_pipeline.ways_in.cli.render import (
     show_parts,
     write_note,
 )
-from codesum_pipeline.ways_in.question_answering.past_questions import calls_of_questions
-from codesum_pipeline.ways_in.question_answering.question_store import STORE_FILE
 
 _ISO_DAY = "%Y-%m-%d"
 _DAY = len("2026-01-31")

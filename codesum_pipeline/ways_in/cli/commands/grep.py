@@ -10,15 +10,10 @@ from rich.cells import cell_len
 from rich.console import RenderableType
 from rich.text import Text
 
-from codesum_pipeline.foundation.data_model.errors import ConfigurationError
-from codesum_pipeline.foundation.data_model.printable import count_noun, one_line, some_of
-from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.search.retrieval.shelf import Filters, WhichTests, check_filters, parse_filters
-from codesum_pipeline.search.source_lines.matching import LinePattern
-from codesum_pipeline.ways_in.agent_tools.answering_sources import repositories_of
-from codesum_pipeline.ways_in.agent_tools.call import ToolContext
-from codesum_pipeline.ways_in.agent_tools.changed_files import mark_changed
-from codesum_pipeline.ways_in.agent_tools.grep_tool import (
+from codesum_pipeline.answers.agent_tools.answering_sources import repositories_of
+from codesum_pipeline.answers.agent_tools.call import ToolContext
+from codesum_pipeline.answers.agent_tools.changed_files import mark_changed
+from codesum_pipeline.answers.agent_tools.grep_tool import (
     GrepGroup,
     GrepLine,
     GrepPage,
@@ -26,6 +21,11 @@ from codesum_pipeline.ways_in.agent_tools.grep_tool import (
     page_of,
     repositories_named,
 )
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.printable import count_noun, one_line, some_of
+from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline.search.retrieval.shelf import Filters, WhichTests, check_filters, parse_filters
+from codesum_pipeline.search.source_lines.matching import LinePattern
 from codesum_pipeline.ways_in.cli.document_views import TextByWidth, catalogue_of, hit_heading, note_as_of
 from codesum_pipeline.ways_in.cli.first_use import open_scope
 from codesum_pipeline.ways_in.cli.invocation import invocation_of

@@ -8,16 +8,16 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
+from codesum_pipeline.answers.agent_tools.asked_definitions import report_uses
+from codesum_pipeline.answers.agent_tools.call import ToolContext
+from codesum_pipeline.answers.agent_tools.compared_versions import MissingCommits, VersionRange
+from codesum_pipeline.answers.agent_tools.impact_page import ImpactPage
+from codesum_pipeline.answers.agent_tools.impact_report import ImpactLists, ImpactReport
+from codesum_pipeline.answers.agent_tools.impact_tool import report_impact
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.source.git.locations import is_url
 from codesum_pipeline.source.repositories.checkouts import checkout_of
-from codesum_pipeline.ways_in.agent_tools.asked_definitions import report_uses
-from codesum_pipeline.ways_in.agent_tools.call import ToolContext
-from codesum_pipeline.ways_in.agent_tools.compared_versions import MissingCommits, VersionRange
-from codesum_pipeline.ways_in.agent_tools.impact_page import ImpactPage
-from codesum_pipeline.ways_in.agent_tools.impact_report import ImpactLists, ImpactReport
-from codesum_pipeline.ways_in.agent_tools.impact_tool import report_impact
 from codesum_pipeline.ways_in.cli.document_views import catalogue_of
 from codesum_pipeline.ways_in.cli.first_use import index_on_first_use
 from codesum_pipeline.ways_in.cli.impact_markdown import impact_markdown

@@ -216,8 +216,8 @@ def _make_all(installer: Installer, changes: Sequence[PlannedChange], *, dry_run
 def _offer_of(invocation: Invocation, tools: WhichTools) -> AgentOffer:
     """All tools read only. With a provider's embedder a question is sent to the provider: then none is permitted."""
     # They are imported by no other use of this command before it serves.
+    from codesum_pipeline.answers.agent_tools.tool_registry import tools_by_name
     from codesum_pipeline.indexes.embedders.embedder_choice import is_asked_over_the_network
-    from codesum_pipeline.ways_in.agent_tools.tool_registry import tools_by_name
 
     names = [*tools_by_name(every=tools is WhichTools.ALL)]
     if is_asked_over_the_network(invocation.settings):

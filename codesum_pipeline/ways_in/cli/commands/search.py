@@ -11,6 +11,12 @@ from msgspec import Struct, field, to_builtins
 from rich.console import RenderableType
 from rich.text import Text
 
+from codesum_pipeline.answers.agent_tools.answering_sources import SourceReader, repositories_of
+from codesum_pipeline.answers.agent_tools.call import ToolContext
+from codesum_pipeline.answers.agent_tools.catalogue import AsOf
+from codesum_pipeline.answers.agent_tools.changed_files import changed_files
+from codesum_pipeline.answers.agent_tools.start_names import lines_beside
+from codesum_pipeline.answers.agent_tools.surroundings import DocumentRelations, bound_surroundings, surroundings_of
 from codesum_pipeline.foundation.data_model.document import LEVELS, Level
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.notebook_cells import told_cell
@@ -30,12 +36,6 @@ from codesum_pipeline.search.retrieval.searching import (
     read_batch,
 )
 from codesum_pipeline.search.retrieval.shelf import ANYTHING, WhichTests, check_filters, parse_filters
-from codesum_pipeline.ways_in.agent_tools.answering_sources import SourceReader, repositories_of
-from codesum_pipeline.ways_in.agent_tools.call import ToolContext
-from codesum_pipeline.ways_in.agent_tools.catalogue import AsOf
-from codesum_pipeline.ways_in.agent_tools.changed_files import changed_files
-from codesum_pipeline.ways_in.agent_tools.start_names import lines_beside
-from codesum_pipeline.ways_in.agent_tools.surroundings import DocumentRelations, bound_surroundings, surroundings_of
 from codesum_pipeline.ways_in.cli.document_views import (
     catalogue_of,
     describe_neighbours,

@@ -16,6 +16,16 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 from rich.theme import Theme
 
+from codesum_pipeline.answers.agent_tools.call import ToolContext
+from codesum_pipeline.answers.agent_tools.changed_files import changed_files
+from codesum_pipeline.answers.agent_tools.graph_role import GraphRole, role_of
+from codesum_pipeline.answers.agent_tools.graph_subjects import constant_meant
+from codesum_pipeline.answers.agent_tools.overview_tool import read_overview, tell_differing
+from codesum_pipeline.answers.agent_tools.read_tool import facts_of
+from codesum_pipeline.answers.agent_tools.relations import Relation
+from codesum_pipeline.answers.agent_tools.skipped_files import read_skipped, told_skipped
+from codesum_pipeline.answers.agent_tools.start_names import start_names
+from codesum_pipeline.answers.agent_tools.surroundings import DocumentRelations, neighbours_of, surroundings_of
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import BrokenStore, ConfigurationError, MissingTable
 from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome
@@ -25,16 +35,6 @@ from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.indexes.file_formats.version_folder import read_published
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument
 from codesum_pipeline.source.repositories.checkouts import checkout_of, entries_of
-from codesum_pipeline.ways_in.agent_tools.call import ToolContext
-from codesum_pipeline.ways_in.agent_tools.changed_files import changed_files
-from codesum_pipeline.ways_in.agent_tools.graph_role import GraphRole, role_of
-from codesum_pipeline.ways_in.agent_tools.graph_subjects import constant_meant
-from codesum_pipeline.ways_in.agent_tools.overview_tool import read_overview, tell_differing
-from codesum_pipeline.ways_in.agent_tools.read_tool import facts_of
-from codesum_pipeline.ways_in.agent_tools.relations import Relation
-from codesum_pipeline.ways_in.agent_tools.skipped_files import read_skipped, told_skipped
-from codesum_pipeline.ways_in.agent_tools.start_names import start_names
-from codesum_pipeline.ways_in.agent_tools.surroundings import DocumentRelations, neighbours_of, surroundings_of
 from codesum_pipeline.ways_in.cli.document_views import (
     catalogue_of,
     describe_neighbours,

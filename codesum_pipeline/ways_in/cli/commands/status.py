@@ -11,6 +11,8 @@ from msgspec import Struct
 from rich.console import RenderableType
 from rich.text import Text
 
+from codesum_pipeline.answers.agent_tools.fleet_reading import behind_for, read_fleet, remark_of, state_json
+from codesum_pipeline.answers.agent_tools.skipped_files import read_skipped
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.reports.kept_failures import read_failures
 from codesum_pipeline.builds.steps.fleet_states import RepositoryState
@@ -26,8 +28,6 @@ from codesum_pipeline.source.files.dirty_trees import TreeState, state_of_entry
 from codesum_pipeline.source.git.git_addresses import shown_location
 from codesum_pipeline.texts.llm.ledger_readings import spent_today
 from codesum_pipeline.texts.llm.totals import add_up_calls
-from codesum_pipeline.ways_in.agent_tools.fleet_reading import behind_for, read_fleet, remark_of, state_json
-from codesum_pipeline.ways_in.agent_tools.skipped_files import read_skipped
 from codesum_pipeline.ways_in.cli.build_report import failure_lines, failures_json, listed_counts
 from codesum_pipeline.ways_in.cli.entry_finding import NO_REPOSITORY
 from codesum_pipeline.ways_in.cli.invocation import invocation_of

@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from codesum_pipeline.graph.resolvers.python.python_resolver import TELLING
-from codesum_pipeline.symbols.languages.language_registry import rules_of_families
-from codesum_pipeline.symbols.languages.projects import Projects
+from codesum_pipeline.languages.declarations.language_registry import rules_of_families
+from codesum_pipeline.languages.declarations.projects import Projects
 from codesum_pipeline_tests.graph.sources import calls_of
 
 Template = dict[str, str]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.symbols.languages.ecmascript.workspaces import listed_packages
+from codesum_pipeline.languages.declarations.ecmascript.workspaces import listed_packages
 from codesum_pipeline_tests.graph.sources import calls_of
 
 _PACKAGE = '{"name": "@x/a", "main": "index.js"}'

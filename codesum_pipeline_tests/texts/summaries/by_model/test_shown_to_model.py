@@ -4,11 +4,11 @@ import re
 
 from msgspec.structs import replace
 
+from codesum_pipeline.evidence.inputs import ChildText, ClassInput, FileInput, ModuleInput, TextFileInput
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.texts.llm.templates import resolve_template
 from codesum_pipeline.texts.summaries.by_model.prompting import Prompter
 from codesum_pipeline.texts.summaries.by_model.shown_contexts import ShownContext
-from codesum_pipeline.texts.summaries.inputs import ChildText, ClassInput, FileInput, ModuleInput, TextFileInput
 
 SOURCE = "def total(orders):\n    return sum(order.price for order in orders)\n"
 CHILD = ChildText("src/a.py::total", "total", Level.FUNCTION, "", False, "Adds up prices of orders.", ("price",))

@@ -1,0 +1,267 @@
+"""PHP."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import tree_sitter_php
+from tree_sitter import Node
+
+from codesum_pipeline.foundation.data_model.expression import ROOT
+from codesum_pipeline.foundation.data_model.possible_values import UNKNOWN, ExternalValue, ModuleValue, Reason, Value
+from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
+from codesum_pipeline.languages.declarations.declaration import Declaration, syntax_beside
+from codesum_pipeline.languages.declarations.handed_names import find_text_of_php
+from codesum_pipeline.languages.declarations.hook_values import (
+    CallSyntax,
+    DefinitionHead,
+    ImportSyntax,
+    Text,
+    TypedName,
+)
+from codesum_pipeline.languages.declarations.hooks import (
+    call_of_path,
+    child_of_type,
+    definition_reader,
+    field_children,
+    field_reader,
+    field_text,
+    find_field,
+    import_of_path,
+    member_text,
+    raw_text,
+    read_parameter,
+    spell_plain,
+    texts_of_fields,
+)
+from codesum_pipeline.languages.declarations.projects import Projects, folders_above, inner_table, join_path, texts_in
+from codesum_pipeline.languages.declarations.rules import Member, Outside, ResolvedImport, Rules
+from codesum_pipeline.languages.declarations.spec import split_words
+
+_NAMES = ("name", "qualified_name")
+_TEST_ATTRIBUTES = ("Test", "DataProvider", "TestWith")
+_PARAMETERS = split_words("simple_parameter property_promotion_parameter variadic_parameter")
+
+
+def _bound_function(node: Node) -> DefinitionHead | None:
+    """`$name = function (…) { … }`, and an anonymous class given to a variable."""
+    left, right = find_field(node, "left"), find_field(node, "right")
+    if left is None or left.type != "variable_name" or right is None:
+        return None
+    name = raw_text(left).removeprefix("$")
+    if right.type == "anonymous_function":
+        return DefinitionHead((name,), SymbolType.FUNCTION, find_field(right, "body"))
+    made = child_of_type(right, "anonymous_class") if right.type == "object_creation_expression" else None
+    return DefinitionHead((name,), SymbolType.CLASS, find_field(made, "body")) if made is not None else None
+
+
+def _namespace(node: Node) -> DefinitionHead | None:
+    """`namespace A { … }` is a scope without a part in names, like the namespace of a whole file."""
+    body = find_field(node, "body")
+    return DefinitionHead((), None, body) if body is not None else None
+
+
+def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
+    for child in field_children(find_field(node, "right") or node, "parameters"):
+        if child.type in _PARAMETERS:
+            parameter = read_parameter(
+                child, text, "var_positional" if child.type == "variadic_parameter" else "positional"
+            )
+            yield Parameter(parameter.name.removeprefix("$"), parameter.type, parameter.default, parameter.kind)
+
+
+def _bases(node: Node, text: Text) -> Iterator[str]:
+    """What a class extends, implements and uses (traits)."""
+    clauses = [child for child in node.named_children if child.type in ("base_clause", "class_interface_clause")]
+    clauses += [child for child in field_children(node, "body") if child.type == "use_declaration"]
+    yield from (text(child) for clause in clauses for child in clause.named_children if child.type in _NAMES)
+
+
+def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[str]:
+    for group in field_children(node, "attributes"):
+        for attribute in group.named_children:
+            if attribute.named_children and text(attribute.named_children[0]).endswith(_TEST_ATTRIBUTES):
+                yield "test"
+    yield from (text(child) for child in node.named_children if child.type.endswith("_modifier"))
+
+
+def _call(node: Node, text: Text) -> CallSyntax | None:
+    function = find_field(node, "function")
+    return call_of_path(text(function), "\\") if function is not None and function.type in _NAMES else None
+
+
+def _member_call(node: Node, text: Text) -> CallSyntax | None:
+    """`$a->f()` and `A::f()`."""
+    name, owner = find_field(node, "name"), find_field(node, "object")
+    if name is None or name.type != "name":
+        return None
+    return CallSyntax(text(owner or find_field(node, "scope")), text(name), mark="->" if owner is not None else "::")
+
+
+def _use(node: Node, text: Text) -> Iterator[ImportSyntax]:
+    """`use A\\B;`, `use function A\\f;`, `use A\\{B, C as D};`."""
+    prefix, group = text(child_of_type(node, "namespace_name")), find_field(node, "body")
+    for clause in (group or node).named_children:
+        named = [child for child in clause.named_children if child.type in ("namespace_name", *_NAMES)]
+        if clause.type == "namespace_use_clause" and named:
+            whole = f"{prefix}\\{text(named[0])}" if group is not None else text(named[0])
+            yield import_of_path(whole.strip("\\"), "\\", text(named[1]) if len(named) > 1 else None)
+
+
+def _include(node: Node, text: Text) -> Iterator[ImportSyntax]:
+    """`require __DIR__ . '/x.php'`: the part that is a literal."""
+    waiting = list(node.named_children)
+    while waiting:
+        part = waiting.pop()
+        if part.type in ("string", "encapsed_string"):
+            if path := raw_text(part).strip("'\""):
+                yield ImportSyntax(path.lstrip("/"))
+            return
+        if part.type in ("binary_expression", "parenthesized_expression"):
+            waiting.extend(part.named_children)
+
+
+def _typed(node: Node, text: Text) -> Iterator[TypedName]:
+    type_, name = field_text(node, "type", text), field_text(node, "name", text)
+    if type_ and name:
+        yield TypedName(name, type_)
+        if node.type == "property_promotion_parameter":
+            yield TypedName(f"$this->{name.removeprefix('$')}", type_)
+
+
+def _properties(node: Node, text: Text) -> Iterator[TypedName]:
+    """The properties that a declaration names, with the type that it says."""
+    type_ = field_text(node, "type", text)
+    for element in node.named_children:
+        if element.type == "property_element":
+            yield TypedName(field_text(element, "name", text).removeprefix("$"), type_)
+
+
+def _typed_by_value(node: Node, text: Text) -> Iterator[TypedName]:
+    """`$x = new Foo(…)`, `$this->x = new Foo(…)`."""
+    left, right = find_field(node, "left"), find_field(node, "right")
+    made = child_of_type(right, *_NAMES) if right and right.type == "object_creation_expression" else None
+    if left is not None and made is not None and left.type in ("variable_name", "member_access_expression"):
+        yield TypedName(text(left), text(made))
+
+
+def _constants(node: Node, text: Text) -> Iterator[str]:
+    for element in node.named_children:
+        if element.type == "const_element" and element.named_children:
+            yield text(element.named_children[0])
+
+
+DECLARATION = Declaration(
+    **syntax_beside(
+        __file__,
+        tree_sitter_php.language_php,
+        spec={"respelled": {"string encapsed_string": spell_plain}},
+        uses={"find_handed": find_text_of_php},
+    ),
+    definitions={
+        "function_definition method_declaration": definition_reader(SymbolType.FUNCTION),
+        "class_declaration interface_declaration trait_declaration enum_declaration": definition_reader(
+            SymbolType.CLASS
+        ),
+        "assignment_expression": _bound_function,
+        "namespace_definition": _namespace,
+    },
+    fields={
+        "property_declaration": lambda node, text: (member_text(one.name, one.type) for one in _properties(node, text)),
+        "enum_case": texts_of_fields("name"),
+        "const_declaration": _constants,
+    },
+    calls={
+        "function_call_expression": _call,
+        "member_call_expression nullsafe_member_call_expression scoped_call_expression": _member_call,
+        "object_creation_expression": lambda node, text: CallSyntax(
+            "", text(child_of_type(node, *_NAMES)), is_new=True
+        ),
+    },
+    imports={
+        "namespace_use_declaration": _use,
+        "require_expression require_once_expression include_expression include_once_expression": _include,
+    },
+    typed={
+        "simple_parameter variadic_parameter property_promotion_parameter": _typed,
+        "property_declaration": lambda node, text: (one for one in _properties(node, text) if one.type),
+        "assignment_expression": _typed_by_value,
+    },
+    parameters=_parameters,
+    return_type=lambda node, text: field_text(find_field(node, "right") or node, "return_type", text),
+    bases=_bases,
+    modifiers=_modifiers,
+    package={"namespace_definition": field_reader("name")},
+    globals={"const_declaration": _constants},
+)
+
+
+class PhpRules(Rules):
+    """A name comes from a `use`, from the namespace of the file, or from outside of all namespaces."""
+
+    languages = frozenset({"php"})
+    separator = "\\"
+    constructors = ("__construct",)
+
+    def __init__(self, projects: Projects) -> None:
+        super().__init__(projects)
+        # By folder of a `composer.json`: prefixes of namespaces, and the folders of their classes.
+        self._autoload: dict[str, list[tuple[str, str]]] = {}
+        for path in projects.named("composer.json"):
+            folder, content = path.rpartition("/")[0], projects.json(path)
+            self._autoload[folder] = [
+                (prefix.strip("\\"), whole)
+                for part in ("autoload", "autoload-dev")
+                for prefix, folders in inner_table(content, part, "psr-4").items()
+                for inner in ([folders] if isinstance(folders, str) else texts_in(folders))
+                if (whole := join_path(folder, inner)) is not None
+            ]
+
+    def _picked(self, file: ScopedFile | None, found: Sequence[Scope], why: Reason) -> Value:
+        """The one among several classes of one name that is in the file that Composer would load."""
+        if len(found) > 1 and not any(entry.file is file for entry in found):
+            found = [entry for entry in found if self._is_loaded(entry)] or found
+        return super()._picked(file, found, why)
+
+    def _is_loaded(self, entry: Scope) -> bool:
+        folder = next((above for above in folders_above(entry.file.folder) if above in self._autoload), None)
+        return folder is not None and any(
+            entry.file.path == "/".join([*filter(None, [target]), *entry.key[len(_parts(prefix)) :]]) + ".php"
+            for prefix, target in self._autoload[folder]
+            if entry.key[: len(_parts(prefix))] == _parts(prefix)
+        )
+
+    def read_in_projects(self) -> Any:
+        return self._autoload
+
+    def unit_of(self, file: ScopedFile) -> Key:
+        return _parts(file.package or "")
+
+    def spaces_of(self, file: ScopedFile) -> Iterable[Key]:
+        return (file.unit, ())
+
+    def value_of_full_name(self, names: Sequence[str]) -> Value:
+        """A name that begins with `\\` is no namespace's."""
+        return ExternalValue(self.separator.join(names[1:])) if names[0] == ROOT else UNKNOWN
+
+    def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
+        if "/" in row.module or row.module.endswith(".php"):
+            path = join_path(file.folder, row.module.lstrip("/"))
+            if path in self.projects.paths:
+                yield ResolvedImport(None, None, (path,))
+            return
+        whole = "\\".join(part for part in (row.module, row.name) if part)
+        parts = _parts(whole)
+        if not parts:
+            return
+        name = row.alias or parts[-1]
+        if parts in self.tree.entries:
+            yield ResolvedImport(Member(parts[:-1], parts[-1]), name, self.files_of(parts))
+        elif parts in self.tree.spaces:
+            yield ResolvedImport(ModuleValue(parts), name)
+        elif parts[:1] not in self.tree.spaces:
+            yield ResolvedImport(Outside(parts[0], "\\".join(parts[1:])), name)
+
+
+def _parts(namespace: str) -> Key:
+    return tuple(part for part in namespace.split("\\") if part)
