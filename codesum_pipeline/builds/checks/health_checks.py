@@ -5,7 +5,6 @@ that, and passes.
 """
 
 from statistics import median
-from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
 
@@ -27,9 +26,6 @@ from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.graph.graph_step import GraphReport
 from codesum_pipeline.texts.llm.ledger_readings import spent_today
-
-if TYPE_CHECKING:
-    pass
 
 # Commits whose share of resolved calls is remembered; fewer than the least say nothing about what is usual.
 REMEMBERED = 10

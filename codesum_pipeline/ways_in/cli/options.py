@@ -2,7 +2,7 @@
 
 import difflib
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -12,9 +12,6 @@ from codesum_pipeline.foundation.language_facts.file_languages import LANGUAGES
 from codesum_pipeline.indexes.file_formats.version_folder import LANES, Lane
 from codesum_pipeline.search.retrieval.shelf import WhichTests
 from codesum_pipeline.ways_in.cli.invocation import Invocation
-
-if TYPE_CHECKING:
-    pass
 
 
 def option(metavar: str | None, help: str, *names: str, **more: Any) -> Any:
