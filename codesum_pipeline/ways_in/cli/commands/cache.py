@@ -40,13 +40,13 @@ def stats(
 def prune(
     ctx: typer.Context,
     unused_for: Annotated[
-        int | None, option("DAYS", "Delete what no build took for so long.", "--unused-for", min=1)
+        int | None, option("DAYS", "Delete texts that no build has used for this many days.", "--unused-for", min=1)
     ] = None,
     keep: Annotated[
         list[str] | None,
         option(
             "PROMPT-VERSION",
-            "Delete the texts of all prompt versions but this, which may be cut short. Can be repeated.",
+            "Delete the texts of all prompt versions but this one; its first characters are enough. Can be repeated.",
         ),
     ] = None,
 ) -> None:

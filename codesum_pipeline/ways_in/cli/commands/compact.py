@@ -42,7 +42,7 @@ def compact(
         ),
     ] = None,
     listed: Annotated[bool, switch("--list", "List what was compacted, oldest first.")] = False,
-    repo: Annotated[str | None, key_option("With --list: only this one's.")] = None,
+    repo: Annotated[str | None, key_option("With --list: only the compactions of this repository.")] = None,
     as_json: Annotated[
         bool, switch("--json", "Print one JSON object per compaction, with text, rows and signature.")
     ] = False,

@@ -51,7 +51,11 @@ from codesum_pipeline.ways_in.cli.render import (
 )
 
 AgainOption = Annotated[
-    bool, switch("--again", "Ask a model again, and pay again, whose answers to the same question could not be used.")
+    bool,
+    switch(
+        "--again",
+        "Ask the model again, and pay again, where its earlier answers to the same question could not be used.",
+    ),
 ]
 
 
@@ -60,11 +64,11 @@ def preview_digest(
     intent: IntentArgument,
     repo: Annotated[str | None, key_option("Only of this repository, as after a build. Default: of all.")] = None,
     with_model: Annotated[
-        bool, switch("--model", "Have the model write it: it is paid for, and not paid again by the digest.")
+        bool, switch("--model", "Let the model write it. You pay for this answer once: the digest uses it again.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what the next digest of an intent would be, of what waits for it now. Nothing is sent.
+    """Show the next digest of an intent, as it would be with the matches that wait now. Nothing is sent.
 
     codesum digest preview billing
     """
@@ -96,15 +100,15 @@ def run_digests(
         list[str] | None,
         option(
             "NAME",
-            "A digest of this intent now, whatever its schedule says. Can be repeated.",
+            "Write a digest of this intent now, whatever its schedule says. Can be repeated.",
             autocompletion=complete_intents,
         ),
     ] = None,
     again: AgainOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Have the digests that are due and the roll-ups of the month before, and send what waits: for a cron job where the
-    Dagster daemon does not run.
+    """Write the digests that are due and the roll-ups of the previous month, and send all waiting messages. For a cron
+    job where the Dagster daemon does not run.
 
     codesum digest run
     """
@@ -143,7 +147,7 @@ def aggregate(
     again: AgainOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the digests of a while in one, as [bold]codesum digest send[/] would send it. Nothing is sent.
+    """Show the digests of a period as one roll-up, as [bold]codesum digest send[/] would send it. Nothing is sent.
 
     A language model writes it, if one is set up; what all calls may cost is said before, and what was paid here is not
     paid again by [bold]send[/].
@@ -177,7 +181,7 @@ def send(
     again: AgainOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Send the digests of a while in one to the intent's channels: each such roll-up once.
+    """Send the digests of a period as one roll-up to the intent's channels. Each roll-up is sent once.
 
     codesum digest send billing --since 2026-10-01 --until 2026-11-01
     """

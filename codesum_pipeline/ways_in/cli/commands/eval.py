@@ -52,8 +52,8 @@ def eval(
         argument(
             "QUESTIONS.jsonl",
             'One question a line: {"id", "query", "relevant": [{"file_path", "start_line"?, "end_line"?, '
-            '"symbol"?}], "repo"?, "level"?, "category"?, "language"?, …}. Without a file, what each repository\'s '
-            "docstrings and commit messages say is asked.",
+            '"symbol"?}], "repo"?, "level"?, "category"?, "language"?, …}. Without a file, the questions are made '
+            "from each repository's docstrings and commit messages.",
         ),
     ] = None,
     repo: ReposOption = None,
@@ -70,7 +70,7 @@ def eval(
     as_json: Annotated[bool, switch("--json", "Print every measure with its interval for programs.")] = False,
     report: Annotated[Path | None, option("FILE.md", "Write the tables as a page of Markdown, too.")] = None,
 ) -> None:
-    """Measure how well questions with known answers are answered, by lane and level.
+    """Measure how well the search answers questions with known answers, by lane and level.
 
     codesum eval questions.jsonl --each-lane --report evaluation.md
     """

@@ -29,23 +29,23 @@ def _group() -> None:
 
 @token.command()
 def new(
-    name: Annotated[str, argument("NAME", "Whose it is: the audit log has this name.")],
+    name: Annotated[str, argument("NAME", "The holder's name, which the audit log shows.")],
     repo: Annotated[
         list[str],
         typer.Option(
             metavar="PATTERN",
-            help='A key, or a pattern as "payments-*"; "!payments-secrets" closes; "*" is all. Can be repeated.',
+            help='A key, or a pattern as "payments-*"; "!payments-secrets" excludes; "*" matches all. Can be repeated.',
         ),
     ],
     expires: Annotated[
-        datetime | None, option(None, "The day (UTC) from which on it opens nothing.", formats=["%Y-%m-%d"])
+        datetime | None, option(None, "The day (UTC) from which on the token is invalid.", formats=["%Y-%m-%d"])
     ] = None,
     file: Annotated[
         Path | None,
         option(
             "FILE",
-            "Add it to this file, which is made if need be; servers with it as their --token-file take it at "
-            "once. Default: print what belongs into one.",
+            "Add it to this file, which is created if it does not exist. Servers that read the file "
+            "(--token-file) accept the token at once. Default: print the lines for such a file.",
         ),
     ] = None,
 ) -> None:
