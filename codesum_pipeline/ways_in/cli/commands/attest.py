@@ -70,7 +70,7 @@ def new(
     )
     path = output or Path(f"{attestation.job_id}.json")
     if path.exists():
-        raise ConfigurationError(f"--output {path}: there is such a file: name another one")
+        raise ConfigurationError(f"--output {path}: this file exists already: name another one")
     with invocation.with_modes_of_the_caller():
         write_bytes_atomically(path, attestation.to_bytes())
     show_parts(make_fields(attested_fields(attestation)))

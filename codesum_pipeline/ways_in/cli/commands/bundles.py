@@ -50,8 +50,8 @@ def export(
 ) -> None:
     """Write a repository's index as a file, for other machines to build on.
 
-    [bold]codesum import[/] takes it over. It holds what the index says, and nothing of this home: no keys, tokens,
-    costs, runs or paths. The digest that is printed stands for all of it: who imports the file can pin it.
+    [bold]codesum import[/] reads the file. It holds the index and nothing else of this home: no keys, tokens, costs,
+    runs or paths. The command prints the file's digest, which whoever imports the file can pin with --sha256.
 
     codesum export shop shop.codesum --sign ~/.ssh/id_ed25519
     """

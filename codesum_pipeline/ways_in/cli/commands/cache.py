@@ -55,7 +55,7 @@ def prune(
     codesum cache prune --unused-for 180
     """
     if unused_for is None and not keep:
-        raise ConfigurationError("say what goes: --unused-for DAYS, --keep PROMPT-VERSION, or both")
+        raise ConfigurationError("say which texts to delete: --unused-for DAYS, --keep PROMPT-VERSION, or both")
     kept, versions = _cache(ctx), set[str]()
     for name in keep or ():
         # A name that fits none would delete more than was meant.

@@ -49,8 +49,8 @@ def compact(
 ) -> None:
     """Replace old rows by one text, as a signed attestation says; list earlier ones.
 
-    No model is asked and nothing is changed if the signature, the signer, the rows, the model or the template differs
-    from the attestation. A finished job is not repeated.
+    If the signature, the signer, the rows, the model or the template differs from the attestation, no model is asked
+    and nothing is changed. A finished job is not repeated.
 
     codesum compact --attest job.json
     """

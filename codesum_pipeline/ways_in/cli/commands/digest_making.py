@@ -149,8 +149,8 @@ def aggregate(
 ) -> None:
     """Show the digests of a period as one roll-up, as [bold]codesum digest send[/] would send it. Nothing is sent.
 
-    A language model writes it, if one is set up; what all calls may cost is said before, and what was paid here is not
-    paid again by [bold]send[/].
+    If a language model is set up, it writes the roll-up. The most that all calls may cost is shown first. What was paid
+    here is not paid again by [bold]send[/].
 
     codesum digest aggregate billing --since 2026-10-01 --until 2026-11-01
     """
@@ -187,7 +187,10 @@ def send(
     """
     with _open_rollup(ctx, intent, since, until, asks_again=again) as rollup:
         if not rollup.intent.channels:
-            raise ConfigurationError(f"intent {rollup.intent.name!r} has no channels: it can be sent to nobody")
+            raise ConfigurationError(
+                f"intent {rollup.intent.name!r} has no channels, so it can be sent to nobody: name its "
+                "channels in intents.yaml"
+            )
         _tell_price(rollup.plan)
         found, is_new = send_rollup(rollup.desk, rollup.store, rollup.intent, rollup.plan)
     report = deliver_digests(rollup.desk)

@@ -220,5 +220,7 @@ def _lifts(
                 workspace, index, about, sample=options.sample, commits=options.commits, progress=progress
             )
     if not any(lift.rows for lift in found.values()):
-        raise ConfigurationError(f"no question is about {', '.join(index.repo for index in indexes)}")
+        raise ConfigurationError(
+            f"no question is about {', '.join(index.repo for index in indexes)}: name other repositories with --repo"
+        )
     return found

@@ -83,8 +83,8 @@ def impact(
     """
     if of and versions:
         raise ConfigurationError(
-            f"--of and the versions {versions!r} are two questions: give the definitions that a change would be in, or "
-            "the versions that are compared"
+            f"--of and the versions {versions!r} cannot be asked together: give either definitions with --of, "
+            "or the versions to compare"
         )
     asked = VersionRange.parse(versions)
     folder = tree or Path.cwd()

@@ -114,7 +114,10 @@ def mcp(
     from codesum_pipeline.ways_in.mcp.stdio_serving import serve_stdio
 
     if http is None and (token_file or host_name):
-        raise ConfigurationError("--token-file and --host-name go with --http: over stdio only its parent can ask")
+        raise ConfigurationError(
+            "--token-file and --host-name go with --http: over stdio, only the program that started the server "
+            "can call it"
+        )
     every_tool, folder = tools is WhichTools.ALL, Path.cwd()
     metrics = ServerMetrics.start(invocation.settings.metrics, "mcp")
     audit = auditor_of(invocation, "mcp", metrics)

@@ -108,7 +108,9 @@ def sync(
     """
     invocation = invocation_of(ctx)
     if invocation.settings.offline:
-        raise ConfigurationError("offline = true: no code host is asked")
+        raise ConfigurationError(
+            "offline = true: no code host is asked: call without --offline, or set offline = false"
+        )
     known = {each.name: each for each in invocation.registry.organisations()}
     if not known:
         raise ConfigurationError(_NO_ORGANISATION)

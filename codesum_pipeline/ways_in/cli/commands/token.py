@@ -60,7 +60,7 @@ def new(
         write_note("for its holder:")
     else:
         _add(file, entry)
-        write_note(f"added to {file}; for its holder, who is shown it this once:")
+        write_note(f"added to {file}; give this token to its holder, since it is shown only now:")
     typer.echo(secret)
 
 
@@ -70,7 +70,9 @@ def _add(file: Path, entry: str) -> None:
         before = ""
         if file.exists():
             if not read_tokens(file, {}, variable="")[0].name:
-                raise ConfigurationError(f"{file} holds one token alone: give another --file")
+                raise ConfigurationError(
+                    f"{file} holds a single token without a name, so none can be added: give another --file"
+                )
             before = f"{file.read_text(encoding='utf-8').rstrip()}\n\n"
         content = f"{before}{entry}\n"
         parse_tokens(content, f"--token-file {file}")
