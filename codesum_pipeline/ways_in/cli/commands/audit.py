@@ -19,7 +19,7 @@ def audit(
     person: Annotated[
         str | None, option("NAME", "Requests of the person who has this name, or this subject at the provider.")
     ] = None,
-    repo: Annotated[str | None, option("KEY", "Requests that this repository answered.")] = None,
+    repo: Annotated[str | None, option("KEY", "Requests whose answer used this repository.")] = None,
     outcome: Annotated[
         str | None, option(None, "Requests with this outcome: answered, refused, failed or cancelled.")
     ] = None,

@@ -62,7 +62,9 @@ AgainOption = Annotated[
 def preview_digest(
     ctx: typer.Context,
     intent: IntentArgument,
-    repo: Annotated[str | None, key_option("Only of this repository, as after a build. Default: of all.")] = None,
+    repo: Annotated[
+        str | None, key_option("A digest of this repository only, as after a build. Default: of all repositories.")
+    ] = None,
     with_model: Annotated[
         bool, switch("--model", "Let the model write it. You pay for this answer once: the digest uses it again.")
     ] = False,
