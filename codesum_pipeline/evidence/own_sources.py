@@ -1,4 +1,4 @@
-"""What a class says itself: its canonical source without the bodies of its methods and without comments."""
+"""The source of a class for its writer: canonical, without comments and without the bodies of its methods."""
 
 import re
 from collections.abc import Iterator

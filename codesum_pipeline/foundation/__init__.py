@@ -1,1 +1,1 @@
-"""What everything stands on: the nouns, facts about languages, settings, tables and files, worker processes."""
+"""What every other room uses: data types, facts about languages, settings, tables and files, worker processes."""

@@ -154,7 +154,7 @@ def tables_page() -> str:
 
 
 def _table_section(names: list[str], columns: Iterable[Column], common: Set[Column], writers: Mapping[str, str]) -> str:
-    steps = ", ".join(f"`{writers[name]}`" for name in names if name in writers)
+    steps = ", ".join(dict.fromkeys(f"`{writers[name]}`" for name in names if name in writers))
     written = f"Written by {steps}; sorted" if steps else "Sorted"
     key = ", ".join(f"`{column}`" for column in TABLES[names[0]].sort_by)
     of_many = ", ".join(f"`{each[0]}`" for each in columns if each in common)

@@ -186,7 +186,9 @@ def get_file_analysis(call: ToolContext, arguments: FileArguments) -> FilePage:
     """Answer with five parts, which share the bounds evenly."""
     found = call.find(arguments.path, arguments.repo)
     if found.level is Level.MODULE:
-        raise ConfigurationError(f"{found.id!r} is a folder: get_dependencies and graph answer for folders")
+        raise ConfigurationError(
+            f"{found.id!r} is a folder, and get_file_analysis answers for files: ask get_dependencies or graph"
+        )
     documents = call.documents(found.repo)
     number = int(documents.files[documents.number_of(found)])
     document, bounds = documents[number].document(), {"limit": arguments.limit, "tokens": arguments.tokens // 5}
@@ -229,7 +231,7 @@ def _page(
     documents, number = subject.documents, subject.number
     start = call.start(_TOOL, arguments, documents.parts)[0] if isinstance(arguments, PagedArguments) else 0
     if start and len(wanted) != 1:
-        raise ConfigurationError("a cursor goes on with one relation: name it in `relations`")
+        raise ConfigurationError("a cursor continues one relation: name that relation in `relations`")
     document, signature = subject.row, subject.signature
     room = arguments.tokens - tokens_of(document.line() + signature)
     groups: list[Group] = []
@@ -244,7 +246,7 @@ def _page(
     if shown and end < total and len(wanted) == 1 and isinstance(arguments, PagedArguments):
         following = call.next(_TOOL, arguments, documents.parts, (end,))
     elif end < total:
-        call.tell("for more of one relation ask for it alone")
+        call.tell("for more of one relation, ask for it alone")
     call.tell_gone(documents, number)
     asks_for_users = not {Relation.CALLERS, Relation.REFERENCED_BY}.isdisjoint(wanted)
     return GraphPage(

@@ -77,7 +77,7 @@ def foreign_uses(call: ToolContext, documents: JoinedDocuments, ids: Collection[
     others = [entry.key for entry in call.catalogue.entries(call.tell) if entry.enabled and entry.key != documents.repo]
     others = [key for key in others if call.catalogue.is_published(key)]
     if len(others) > MOST_REPOSITORIES:
-        call.tell(f"of {len(others):,} other repositories the first {MOST_REPOSITORIES:,} were looked through")
+        call.tell(f"only the first {MOST_REPOSITORIES:,} of {len(others):,} other repositories were searched")
     found = list[ForeignUse]()
     for key in others[:MOST_REPOSITORIES] if offered.by_name else ():
         found += _uses_in(call, key, offered)

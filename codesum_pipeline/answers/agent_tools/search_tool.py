@@ -71,7 +71,7 @@ class SearchArguments(PagedArguments):
     ] = []
     tests: Literal["in", "out", "only"] = "in"
     limit: int = Field(5, ge=1, le=100)
-    excerpt: int = Field(0, ge=0, le=40, description="Lines of source a hit")
+    excerpt: int = Field(0, ge=0, le=40, description="Lines of source for each hit")
 
 
 class SearchHit(DocumentRow):

@@ -36,7 +36,7 @@ class StatusArguments(PagedArguments):
 
     repos: Names = []
     limit: int = Field(20, ge=1, le=200)
-    changes: Annotated[int, Field(ge=0, le=100, description="Of one repository: how many last changes")] = 10
+    changes: Annotated[int, Field(ge=0, le=100, description="For one repository: how many of its last changes")] = 10
 
 
 class RepositoryStatus(BaseModel):

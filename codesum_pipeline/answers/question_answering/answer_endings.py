@@ -54,7 +54,7 @@ def read_final(response: ChatResponse, sources: RepositoryFiles, ask: AskSetting
     check_end(response, ask)
     is_cut, text = response.ended is AnswerEnd.LENGTH, response.text.strip()
     if not text and not is_cut:
-        raise NoAnswer(EMPTY, "the model gave an empty answer")
+        raise NoAnswer(EMPTY, "the model gave an empty answer: ask again")
     if not text:
         wrote = "wrote its reasoning and no answer" if response.reasoning.strip() else "was cut before it wrote a word"
         raise NoAnswer(CUT, f"the model {wrote}: {_limit(ask)}")

@@ -157,7 +157,7 @@ class Turn(Struct):
             written = await self._call_tools(response)
             if written is not None:
                 return written, True
-        raise NoAnswer(STEPS, f"no answer after {most} steps (ask.max_steps)")
+        raise NoAnswer(STEPS, f"no answer after {most} steps: ask something narrower, or raise ask.max_steps")
 
     async def _ask(self, choice: ToolChoice) -> ChatResponse:
         """The next message, which is also stored; raises `NoAnswer`."""
@@ -203,7 +203,7 @@ class Turn(Struct):
 
     async def _read(self, response: ChatResponse, *, is_last: bool) -> FinalText:
         if is_last and response.ended is AnswerEnd.STOP and not response.text.strip():
-            raise NoAnswer(STEPS, f"no answer after {self.steps} steps (ask.max_steps)")
+            raise NoAnswer(STEPS, f"no answer after {self.steps} steps: ask something narrower, or raise ask.max_steps")
         return await asyncio.to_thread(read_final, response, self.sources, self.payer.ask)
 
     async def _call_tools(self, response: ChatResponse) -> FinalText | None:

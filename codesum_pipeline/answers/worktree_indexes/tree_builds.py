@@ -176,9 +176,11 @@ def _state(ws: Workspace) -> list[str | None]:
 
 def _check(ws: Workspace) -> None:
     if is_asked_over_the_network(ws.settings):
-        raise ConfigurationError(f"their vectors are by {ws.settings.embedder!r}, which is not asked for them")
+        raise ConfigurationError(
+            f"a provider's model, {ws.settings.embedder!r}, makes the vectors, and edits are not sent to it"
+        )
     if Mirror(ws.layout.mirror(ws.key)).object_format() != "sha1":
-        raise ConfigurationError("the repository has sha256 ids")
+        raise ConfigurationError("the repository has sha256 ids, and edits are indexed only for sha1")
 
 
 def _build(

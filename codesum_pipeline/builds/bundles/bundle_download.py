@@ -60,6 +60,6 @@ async def _fetch(address: str, to: Path, settings: BundleSettings, *, called: st
             async for part in answer.aiter_raw():
                 size += len(part)
                 if max(size, total) > settings.max_mb << 20:
-                    raise BundleRefused(f"{called}: it has more than {settings.max_mb:,} MB (bundles.max_mb)")
+                    raise BundleRefused(f"{called}: it has more than {settings.max_mb:,} MB: raise bundles.max_mb")
                 file.write(part)
                 progress("fetching the bundle", size, max(size, total))

@@ -226,7 +226,8 @@ def opened_bundle(path: Path, *, called: str, max_mb: int) -> Iterator[OpenedBun
     with os.fdopen(handle, "rb") as file:
         if found.st_size > max_mb * _MB:
             raise BundleRefused(
-                f"{called}: it has {found.st_size:,} bytes, more than the {max_mb:,} MB that are taken (bundles.max_mb)"
+                f"{called}: it has {found.st_size:,} bytes, more than the {max_mb:,} MB that are taken: "
+                "raise bundles.max_mb"
             )
         try:
             _check_end(called, file, found.st_size)

@@ -51,7 +51,7 @@ class BundleTrust(Struct, frozen=True):
             signer = find_signer(bundle.header_bytes, text, self.signers, namespace=NAMESPACE)
         except SignatureRefused as error:
             raise BundleRefused(
-                f"{bundle.called}: it is signed, and {self.signers} allows nobody who signed it as it is for the "
+                f"{bundle.called}: it is signed, but {self.signers} allows no signer of its present content for the "
                 f"namespace {NAMESPACE} ({error}): add a line for the signer if you trust them, have it exported "
                 "again with --sign, or pin its digest with --sha256"
             ) from error

@@ -146,7 +146,9 @@ def _read_environment(environ: Mapping[str, str]) -> dict[str, Any]:
         for part in path[:-1]:
             target = target.setdefault(part, {})
             if not isinstance(target, dict):
-                raise ConfigurationError(f"{name}: {ENV_PREFIX}{part.upper()} is set, too, and not to a table")
+                raise ConfigurationError(
+                    f"{name}: {ENV_PREFIX}{part.upper()} is also set, and not to a table: remove one of the two"
+                )
         target[path[-1]] = environ[name] if _is_text(path) else _from_text(name, environ[name])
     return values
 

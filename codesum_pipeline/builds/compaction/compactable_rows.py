@@ -126,7 +126,7 @@ class PromptTexts(Struct, frozen=True):
             raise ConfigurationError("--ids: models' texts are kept without their documents' ids: leave it out")
         if version is None:
             raise ConfigurationError(
-                f"{self.kind}: say which --prompt-version: `codesum cache stats --json` lists them"
+                f"{self.kind}: name the old one with --prompt-version: `codesum cache stats --json` lists them"
             )
         if version in self.in_use:
             raise ConfigurationError(f"--prompt-version {version}: builds write with it now: name an old one")

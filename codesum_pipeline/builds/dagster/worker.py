@@ -29,7 +29,7 @@ def main() -> None:
     with dg.DagsterInstance.get() as instance:
         launcher = instance.run_launcher
         if not isinstance(launcher, CeleryRuns):
-            raise ConfigurationError("a worker needs engine.launcher = celery")
+            raise ConfigurationError('a worker needs engine.launcher = "celery": set it')
         create_execute_job_task(launcher.celery)
         # Containers may share names of hosts and numbers of processes; of two workers with one name, one answer to the
         # question who carries out what would be lost.

@@ -1,1 +1,1 @@
-"""The nouns of the system: plain values that every stage shares."""
+"""The data types of the system: plain values that every stage shares."""

@@ -172,7 +172,7 @@ class DeliverySettings(SettingsGroup):
     # One message is tried N times on one channel, then given up.
     max_attempts: ClassVar[int] = 8
     web_hosts: dict[str, WebHost] = setting(
-        {}, "What your own git hosts run, so that links fit: github, gitlab, gitea or bitbucket."
+        {}, "The software of your own git hosts, so that links have the right form: github, gitlab, gitea or bitbucket."
     )
 
     @field_validator("channels")

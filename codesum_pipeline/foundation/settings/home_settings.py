@@ -58,7 +58,7 @@ class Settings(ContextSettings, ScanSettings):
     )
     bucket: str | None = setting(
         None,
-        "The URL of a home in a bucket, of which `home` is a local copy; set by naming the home, nowhere else.",
+        "The URL of a home in a bucket, of which `home` is a local copy; you set it only by naming the home.",
         NOTHING,
     )
     home_mode: Literal["0700", "0750", "0755"] = setting(

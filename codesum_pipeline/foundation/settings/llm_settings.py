@@ -92,8 +92,8 @@ class LlmSettings(SettingsGroup):
     )
     echoed_names: dict[str, str | tuple[str, ...]] = setting(
         {},
-        "The model, or a list of them, that is meant by another name under which a server answers, or by "
-        "`(no name)` where it answers without one. Names that differ in spelling need no entry; see "
+        "For each name under which a server answers, the model, or list of models, that is meant; `(no name)` "
+        "stands for an answer without a name. Names that differ only in spelling need no entry; see "
         "[models](models.md#the-name-that-answers).",
         NOTHING,
     )
@@ -124,7 +124,7 @@ class LlmSettings(SettingsGroup):
     max_tokens: int = setting(2048, "One answer has at most N tokens.", _TEXTS, ge=256)
     longest_wait_s: float = setting(
         600.0,
-        "A run waits at most N seconds where a provider asks it to; it ends where it should wait longer.",
+        "A run waits at most N seconds where a provider asks it to; if the provider asks for more, the run ends.",
         NOTHING,
         ge=0,
     )
@@ -147,8 +147,8 @@ class LlmSettings(SettingsGroup):
     form: Literal["auto", "tool", "required", "json_schema", "json_text"] = setting(
         "auto",
         "How a model answers: by a call of the tool that is named, by a call of any tool, in a response format or by "
-        "JSON in its text; auto: by what LiteLLM's list says that it can. Where its server refuses or ignores a form, "
-        "the next of these is taken.",
+        "JSON in its text; auto: in the form that LiteLLM's list says the model supports. Where its server refuses or "
+        "ignores a form, codesum takes the next of these.",
         _TEXTS,
     )
     trust: Trust = setting(

@@ -173,10 +173,10 @@ class AuditSettings(SettingsGroup):
     enabled: bool = setting(
         True, "Servers that require a token write a line for each request into audit/audit.jsonl in the home."
     )
-    questions: bool = setting(False, "The lines also contain the questions.")
+    questions: bool = setting(False, "The lines of the audit log also contain the questions.")
     # A new file is begun where one would exceed N MB.
     max_mb: ClassVar[float] = 10.0
-    files: int = setting(10, "The last N files are kept.", ge=1, le=1000)
+    files: int = setting(10, "The last N files of the audit log are kept.", ge=1, le=1000)
 
 
 class BundleSettings(SettingsGroup):

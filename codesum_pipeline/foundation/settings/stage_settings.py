@@ -39,12 +39,15 @@ class ScanSettings(SettingsGroup):
     )
     encodings: tuple[str, ...] = setting(
         (),
-        'Files whose encoding is known: "PATTERN = ENCODING" each, the pattern written as in .gitignore; the last that '
-        "fits counts.",
+        'The encodings of files, where you know them, each as "PATTERN = ENCODING". Patterns are written as in '
+        ".gitignore, and the last that matches counts.",
         Shapes("scan"),
     )
     max_file_size_mb: float = setting(
-        1.0, "Files of more than N MB are skipped. Of a notebook, what its cells say counts.", Shapes("scan"), gt=0
+        1.0,
+        "Files of more than N MB are skipped. Of a notebook, only the text of its cells counts.",
+        Shapes("scan"),
+        gt=0,
     )
     max_steps_per_byte: int = setting(
         STEPS_PER_BYTE,
@@ -54,14 +57,14 @@ class ScanSettings(SettingsGroup):
     )
     worker_memory_mb: int = setting(
         WORKER_MEMORY_MB,
-        "A file, and what a worker process is given at a time, may take N MB of memory; a file that needs more is "
+        "A file, and each batch that a worker process gets, may take N MB of memory; a file that needs more is "
         "counted as failed, and the next build tries it again.",
         NOTHING,
         ge=64,
     )
     worker_processor_s: float = setting(
         WORKER_PROCESSOR_S,
-        "A file, and what a worker process is given at a time, may take N seconds of processor time; a file that takes "
+        "A file, and each batch that a worker process gets, may take N seconds of processor time; a file that takes "
         "longer is counted as failed, and the next build tries it again.",
         NOTHING,
         ge=1,

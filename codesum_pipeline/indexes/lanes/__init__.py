@@ -1,1 +1,1 @@
-"""Lanes: which text of a document each one ranks, and that text as vectors or words."""
+"""Lanes, the rankings of a search: which text of a document each one uses, as vectors or words."""

@@ -1,4 +1,4 @@
-"""Languages that are read by a query of their grammar alone: a table for each, and the door to the grammars."""
+"""Languages that are read by a query of their grammar alone: a table for each, and how grammars are loaded."""
 
 # How to write a table. The query has these captures, named as those of tree-sitter's tags files:
 #

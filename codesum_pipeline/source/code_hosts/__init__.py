@@ -1,1 +1,1 @@
-"""Code hosts are asked which repositories an organisation has, and the registry follows."""
+"""Asks code hosts which repositories an organisation has, and updates the registry."""

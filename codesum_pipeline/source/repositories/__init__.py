@@ -1,1 +1,1 @@
-"""The repositories that a home knows, and looking whether they changed."""
+"""The repositories that a home has registered, and the checks whether they changed."""

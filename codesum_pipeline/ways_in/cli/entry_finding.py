@@ -65,9 +65,13 @@ class EntryOptions(Struct, frozen=True):
     def check_fits(self, locations: int) -> None:
         """Raises `ConfigurationError` for an option of one repository where several locations are given."""
         if locations > 1 and self.key:
-            raise ConfigurationError(f"--key {self.key} names one repository, {locations} are given")
+            raise ConfigurationError(
+                f"--key {self.key} names one repository, but {locations} are given: add them one by one"
+            )
         if locations > 1 and self.scip:
-            raise ConfigurationError(f"--scip {self.scip[0]} is an index of one repository, {locations} are given")
+            raise ConfigurationError(
+                f"--scip {self.scip[0]} is an index of one repository, but {locations} are given: add them one by one"
+            )
 
     @property
     def is_any_set(self) -> bool:
@@ -93,7 +97,9 @@ def find_entry(
     """
     known = next((entry for entry in pending if entry.key == text), None) or _by_key(registry, text)
     if known is not None and (options.key not in (None, known.key) or options.subdir is not None):
-        raise ConfigurationError(f"{text!r} is registered: --key and --subdir go with a path or URL")
+        raise ConfigurationError(
+            f"{text!r} is the key of a registered repository: --key and --subdir need a path or URL"
+        )
     if known is None:
         check_address(text, over_http=registry.over_http)
         location, subdir = _located(registry, text, options)

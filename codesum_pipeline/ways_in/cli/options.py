@@ -128,7 +128,12 @@ PathsOption = Annotated[
     ),
 ]
 TestsOption = Annotated[
-    WhichTests, typer.Option("--tests", metavar="in|out|only", help="Test code too, none of it, or nothing else.")
+    WhichTests,
+    typer.Option(
+        "--tests",
+        metavar="in|out|only",
+        help="in: search test code, too; out: leave it out; only: search nothing else.",
+    ),
 ]
 
 # What is registered.
@@ -180,7 +185,7 @@ ScipCommandOption = Annotated[
 ]
 
 # Digests.
-IntentArgument = Annotated[str, argument("INTENT", "A name in the intents.", autocompletion=complete_intents)]
+IntentArgument = Annotated[str, argument("INTENT", "The name of an intent.", autocompletion=complete_intents)]
 SinceOption = Annotated[datetime | None, option("DATE", "Only from this day on, UTC.", formats=["%Y-%m-%d"])]
 UntilOption = Annotated[datetime | None, option("DATE", "Only before this day, UTC.", formats=["%Y-%m-%d"])]
 

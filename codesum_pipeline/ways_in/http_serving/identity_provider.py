@@ -145,14 +145,14 @@ class IdentityProvider(Struct):
         except InvalidKeyIdError:
             raise NotAdmitted(f"the token names a key that {self.issuer} does not have now: sign in again") from None
         except (JoseError, ValueError, TypeError, OverflowError, RecursionError) as error:
-            raise NotAdmitted(f"the token is none that {self.issuer} has signed: {_quoted(str(error))}") from None
+            raise NotAdmitted(f"{self.issuer} has not signed this token: {_quoted(str(error))}") from None
         person = shorten_text(one_line(str(claims.get("sub", ""))), _SHOWN)
         try:
             self._check(claims, audience, nonce)
         except ClaimError as error:
             raise NotAdmitted(self._why(error, audience), person=person) from None
         except OverflowError:
-            raise NotAdmitted("the token's times are none: sign in again", person=person) from None
+            raise NotAdmitted("the token has no valid times: sign in again", person=person) from None
         return claims
 
     def _check(self, claims: dict[str, Any], audience: str, nonce: str | None) -> None:

@@ -86,7 +86,9 @@ class Installer(Struct, frozen=True):
                 found.append(_planned(file, installed, agent, (), self.places))
         if not found:
             paths = ", ".join(str(file.path) for file in self.places.files_of(agent))
-            raise ConfigurationError(f"{paths}: nothing in it was written by `codesum mcp --install {agent}`")
+            raise ConfigurationError(
+                f"{paths}: `codesum mcp --install {agent}` wrote nothing in it, so nothing is removed"
+            )
         return found
 
     def make(self, change: PlannedChange) -> None:
@@ -196,7 +198,7 @@ def _without(content: str, installation: Installation, usual_place: tuple[str, .
             return content.replace(entry, "")
         begin = BEGIN if BEGIN in entry else entry.splitlines()[0]
         if begin in content:
-            raise ConfigurationError("what was written there was changed since: remove it by hand")
+            raise ConfigurationError("somebody has changed what was written there: remove it by hand")
         return content
     if not content.strip():
         return content

@@ -98,7 +98,7 @@ def people_of(settings: IdentitySettings, *, has_tokens: bool) -> BearerPeople |
         return BearerPeople.of(settings)
     if settings.issuer and not has_tokens:
         raise ConfigurationError(
-            "identity.issuer is set, and for which address access tokens must be is not: set identity.mcp_url, "
+            "identity.issuer is set, but not the address that access tokens must name: set identity.mcp_url, "
             "or give --token-file"
         )
     return None

@@ -155,7 +155,7 @@ def people_of(settings: IdentitySettings, secret: str, audit: Auditor, *, has_to
         return BrowserPeople(IdentityProvider(settings), settings.web_url, secret, audit, [static_files()])
     if settings.issuer and not has_tokens:
         raise ConfigurationError(
-            "identity.issuer is set, and the address at which browsers reach the page is not: set identity.web_url "
+            "identity.issuer is set, but not the address at which browsers reach the page: set identity.web_url "
             "and identity.client_id, or give --token-file"
         )
     return None

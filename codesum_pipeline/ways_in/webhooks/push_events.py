@@ -83,7 +83,9 @@ def read_secrets(file: Path | None, environ: Mapping[str, str]) -> list[Secret]:
             "`openssl rand -hex 32` makes one for both sides"
         )
     if len(found) > _MOST:
-        raise ConfigurationError(f"{source}: {len(found)} secrets; at most {_MOST} are valid at once")
+        raise ConfigurationError(
+            f"{source}: {len(found)} secrets, and at most {_MOST} are valid at one time: remove some"
+        )
     return [_secret(text, source, number) for number, text in enumerate(found, start=1)]
 
 
@@ -94,7 +96,9 @@ def _secret(text: str, source: str, number: int) -> Secret:
     try:
         return Secret(text.encode(), signing_key_of(text) if text.startswith(SECRET_PREFIX) else None)
     except binascii.Error:
-        raise ConfigurationError(f"{source}: secret {number} begins with whsec_ and is not base64 after it") from None
+        raise ConfigurationError(
+            f"{source}: secret {number} begins with whsec_ but is not base64 after that: copy it again from the host"
+        ) from None
 
 
 class SignedEvent(Struct, frozen=True):

@@ -123,8 +123,8 @@ def test_so_many_other_repositories_are_looked_through_and_it_says_so(
     page = shop.ask(range="HEAD~1..HEAD")
 
     assert page.counts.others == found
-    assert [note for note in page.notes if "looked through" in note] == (
-        [] if found else ["of 1 other repositories the first 0 were looked through"]
+    assert [note for note in page.notes if "were searched" in note] == (
+        [] if found else ["only the first 0 of 1 other repositories were searched"]
     )
 
 

@@ -116,8 +116,8 @@ REFUSED = {
     "/to/http": "only https addresses without a password are fetched, not one of http://127.0.0.1",
     "/to/file": "only https addresses without a password are fetched, not one of file://",
     "/none": "the server answers 404: no bundle is there",
-    "/large": r"it has more than 1 MB \(bundles.max_mb\)",
-    "/endless": r"it has more than 1 MB \(bundles.max_mb\)",
+    "/large": r"it has more than 1 MB: raise bundles.max_mb",
+    "/endless": r"it has more than 1 MB: raise bundles.max_mb",
     "/slow": r"its download took more than 0.3 s",
 }
 

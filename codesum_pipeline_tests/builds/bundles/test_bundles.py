@@ -257,7 +257,7 @@ def test_a_bundle_larger_than_the_setting_is_neither_written_nor_read(exported_o
     members = members_of(exported_once / "shop.codesum")
     write_members(grown, {**members, "resolution.json": b" " * (2 << 20)})
 
-    with pytest.raises(BundleRefused, match=r"more than the 1 MB that are taken \(bundles.max_mb\)"):
+    with pytest.raises(BundleRefused, match=r"more than the 1 MB that are taken: raise bundles.max_mb"):
         import_into(open_home(tmp_path / "home", bundles={"max_mb": 1}), grown, exported_once / "repository")
 
 

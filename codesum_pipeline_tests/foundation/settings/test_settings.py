@@ -195,7 +195,10 @@ def test_one_key_of_a_group_outranks_the_group_given_whole(tmp_path: Path) -> No
         ({"CODESUM_SKIP_PATTERNS": "[" * 100_000}, "CODESUM_SKIP_PATTERNS: begins like a list .* nested deeper"),
         ({"CODESUM_SKIP_PATTERNS": "x"}, "a list or table, in CODESUM_SKIP_PATTERNS as JSON"),
         ({"CODESUM_FILTER": '{"min_line": 9}'}, "unknown setting 'filter.min_line'; the nearest known key is"),
-        ({"CODESUM_FILTER": "9", "CODESUM_FILTER__MIN_LINES": "7"}, "CODESUM_FILTER is set, too, and not to a table"),
+        (
+            {"CODESUM_FILTER": "9", "CODESUM_FILTER__MIN_LINES": "7"},
+            "CODESUM_FILTER is also set, and not to a table: remove one of the two",
+        ),
     ],
     ids=["list", "table", "depth", "no JSON", "unknown key", "two kinds"],
 )

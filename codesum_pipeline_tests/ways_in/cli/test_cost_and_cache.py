@@ -185,7 +185,9 @@ def test_cache_prune_deletes_what_was_not_used_for_long(home: Path, codesum, kep
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        pytest.param([], "say what goes: --unused-for DAYS, --keep PROMPT-VERSION, or both", id="nothing said"),
+        pytest.param(
+            [], "say which texts to delete: --unused-for DAYS, --keep PROMPT-VERSION, or both", id="nothing said"
+        ),
         pytest.param(["--keep", "x"], "--keep 'x': no prompt version starts so", id="unknown"),
         pytest.param(["--keep", "blake3:"], "--keep 'blake3:': 2 prompt versions start so", id="not one"),
     ],

@@ -143,7 +143,10 @@ def test_the_same_roll_up_is_sent_once(shop: Shop, hook: WebhookReceiver) -> Non
         (("send", "signing"), "the nearest is 'signing-in'"),
         (("preview", "signing"), "the nearest is 'signing-in'"),
         (("run", "--intent", "signing"), "the nearest is 'signing-in'"),
-        (("send", "quiet"), "intent 'quiet' has no channels: it can be sent to nobody"),
+        (
+            ("send", "quiet"),
+            "intent 'quiet' has no channels, so it can be sent to nobody: name its channels in intents.yaml",
+        ),
         (("send", INTENT.name, "--since", "2027-01-01"), "there are no digests of 'signing-in' in that time"),
         (("aggregate", INTENT.name, "--since", "2027-01-01"), "there are no digests of 'signing-in' in that time"),
         (("aggregate", INTENT.name, "--since", "2026-13-01"), "'2026-13-01' does not match the format"),

@@ -89,7 +89,7 @@ def test_definitions_are_asked_about_by_their_names(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("HEAD~1..HEAD", "--of", "with_tax"), "--of and the versions 'HEAD~1..HEAD' are two questions"),
+        (("HEAD~1..HEAD", "--of", "with_tax"), "--of and the versions 'HEAD~1..HEAD' cannot be asked together"),
         (("--of", "x/with_tax"), "no document 'x/with_tax' in shop; nearest: shop/money.py::with_tax"),
     ],
     ids=["with versions", "unknown"],

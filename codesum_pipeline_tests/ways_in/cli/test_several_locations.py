@@ -151,7 +151,7 @@ def test_one_key_is_of_one_location(call, clones, command):
     done = call(command, clones / "shop", clones / "old shop", "--key", "mine")
 
     assert (done.returncode, registered(call)) == (2, {})
-    assert "--key mine names one repository, 2 are given" in done.stderr
+    assert "--key mine names one repository, but 2 are given" in done.stderr
 
 
 def test_an_index_of_a_compiler_is_of_one_location(call, clones):

@@ -215,7 +215,7 @@ def test_an_entry_that_was_changed_is_not_guessed_at(installer):
 
 
 def test_what_was_never_written_is_not_taken_away(installer):
-    with pytest.raises(ConfigurationError, match="nothing in it was written by `codesum mcp --install claude`"):
+    with pytest.raises(ConfigurationError, match="`codesum mcp --install claude` wrote nothing in it"):
         uninstall(installer, Agent.CLAUDE)
 
 

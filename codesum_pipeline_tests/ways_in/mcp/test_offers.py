@@ -213,7 +213,7 @@ def test_lines_that_were_changed_are_not_guessed_at_and_the_rest_is_taken_away(i
     file.write_text(file.read_text().replace("`read`", "`cat`"))
 
     (problem,) = made(installer, installer.plan_uninstall(Agent.CLAUDE))
-    assert problem == f"{file}: what was written there was changed since: remove it by hand"
+    assert problem == f"{file}: somebody has changed what was written there: remove it by hand"
     assert [*files_in(installer.places.folder)] == ["CLAUDE.md"]
 
 

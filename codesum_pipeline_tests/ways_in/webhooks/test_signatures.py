@@ -131,8 +131,8 @@ def test_secrets_come_from_a_file_of_ones_own_or_from_the_environment(tmp_path: 
         (SECRET, 0o644, "others may read it: run `chmod 600"),
         ("", 0o600, "no webhook secret: give the host's with --secret-file or CODESUM_WEBHOOK_SECRET"),
         ("too-short", 0o600, "secret 1 is shorter than 16 characters"),
-        (f"{SECRET}\nwhsec_?????????????", 0o600, "secret 2 begins with whsec_ and is not base64"),
-        ("\n".join([SECRET] * 21), 0o600, "21 secrets; at most 20"),
+        (f"{SECRET}\nwhsec_?????????????", 0o600, "secret 2 begins with whsec_ but is not base64"),
+        ("\n".join([SECRET] * 21), 0o600, "21 secrets, and at most 20"),
     ],
 )
 def test_secrets_that_cannot_be_are_an_error_that_does_not_show_them(

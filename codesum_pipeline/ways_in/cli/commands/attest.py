@@ -32,22 +32,24 @@ attest = CommandGroup("attest")
 def new(
     ctx: typer.Context,
     policy: Annotated[
-        Policy, typer.Option(help="What becomes of the rows: they stay, or only their ids and hashes do.")
+        Policy, typer.Option(help="What is kept of the rows: the whole rows, or only their ids and hashes.")
     ],
     by: Annotated[str, typer.Option(metavar="PRINCIPAL", help="Who attests, as in the allowed-signers file.")],
     kind: Annotated[str, typer.Option(metavar="KIND", help=f"The rows: {' or '.join(KINDS)}.")] = TABLE,
-    repo: Annotated[str | None, key_option("Whose history.")] = None,
+    repo: Annotated[str | None, key_option("The repository whose history is compacted.")] = None,
     before: Annotated[datetime | None, option("DATE", "Rows older than this day, UTC.", formats=["%Y-%m-%d"])] = None,
     ids: Annotated[
-        str | None, option("PATTERN", "Only documents whose ids match; of digests, intents whose names do.")
+        str | None, option("PATTERN", "Only documents whose ids match; for digests, only intents whose names match.")
     ] = None,
     prompt_version: Annotated[str | None, option("DIGEST", "The old prompt version of the texts.")] = None,
-    limit: Annotated[int | None, option("N", "At most so many rows, oldest first.", min=1)] = None,
-    max_bytes: Annotated[int, typer.Option(metavar="N", min=1, max=65536, help="Bytes of the text at most.")] = 4096,
+    limit: Annotated[int | None, option("N", "Take at most N rows, oldest first.", min=1)] = None,
+    max_bytes: Annotated[int, typer.Option(metavar="N", min=1, max=65536, help="The text has at most N bytes.")] = 4096,
     model: Annotated[str | None, option("MODEL", "The model. Default: llm.model.")] = None,
-    output: Annotated[Path | None, option("FILE", "Default: JOB.json here.", "--output", "-o")] = None,
+    output: Annotated[
+        Path | None, option("FILE", "The file to write. Default: JOB.json in the current folder.", "--output", "-o")
+    ] = None,
 ) -> None:
-    """Write an attestation of the old rows as they are now, to be looked at and signed.
+    """Write an attestation of the old rows as they are now; you review and sign it.
 
     codesum attest new --repo shop --before 2026-01-01 --policy tombstoned --by ops@example.org
     """
@@ -68,7 +70,7 @@ def new(
     )
     path = output or Path(f"{attestation.job_id}.json")
     if path.exists():
-        raise ConfigurationError(f"--output {path}: there is such a file: name another one")
+        raise ConfigurationError(f"--output {path}: this file exists already: name another one")
     with invocation.with_modes_of_the_caller():
         write_bytes_atomically(path, attestation.to_bytes())
     show_parts(make_fields(attested_fields(attestation)))
@@ -85,7 +87,7 @@ def sign(
             metavar="FILE",
             exists=True,
             dir_okay=False,
-            help="Your OpenSSH key, of type Ed25519: the private one, or the public one of a key in an agent.",
+            help="Your OpenSSH key, of type Ed25519: a private key, or the public key of one that ssh-agent holds.",
         ),
     ],
 ) -> None:

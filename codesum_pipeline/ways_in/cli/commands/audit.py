@@ -19,15 +19,17 @@ def audit(
     person: Annotated[
         str | None, option("NAME", "Requests of the person who has this name, or this subject at the provider.")
     ] = None,
-    repo: Annotated[str | None, option("KEY", "Requests that this repository answered.")] = None,
+    repo: Annotated[str | None, option("KEY", "Requests whose answer used this repository.")] = None,
     outcome: Annotated[
-        str | None, option(None, "Requests that ended so: answered, refused, failed or cancelled.")
+        str | None, option(None, "Requests with this outcome: answered, refused, failed or cancelled.")
     ] = None,
-    since: Annotated[str | None, option("TIME", "From then on, in UTC: 2027-01-31, or 2027-01-31T12:00.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="The newest so many.")] = 100,
+    since: Annotated[
+        str | None, option("TIME", "Requests from this time on, in UTC: 2027-01-31, or 2027-01-31T12:00.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="How many requests to show, the newest ones.")] = 100,
     as_json: Annotated[bool, switch("--json", "Print one JSON object per request, all fields.")] = False,
 ) -> None:
-    """Show who asked what over HTTP with a token, or having signed in, newest last."""
+    """Show who asked what over HTTP, by token or by sign-in, newest last."""
     folder = invocation_of(ctx).layout.audit
 
     def is_wanted(line: dict[str, Any]) -> bool:

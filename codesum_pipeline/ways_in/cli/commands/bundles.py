@@ -41,7 +41,7 @@ def export(
         Path | None,
         option(
             "FILE",
-            "Sign it with this key of OpenSSH: a private one, or the public one of a key in an agent.",
+            "Sign it with this OpenSSH key: a private key, or the public key of one that ssh-agent holds.",
             exists=True,
             dir_okay=False,
         ),
@@ -50,8 +50,8 @@ def export(
 ) -> None:
     """Write a repository's index as a file, for other machines to build on.
 
-    [bold]codesum import[/] takes it over. It holds what the index says, and nothing of this home: no keys, tokens,
-    costs, runs or paths. The digest that is printed stands for all of it: who imports the file can pin it.
+    [bold]codesum import[/] reads the file. It holds the index and nothing else of this home: no keys, tokens, costs,
+    runs or paths. The command prints the file's digest, which whoever imports the file can pin with --sha256.
 
     codesum export shop shop.codesum --sign ~/.ssh/id_ed25519
     """
@@ -82,21 +82,29 @@ def import_(
     ctx: typer.Context,
     bundle: Annotated[str, argument("FILE|URL", "The bundle: a file, or an https address.")],
     location: Annotated[
-        str | None, argument("LOCATION", "The clone or git URL that it is of; not needed for a registered key.")
+        str | None,
+        argument("LOCATION", "The clone or git URL that the bundle describes; not needed for a registered key."),
     ] = None,
     key: Annotated[str | None, key_option("The repository's key here. Default: the bundle's.", "--key")] = None,
     sha256: Annotated[str | None, option("HEX", "Take it only if its digest is this one.")] = None,
     signers: Annotated[
-        Path | None, option("FILE", "Who may sign it. Default: bundles.allowed_signers.", exists=True, dir_okay=False)
+        Path | None,
+        option(
+            "FILE",
+            "The file of those who may sign it. Default: the setting bundles.allowed_signers.",
+            exists=True,
+            dir_okay=False,
+        ),
     ] = None,
     unsigned: Annotated[
-        bool, switch("--unsigned", "Take a file of this machine that nobody signed, or whose signature nobody checks.")
+        bool, switch("--unsigned", "Take the bundle without a check of its signature; only for a file on this machine.")
     ] = False,
     verify: Annotated[
         bool,
         switch(
             "--verify",
-            "First build its commit from scratch, and take it only if both are the same, apart from texts by a model.",
+            "First build the bundle's commit from scratch; take the bundle only if both indexes are equal, apart "
+            "from texts by a model.",
         ),
     ] = False,
     as_json: JsonOfBundle = False,

@@ -40,13 +40,13 @@ def stats(
 def prune(
     ctx: typer.Context,
     unused_for: Annotated[
-        int | None, option("DAYS", "Delete what no build took for so long.", "--unused-for", min=1)
+        int | None, option("DAYS", "Delete texts that no build has used for this many days.", "--unused-for", min=1)
     ] = None,
     keep: Annotated[
         list[str] | None,
         option(
             "PROMPT-VERSION",
-            "Delete the texts of all prompt versions but this, which may be cut short. Can be repeated.",
+            "Delete the texts of all prompt versions but this one; its first characters are enough. Can be repeated.",
         ),
     ] = None,
 ) -> None:
@@ -55,7 +55,7 @@ def prune(
     codesum cache prune --unused-for 180
     """
     if unused_for is None and not keep:
-        raise ConfigurationError("say what goes: --unused-for DAYS, --keep PROMPT-VERSION, or both")
+        raise ConfigurationError("say which texts to delete: --unused-for DAYS, --keep PROMPT-VERSION, or both")
     kept, versions = _cache(ctx), set[str]()
     for name in keep or ():
         # A name that fits none would delete more than was meant.

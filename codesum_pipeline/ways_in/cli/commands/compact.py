@@ -42,15 +42,15 @@ def compact(
         ),
     ] = None,
     listed: Annotated[bool, switch("--list", "List what was compacted, oldest first.")] = False,
-    repo: Annotated[str | None, key_option("With --list: only this one's.")] = None,
+    repo: Annotated[str | None, key_option("With --list: only the compactions of this repository.")] = None,
     as_json: Annotated[
         bool, switch("--json", "Print one JSON object per compaction, with text, rows and signature.")
     ] = False,
 ) -> None:
     """Replace old rows by one text, as a signed attestation says; list earlier ones.
 
-    No model is asked and nothing is changed if the signature, the signer, the rows, the model or the template differs
-    from the attestation. A finished job is not repeated.
+    If the signature, the signer, the rows, the model or the template differs from the attestation, no model is asked
+    and nothing is changed. A finished job is not repeated.
 
     codesum compact --attest job.json
     """

@@ -55,7 +55,13 @@ def dev(
 def worker(
     ctx: typer.Context,
     processes: Annotated[
-        int | None, option(None, "Runs at a time; default: engine.worker_processes, which is 1.", min=1, max=1024)
+        int | None,
+        option(
+            None,
+            "How many runs it carries out at a time; default: engine.worker_processes, which is 1.",
+            min=1,
+            max=1024,
+        ),
     ] = None,
 ) -> None:
     """Carry out runs that `codesum dev` hands over, on this machine or another.

@@ -172,7 +172,9 @@ def channels(ctx: typer.Context, as_json: JsonOption = False) -> None:
 @digest.command()
 def outbox(
     ctx: typer.Context,
-    post: Annotated[str | None, argument("[ID]", "A post, with each try and its text.")] = None,
+    post: Annotated[
+        str | None, argument("[ID]", "Show this message, with its text and every attempt to send it.")
+    ] = None,
     state: Annotated[list[DeliveryState] | None, option(None, "Only those in this state. Can be repeated.")] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -206,10 +208,12 @@ def deliver(ctx: typer.Context, as_json: JsonOption = False) -> None:
 @digest.command()
 def retry(
     ctx: typer.Context,
-    post: Annotated[str, argument("ID", "The post, as the outbox lists it.")],
-    channel: Annotated[str | None, option(None, "Only on this channel. Default: wherever it was given up.")] = None,
+    post: Annotated[str, argument("ID", "The message's ID, as codesum digest outbox lists it.")],
+    channel: Annotated[
+        str | None, option(None, "Only on this channel. Default: on every channel where delivery was given up.")
+    ] = None,
 ) -> None:
-    """Send messages that were given up once more, at the next `codesum digest deliver` or tick.
+    """Send a message once more after delivery was given up, at the next `codesum digest deliver` or tick.
 
     codesum digest retry digest-1
     """
@@ -220,7 +224,10 @@ def retry(
 
 
 @digest.command("try")
-def try_(ctx: typer.Context, channel: Annotated[str, argument("CHANNEL", "A name in delivery.channels.")]) -> None:
+def try_(
+    ctx: typer.Context,
+    channel: Annotated[str, argument("CHANNEL", "The channel's name in the setting delivery.channels.")],
+) -> None:
     """Send a short message over a channel, to see whether it works.
 
     codesum digest try team

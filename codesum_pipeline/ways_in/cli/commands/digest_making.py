@@ -51,20 +51,26 @@ from codesum_pipeline.ways_in.cli.render import (
 )
 
 AgainOption = Annotated[
-    bool, switch("--again", "Ask a model again, and pay again, whose answers to the same question could not be used.")
+    bool,
+    switch(
+        "--again",
+        "Ask the model again, and pay again, where its earlier answers to the same question could not be used.",
+    ),
 ]
 
 
 def preview_digest(
     ctx: typer.Context,
     intent: IntentArgument,
-    repo: Annotated[str | None, key_option("Only of this repository, as after a build. Default: of all.")] = None,
+    repo: Annotated[
+        str | None, key_option("A digest of this repository only, as after a build. Default: of all repositories.")
+    ] = None,
     with_model: Annotated[
-        bool, switch("--model", "Have the model write it: it is paid for, and not paid again by the digest.")
+        bool, switch("--model", "Let the model write it. You pay for this answer once: the digest uses it again.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what the next digest of an intent would be, of what waits for it now. Nothing is sent.
+    """Show the next digest of an intent, as it would be with the matches that wait now. Nothing is sent.
 
     codesum digest preview billing
     """
@@ -96,15 +102,15 @@ def run_digests(
         list[str] | None,
         option(
             "NAME",
-            "A digest of this intent now, whatever its schedule says. Can be repeated.",
+            "Write a digest of this intent now, whatever its schedule says. Can be repeated.",
             autocompletion=complete_intents,
         ),
     ] = None,
     again: AgainOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Have the digests that are due and the roll-ups of the month before, and send what waits: for a cron job where the
-    Dagster daemon does not run.
+    """Write the digests that are due and the roll-ups of the previous month, and send all waiting messages. For a cron
+    job where the Dagster daemon does not run.
 
     codesum digest run
     """
@@ -143,10 +149,10 @@ def aggregate(
     again: AgainOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the digests of a while in one, as [bold]codesum digest send[/] would send it. Nothing is sent.
+    """Show the digests of a period as one roll-up, as [bold]codesum digest send[/] would send it. Nothing is sent.
 
-    A language model writes it, if one is set up; what all calls may cost is said before, and what was paid here is not
-    paid again by [bold]send[/].
+    If a language model is set up, it writes the roll-up. The most that all calls may cost is shown first. What was paid
+    here is not paid again by [bold]send[/].
 
     codesum digest aggregate billing --since 2026-10-01 --until 2026-11-01
     """
@@ -177,13 +183,16 @@ def send(
     again: AgainOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Send the digests of a while in one to the intent's channels: each such roll-up once.
+    """Send the digests of a period as one roll-up to the intent's channels. Each roll-up is sent once.
 
     codesum digest send billing --since 2026-10-01 --until 2026-11-01
     """
     with _open_rollup(ctx, intent, since, until, asks_again=again) as rollup:
         if not rollup.intent.channels:
-            raise ConfigurationError(f"intent {rollup.intent.name!r} has no channels: it can be sent to nobody")
+            raise ConfigurationError(
+                f"intent {rollup.intent.name!r} has no channels, so it can be sent to nobody: name its "
+                "channels in intents.yaml"
+            )
         _tell_price(rollup.plan)
         found, is_new = send_rollup(rollup.desk, rollup.store, rollup.intent, rollup.plan)
     report = deliver_digests(rollup.desk)

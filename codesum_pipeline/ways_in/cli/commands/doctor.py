@@ -121,7 +121,9 @@ def _trust(home: Path) -> None:
 
 def _release(home: Home, key: str | None) -> None:
     if key is None:
-        raise ConfigurationError("--release-lease needs the KEY of one repository")
+        raise ConfigurationError(
+            "--release-lease needs the KEY of one repository: `codesum doctor KEY --release-lease`"
+        )
     entry, bucket = home.registry.get(key), home.layout.bucket
     if bucket:
         # Whoever it was can commit nothing any more.
@@ -276,7 +278,9 @@ def _model(home: Home) -> Iterator[Problem]:
 
     llm = home.settings.llm
     if not llm.enabled:
-        raise ConfigurationError("--llm: no language model is set up (llm.enabled is false)")
+        raise ConfigurationError(
+            "--llm: no language model is set up (llm.enabled is false): set llm.enabled and llm.model"
+        )
     if asyncio.run(build_backend(llm, templates_of(home.settings)).health()):
         write_note(f"{llm.model} can be reached; whether a model has this name shows with the first call")
         write_note(_describe_forms(home))

@@ -52,8 +52,8 @@ def eval(
         argument(
             "QUESTIONS.jsonl",
             'One question a line: {"id", "query", "relevant": [{"file_path", "start_line"?, "end_line"?, '
-            '"symbol"?}], "repo"?, "level"?, "category"?, "language"?, …}. Without a file, what each repository\'s '
-            "docstrings and commit messages say is asked.",
+            '"symbol"?}], "repo"?, "level"?, "category"?, "language"?, …}. Without a file, the questions are made '
+            "from each repository's docstrings and commit messages.",
         ),
     ] = None,
     repo: ReposOption = None,
@@ -70,7 +70,7 @@ def eval(
     as_json: Annotated[bool, switch("--json", "Print every measure with its interval for programs.")] = False,
     report: Annotated[Path | None, option("FILE.md", "Write the tables as a page of Markdown, too.")] = None,
 ) -> None:
-    """Measure how well questions with known answers are answered, by lane and level.
+    """Measure how well the search answers questions with known answers, by lane and level.
 
     codesum eval questions.jsonl --each-lane --report evaluation.md
     """
@@ -220,5 +220,7 @@ def _lifts(
                 workspace, index, about, sample=options.sample, commits=options.commits, progress=progress
             )
     if not any(lift.rows for lift in found.values()):
-        raise ConfigurationError(f"no question is about {', '.join(index.repo for index in indexes)}")
+        raise ConfigurationError(
+            f"no question is about {', '.join(index.repo for index in indexes)}: name other repositories with --repo"
+        )
     return found

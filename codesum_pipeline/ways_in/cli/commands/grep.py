@@ -58,7 +58,7 @@ _BEFORE_MATCH = 8
 def grep(
     ctx: typer.Context,
     pattern: Annotated[
-        str, typer.Argument(metavar="PATTERN", help="A regular expression as ripgrep has them, or with -F a text.")
+        str, typer.Argument(metavar="PATTERN", help="A regular expression in ripgrep's syntax; with -F, plain text.")
     ],
     repo: ReposOption = None,
     word: Annotated[bool, typer.Option("-w", "--word", help="Only whole words match.")] = False,
@@ -77,7 +77,7 @@ def grep(
         switch("--json", 'Print {"pattern", "repositories", "as_of", "matching_lines", "places": [...]} for programs.'),
     ] = False,
 ) -> None:
-    """Find lines that match a pattern, below the function or class that holds them.
+    """Find lines that match a pattern, and show them below the function or class that holds them.
 
     codesum grep "retry.*count" --path src/ --tests out
 

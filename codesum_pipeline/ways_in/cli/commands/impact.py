@@ -43,13 +43,17 @@ def impact(
         str,
         argument(
             "[BASE..HEAD|BASE]",
-            "Two commits, with three dots since they parted; one commit means from it to the work tree. "
-            "Default: the edits that are not committed.",
+            "Two commits; with three dots, the changes since they parted. One commit: the changes from it to the "
+            "work tree. Default: the edits that are not committed.",
         ),
     ] = "",
     of: Annotated[
         list[str] | None,
-        option("NAME", "A definition in place of versions: what would its change reach? May be given again.", "--of"),
+        option(
+            "NAME",
+            "Show what a change of this definition would reach, instead of comparing versions. Can be repeated.",
+            "--of",
+        ),
     ] = None,
     only: Annotated[
         ImpactLists, typer.Option("--only", metavar="all|tests|reached", help="Which lists are printed.")
@@ -79,8 +83,8 @@ def impact(
     """
     if of and versions:
         raise ConfigurationError(
-            f"--of and the versions {versions!r} are two questions: give the definitions that a change would be in, or "
-            "the versions that are compared"
+            f"--of and the versions {versions!r} cannot be asked together: give either definitions with --of, "
+            "or the versions to compare"
         )
     asked = VersionRange.parse(versions)
     folder = tree or Path.cwd()

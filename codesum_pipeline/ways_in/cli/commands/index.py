@@ -95,7 +95,7 @@ def index(
     ] = False,
     as_json: JsonOfRepositories = False,
 ) -> None:
-    """Bring repositories' indexes up to date, registering what is not known yet.
+    """Bring repositories' indexes up to date, registering new locations.
 
     Only what changed since the last build is parsed, written and embedded again; without a change, nothing runs.
 

@@ -73,25 +73,26 @@ def add(
             None, f"How well a change has to fit, from 0 (all) to 1. Default: {DEFAULT_THRESHOLD}, without --top-k."
         ),
     ] = None,
-    top_k: Annotated[int | None, option("N", "The best N changes instead, however they fit.")] = None,
+    top_k: Annotated[int | None, option("N", "Take the best N changes instead, however well they fit.")] = None,
     every: Annotated[
-        Cadence | None, option(None, "A digest with each build, or one a day or week. Default: build.")
+        Cadence | None, option(None, "Write a digest with each build, or one a day or week. Default: build.")
     ] = None,
-    on: Annotated[str | None, option("WEEKDAY", "The day of a weekly one. Default: monday.")] = None,
-    at: Annotated[str | None, option("HH:MM", "Its time. Default: 07:00.")] = None,
+    on: Annotated[str | None, option("WEEKDAY", "The day of a weekly digest. Default: monday.")] = None,
+    at: Annotated[str | None, option("HH:MM", "The time of a daily or weekly digest. Default: 07:00.")] = None,
     timezone: Annotated[str | None, option("ZONE", "As Europe/Berlin. Default: UTC.")] = None,
     language: Annotated[
         str | None, option(None, "The language of its digests: a name or tag (German, de). Default: English.")
     ] = None,
     channel: Annotated[
-        list[str] | None, option("NAME", "Where it is sent; `codesum digest channels` lists them. Can be repeated.")
+        list[str] | None,
+        option("NAME", "A channel to send digests to; `codesum digest channels` lists them. Can be repeated."),
     ] = None,
     system: Annotated[str | None, option("NAME", "A digest_system template. Default: default.")] = None,
     instruction: Annotated[str | None, option("NAME", "A digest_instruction template. Default: default.")] = None,
-    disabled: Annotated[bool, switch("--disabled", "Write it down without having it run.")] = False,
+    disabled: Annotated[bool, switch("--disabled", "Add it, but do not run it yet.")] = False,
     as_json: JsonOfIntents = False,
 ) -> None:
-    """Add a standing question to intents.yaml, if it can be used as it stands.
+    """Add a standing question to intents.yaml, if it is valid.
 
     codesum intent add login "How users log in, and what tokens may do" --repo 'shop-*' --every weekly --channel team
     """
@@ -159,8 +160,8 @@ def list_(ctx: typer.Context, as_json: JsonOfIntents = False) -> None:
 def remove(
     ctx: typer.Context, name: Annotated[str, argument("NAME", "An intent.", autocompletion=complete_intents)]
 ) -> None:
-    """Take a standing question out of intents.yaml. Its digests are kept; the matches that waited for its next one are
-    not.
+    """Take a standing question out of intents.yaml. Its digests are kept; the matches that wait for its next digest
+    are deleted.
 
     codesum intent remove login
     """
@@ -230,9 +231,9 @@ def _local(moment: datetime, each: Intent) -> str:
 def test(
     ctx: typer.Context,
     name: Annotated[str | None, argument("[NAME]", "An intent.", autocompletion=complete_intents)] = None,
-    text: Annotated[str | None, option("TEXT", "A text in place of an intent that is written down.")] = None,
+    text: Annotated[str | None, option("TEXT", "Test this text instead of an intent in intents.yaml.")] = None,
     threshold: Annotated[
-        float | None, option(None, "How well a change has to fit, in place of what the intent says.")
+        float | None, option(None, "How well a change has to fit, instead of the intent's own threshold.")
     ] = None,
     commits: Annotated[int, typer.Option(min=1, metavar="N", help="How many commits to look at.")] = _COMMITS,
     repo: Annotated[
@@ -244,7 +245,7 @@ def test(
         ),
     ] = None,
     as_json: Annotated[
-        bool, switch("--json", "Print one JSON object per repository, with all that was looked at.")
+        bool, switch("--json", "Print one JSON object per repository, with every change that was compared.")
     ] = False,
 ) -> None:
     """Show which changes of the last commits an intent would have matched. Nothing is changed or paid for.

@@ -48,7 +48,7 @@ def mcp(
         str | None,
         option(
             "[HOST:]PORT",
-            "Serve streamable HTTP at /mcp instead of stdio; on 127.0.0.1 where no host is named, port 0 is any.",
+            "Serve streamable HTTP at /mcp instead of stdio. Default host: 127.0.0.1; port 0 is any free port.",
         ),
     ] = None,
     tools: Annotated[
@@ -61,34 +61,36 @@ def mcp(
         bool,
         switch(
             "--structured/--text-only",
-            "For programs: answer with structured content, too, which output schemas describe. Many agents show it "
-            "to their model in place of the text, at twice the tokens. By default the text alone.",
+            "For programs: also answer with structured content, which output schemas describe. Many agents show it "
+            "to their model in place of the text, at twice the tokens. Default: the text alone.",
         ),
     ] = False,
     token_file: Annotated[
         Path | None,
         option(
             "FILE",
-            "Whoever asks over HTTP must give a token of this file, which may name the repositories that each "
-            "opens; else CODESUM_MCP_TOKEN. Without a token, and where nobody signs in, only this machine is served.",
+            "The file of the tokens, one of which each request over HTTP must give; it may say which repositories "
+            "each token opens. Default: the token in CODESUM_MCP_TOKEN. Without a token or a sign-in, the server "
+            "answers only this machine.",
         ),
     ] = None,
     host_name: HostNames = None,
     repo: ServedRepos = None,
     install: Annotated[
-        Agent | None, option(None, "Write `codesum mcp` into the configuration of an agent, and stop.")
+        Agent | None, option(None, "Write `codesum mcp` into the configuration of an agent, and exit.")
     ] = None,
-    uninstall: Annotated[Agent | None, option(None, "Remove what --install wrote for an agent, and stop.")] = None,
+    uninstall: Annotated[Agent | None, option(None, "Remove what --install wrote for an agent, and exit.")] = None,
     yes: Annotated[
         bool,
         switch(
             "--yes",
-            "With --install: write what is offered, too: lines on when to use which tool into the agent's "
-            "instructions, permissions for the tools, and for claude a hint when it greps for a symbol.",
+            "With --install: also write what it offers: lines in the agent's instructions that say when to use "
+            "which tool, permissions for the tools, and for claude a hint when it greps for a symbol.",
         ),
     ] = False,
     user: Annotated[
-        bool, switch("--user", "With --install or --uninstall: in your own folder, for all projects.")
+        bool,
+        switch("--user", "With --install or --uninstall: write to your own folder, for all projects."),
     ] = False,
     dry_run: Annotated[
         bool, switch("--dry-run", "With --install or --uninstall: show the differences and write nothing.")
@@ -112,7 +114,10 @@ def mcp(
     from codesum_pipeline.ways_in.mcp.stdio_serving import serve_stdio
 
     if http is None and (token_file or host_name):
-        raise ConfigurationError("--token-file and --host-name go with --http: over stdio only its parent can ask")
+        raise ConfigurationError(
+            "--token-file and --host-name go with --http: over stdio, only the program that started the server "
+            "can call it"
+        )
     every_tool, folder = tools is WhichTools.ALL, Path.cwd()
     metrics = ServerMetrics.start(invocation.settings.metrics, "mcp")
     audit = auditor_of(invocation, "mcp", metrics)

@@ -34,23 +34,28 @@ _NO_ORGANISATION = "no organisation is registered: `codesum org add HOST:OWNER` 
 def add(
     ctx: typer.Context,
     account: Annotated[str, argument("HOST:OWNER", "As github:acme; also gitlab and gitea.")],
-    include: Annotated[list[str] | None, option("GLOB", "Only such names, as 'svc-*'. Can be repeated.")] = None,
-    exclude: Annotated[list[str] | None, option("GLOB", "No such names. Can be repeated.")] = None,
-    archived: Annotated[bool, switch("--archived", "Archived repositories, too.")] = False,
-    forks: Annotated[bool, switch("--forks", "Forks, too.")] = False,
+    include: Annotated[
+        list[str] | None, option("GLOB", "Only repositories with such names, as 'svc-*'. Can be repeated.")
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, option("GLOB", "Leave out repositories with such names. Can be repeated.")
+    ] = None,
+    archived: Annotated[bool, switch("--archived", "Register archived repositories, too.")] = False,
+    forks: Annotated[bool, switch("--forks", "Register forks, too.")] = False,
     url: Annotated[str | None, option("URL", "The server, if it is not github.com or gitlab.com.")] = None,
     token_env: Annotated[
         str | None,
         option(
             "NAME",
-            "The environment variable with the API's token. Default: GITHUB_TOKEN or GITLAB_TOKEN, "
-            "of the public servers only.",
+            "The environment variable that holds the API's token. Default, for github.com and gitlab.com only: "
+            "GITHUB_TOKEN or GITLAB_TOKEN.",
         ),
     ] = None,
     ssh: Annotated[bool, switch("--ssh", "Fetch by ssh. Default: by https.")] = False,
     name: Annotated[str | None, option("NAME", "What to call it. Default: HOST:OWNER.")] = None,
 ) -> None:
-    """Register an organisation, group or user of GitHub, GitLab, Gitea or Forgejo; nothing is asked of the host yet.
+    """Register an organisation, group or user of GitHub, GitLab, Gitea or Forgejo. The next sync asks the host
+    for its repositories.
 
     codesum org add github:acme --include 'svc-*' --exclude '*-archive'
     """
@@ -94,7 +99,7 @@ def sync(
     ctx: typer.Context,
     names: Annotated[list[str] | None, argument("NAME", "Default: all of them.")] = None,
     preview: Annotated[bool, switch("--preview", "Show what would change, and change nothing.")] = False,
-    yes: Annotated[bool, switch("--yes", "Retire however many are gone.")] = False,
+    yes: Annotated[bool, switch("--yes", "Retire all repositories that are gone, however many they are.")] = False,
 ) -> None:
     """Ask the hosts which repositories there are: register new ones, retire those that are gone.
 
@@ -103,7 +108,9 @@ def sync(
     """
     invocation = invocation_of(ctx)
     if invocation.settings.offline:
-        raise ConfigurationError("offline = true: no code host is asked")
+        raise ConfigurationError(
+            "offline = true: no code host is asked: call without --offline, or set offline = false"
+        )
     known = {each.name: each for each in invocation.registry.organisations()}
     if not known:
         raise ConfigurationError(_NO_ORGANISATION)

@@ -56,7 +56,8 @@ prompts = CommandGroup("prompts")
 T = TypeVar("T")
 
 Kind = Annotated[
-    TemplateKind, argument(None, "Of the system turn, or of the user's turn (instruction); those of digests.")
+    TemplateKind,
+    argument(None, "Which message of the prompt: the system's, or the user's (instruction); digests have their own."),
 ]
 Name = Annotated[str, argument(None, f"A level ({', '.join(LEVELS)}), default, or a name of your own.")]
 
@@ -118,7 +119,7 @@ def save(
     name: Name,
     file: Annotated[Path, argument("FILE", "The new text; - reads it from standard input.")],
 ) -> None:
-    """Save a template of your own, if it can be used as it stands."""
+    """Save a template of your own, if it is valid."""
     own = _Templates(invocation_of(ctx))
     make_home(own.invocation.settings)
     data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()

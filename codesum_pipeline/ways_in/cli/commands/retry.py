@@ -16,7 +16,7 @@ def retry(
     all_failed: Annotated[bool, switch("--all", "Every repository whose last run failed or was cancelled.")] = False,
     as_json: Annotated[bool, switch("--json", "Print one JSON object per run.")] = False,
 ) -> None:
-    """Build repositories again that failed too often, or that a person stopped.
+    """Build again the repositories whose builds failed too often or were stopped by a person.
 
     The run goes into the queue of Dagster: the daemon starts it like any other, and nothing is built on this machine.
     Failed attempts are counted anew, and a repository that was stopped by hand is no longer held.

@@ -94,7 +94,9 @@ def search(
     ] = False,
     context_tokens: Annotated[
         int,
-        typer.Option(min=0, metavar="N", help="How many tokens --context may add, of four characters, to all hits."),
+        typer.Option(
+            min=0, metavar="N", help="How many tokens, of four characters each, --context may add to all hits together."
+        ),
     ] = _CONTEXT_TOKENS,
     everything: Annotated[bool, switch("--all", "Search all repositories, also in a checkout of one of them.")] = False,
     as_json: Annotated[

@@ -114,7 +114,7 @@ def _look_at(home: Home, state: RepositoryState) -> Freshness:
 
 def status(
     ctx: typer.Context,
-    key: Annotated[str | None, key_argument("Tell all about this repository.")] = None,
+    key: Annotated[str | None, key_argument("Show everything about this repository.")] = None,
     remote: Annotated[
         bool,
         switch(

@@ -29,23 +29,23 @@ def _group() -> None:
 
 @token.command()
 def new(
-    name: Annotated[str, argument("NAME", "Whose it is: the audit log has this name.")],
+    name: Annotated[str, argument("NAME", "The holder's name, which the audit log shows.")],
     repo: Annotated[
         list[str],
         typer.Option(
             metavar="PATTERN",
-            help='A key, or a pattern as "payments-*"; "!payments-secrets" closes; "*" is all. Can be repeated.',
+            help='A key, or a pattern as "payments-*"; "!payments-secrets" excludes; "*" matches all. Can be repeated.',
         ),
     ],
     expires: Annotated[
-        datetime | None, option(None, "The day (UTC) from which on it opens nothing.", formats=["%Y-%m-%d"])
+        datetime | None, option(None, "The day (UTC) from which on the token is invalid.", formats=["%Y-%m-%d"])
     ] = None,
     file: Annotated[
         Path | None,
         option(
             "FILE",
-            "Add it to this file, which is made if need be; servers with it as their --token-file take it at "
-            "once. Default: print what belongs into one.",
+            "Add it to this file, which is created if it does not exist. Servers that read the file "
+            "(--token-file) accept the token at once. Default: print the lines for such a file.",
         ),
     ] = None,
 ) -> None:
@@ -60,7 +60,7 @@ def new(
         write_note("for its holder:")
     else:
         _add(file, entry)
-        write_note(f"added to {file}; for its holder, who is shown it this once:")
+        write_note(f"added to {file}; give this token to its holder, since it is shown only now:")
     typer.echo(secret)
 
 
@@ -70,7 +70,9 @@ def _add(file: Path, entry: str) -> None:
         before = ""
         if file.exists():
             if not read_tokens(file, {}, variable="")[0].name:
-                raise ConfigurationError(f"{file} holds one token alone: give another --file")
+                raise ConfigurationError(
+                    f"{file} holds a single token without a name, so none can be added: give another --file"
+                )
             before = f"{file.read_text(encoding='utf-8').rstrip()}\n\n"
         content = f"{before}{entry}\n"
         parse_tokens(content, f"--token-file {file}")

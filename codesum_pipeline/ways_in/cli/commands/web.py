@@ -32,9 +32,9 @@ def web(
         Path | None,
         option(
             "FILE",
-            "Whoever asks must give a token of this file, in a browser as the password; it may name the "
-            "repositories that each opens; else CODESUM_WEB_TOKEN. Without a token, and where nobody signs "
-            "in, only this machine is served.",
+            "The file of the tokens, one of which each request must give, a browser as the password; it may say "
+            "which repositories each token opens. Default: the token in CODESUM_WEB_TOKEN. Without a token or a "
+            "sign-in, the server answers only this machine.",
         ),
     ] = None,
     host_name: HostNames = None,

@@ -30,12 +30,17 @@ def webhooks(
     ctx: typer.Context,
     port: PortOption = _PORT,
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Where a proxy reaches it; by default on this machine.")
+        str,
+        typer.Option(
+            metavar="ADDRESS", help="The address to listen on, where a proxy reaches it. Default: this machine."
+        ),
     ] = DEFAULT_HOST,
     secret_file: Annotated[
         Path | None,
         option(
-            "FILE", "The secrets that hosts sign with, one a line, all valid; else those of CODESUM_WEBHOOK_SECRET."
+            "FILE",
+            "The file of the secrets that hosts sign with, one a line; each of them is valid. Default: those in "
+            "CODESUM_WEBHOOK_SECRET.",
         ),
     ] = None,
 ) -> None:
