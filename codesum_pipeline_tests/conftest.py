@@ -21,6 +21,7 @@ from hypothesis import HealthCheck, settings
 from sqlalchemy import Engine, event
 
 from codesum_pipeline_tests.support.loaded_grammars import forget_grammars
+from codesum_pipeline_tests.support.quick_cases import leave_further_cases
 from codesum_pipeline_tests.support.repositories import GitRepo
 
 _LOOPBACK = ("127.", "::1", "localhost")
@@ -241,6 +242,11 @@ def playwright_driver() -> Iterator[Any]:
 
     with sync_playwright() as playwright:
         yield playwright
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    leave_further_cases(items)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
