@@ -72,7 +72,7 @@ def explain_invalid(error: ValidationError, arguments: type[BaseModel]) -> str:
             shown = shorten_text(each["input"], most=60)
             problems.append(f"{name} has {len(each['input']):,} characters: {each['msg']}; it begins with {shown!r}")
         else:
-            problems.append(f"{name} = {shorten_text(_SHOWN.repr(each['input']))}: {each['msg']}")
+            problems.append(f"{name} = {shorten_text(_SHOWN.repr(each['input']))}: {each['msg'].removeprefix('Value error, ')}")
     return "; ".join(problems)
 
 

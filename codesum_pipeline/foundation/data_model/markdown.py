@@ -9,7 +9,8 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|~>^$=:])")
+# But for the letters of HTML, which become entities.
+_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|~^$=:])")
 # What GitHub-flavoured Markdown turns into links by itself; a word joiner keeps it apart, unseen.
 _AUTOLINK = re.compile(r"(?i)(\bhttps?(?=:)|\bftp(?=:)|\bwww(?=\.)|\bmailto(?=:)|[\w.+-](?=@))")
 _WORD_JOINER = "\u2060"

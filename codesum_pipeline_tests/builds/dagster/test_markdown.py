@@ -1,8 +1,10 @@
 """What a repository wrote comes out as the letters it is made of."""
 
+import html
 import re
 
 import pytest
+from markdown_it import MarkdownIt
 
 from codesum_pipeline.foundation.data_model.markdown import escape_text, markdown_table
 
@@ -30,6 +32,13 @@ def test_nothing_in_a_text_is_markup(text: str) -> None:
     assert not re.search(r"(?i)https?:|www\.|\w@\w", shown)
     assert shown == " ".join(shown.split())
     assert not set(shown) & set("\u202e\u202c\u200b")
+
+
+@pytest.mark.parametrize("text", ["$a->get", "<b> & &gt;", "1 > 0 *and* [x](y)"])
+def test_a_reader_sees_the_letters_of_the_text(text: str) -> None:
+    shown = MarkdownIt().render(escape_text(text))
+
+    assert html.unescape(re.sub(r"</?p>", "", shown)).strip() == text
 
 
 def test_plain_words_stay_plain_words() -> None:
