@@ -72,7 +72,8 @@ def explain_invalid(error: ValidationError, arguments: type[BaseModel]) -> str:
             shown = shorten_text(each["input"], most=60)
             problems.append(f"{name} has {len(each['input']):,} characters: {each['msg']}; it begins with {shown!r}")
         else:
-            problems.append(f"{name} = {shorten_text(_SHOWN.repr(each['input']))}: {each['msg'].removeprefix('Value error, ')}")
+            reason = each["msg"].removeprefix("Value error, ")
+            problems.append(f"{name} = {shorten_text(_SHOWN.repr(each['input']))}: {reason}")
     return "; ".join(problems)
 
 
