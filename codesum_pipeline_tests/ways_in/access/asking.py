@@ -154,6 +154,9 @@ def all_of(answer: httpx.Response) -> str:
     """
     if answer.request.method == "HEAD":
         answer.headers.pop("content-length", None)
+    # How long to wait says how long ago the wait began.
+    if "retry-after" in answer.headers:
+        answer.headers["retry-after"] = "N"
     length = len(without_chance(answer.text)) - len(answer.text) + int(answer.headers.get("content-length", "0"))
     head = "\n".join(
         f"{name}: {length if name == 'content-length' else value}" for name, value in answer.headers.items()
