@@ -27,6 +27,8 @@ FORMAT = "codesum.attestation.v1"
 NAMESPACE = "codesum-attestation"
 SIGNATURE_SUFFIX = ".sig"
 _MAX_BYTES = 64 << 20
+# Letters of a signature; one has less than three thousand. What is longer is cut, and then is none.
+_MOST_SIGNATURE = 64 << 10
 # As ssh-keygen names it.
 _KEY_TYPE = "ED25519"
 _NOT_NOW = re.compile("key (has expired|is not yet valid)")
@@ -156,7 +158,8 @@ def read_signed(path: Path) -> SignedAttestation:
     attestation, data = read_attestation(path)
     signature = signature_path(path)
     try:
-        text = signature.read_text(encoding="utf-8", errors="replace")
+        with signature.open(encoding="utf-8", errors="replace") as file:
+            text = file.read(_MOST_SIGNATURE)
     except FileNotFoundError as error:
         raise SignatureInvalid(f"there is no {signature}: sign with `codesum attest sign {path}`") from error
     return SignedAttestation(attestation, data, text)

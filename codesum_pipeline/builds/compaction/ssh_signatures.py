@@ -14,6 +14,8 @@ from pathlib import Path
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.printable import one_line
 
+# Checking takes milliseconds; nobody is asked for a passphrase then.
+_CHECKED_WITHIN_S = 30.0
 _SIGNED_BY = re.compile(r" signature with (?P<kind>\S+) key (?P<fingerprint>\S+)$")
 
 
@@ -65,7 +67,7 @@ def find_signer(data: bytes, signature: str, signers: Path, *, namespace: str) -
 
 @contextmanager
 def _file_of(signature: str) -> Iterator[str]:
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".sig") as file:
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", errors="replace", suffix=".sig") as file:
         file.write(signature)
         file.flush()
         yield file.name
@@ -73,15 +75,23 @@ def _file_of(signature: str) -> Iterator[str]:
 
 def _checked(arguments: Sequence[str], data: bytes) -> str:
     """What ssh-keygen says of a signature that it takes."""
-    done = _run(arguments, data)
+    try:
+        done = _run(arguments, data, within_s=_CHECKED_WITHIN_S)
+    except subprocess.TimeoutExpired as error:
+        raise SignatureRefused(f"ssh-keygen did not answer within {_CHECKED_WITHIN_S:g} s") from error
+    except ValueError as error:
+        raise SignatureRefused("a name has a letter that no program can be given (NUL)") from error
     if done.returncode:
         raise SignatureRefused(_reason(done))
     return done.stdout.decode("utf-8", "replace")
 
 
-def _run(arguments: Sequence[str], data: bytes) -> "subprocess.CompletedProcess[bytes]":
+def _run(
+    arguments: Sequence[str], data: bytes, *, within_s: float | None = None
+) -> "subprocess.CompletedProcess[bytes]":
+    command = ["ssh-keygen", "-Y", *arguments]
     try:
-        return subprocess.run(["ssh-keygen", "-Y", *arguments], input=data, capture_output=True, check=False)
+        return subprocess.run(command, input=data, capture_output=True, check=False, timeout=within_s)
     except FileNotFoundError as error:
         raise ConfigurationError(
             "signatures need the program ssh-keygen of OpenSSH 8.9 or later: install it"

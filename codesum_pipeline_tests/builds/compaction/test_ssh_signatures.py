@@ -1,11 +1,19 @@
 """An attestation is signed by ssh-keygen: which signatures and which lines of allowed signers count."""
 
+import os
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
-from codesum_pipeline.builds.compaction.attestation import NAMESPACE, SignedAttestation, sign_attestation
+from codesum_pipeline.builds.compaction import ssh_signatures
+from codesum_pipeline.builds.compaction.attestation import (
+    NAMESPACE,
+    SignedAttestation,
+    read_signed,
+    sign_attestation,
+    signature_path,
+)
 from codesum_pipeline.builds.compaction.ssh_signatures import sign_data
 from codesum_pipeline.foundation.data_model.errors import (
     ConfigurationError,
@@ -91,6 +99,39 @@ def test_without_ssh_keygen_the_program_is_named(tmp_path: Path, monkeypatch: py
 
     with pytest.raises(ConfigurationError, match=r"signatures need the program ssh-keygen of OpenSSH .*: install it"):
         RECORDED.check_signature()
+
+
+def test_a_program_that_does_not_answer_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "ssh-keygen"
+    program.write_text("#!/bin/sh\nexec sleep 60\n")
+    program.chmod(0o700)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setattr(ssh_signatures, "_CHECKED_WITHIN_S", 0.2)
+
+    with pytest.raises(SignatureInvalid, match=r"did not answer within 0\.2 s"):
+        RECORDED.check_signature()
+
+
+def test_a_name_that_no_program_can_be_given_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "signers").write_text(f"{OPS} {KEY}")
+    named = replace(RECORDED, attestation=replace(RECORDED.attestation, attested_by=f"{OPS}\0"))
+
+    with pytest.raises(SignerNotAllowed, match="NUL"):
+        named.check_signer(tmp_path / "signers")
+
+
+def test_a_signature_in_letters_that_are_none_is_refused() -> None:
+    with pytest.raises(SignatureInvalid):
+        replace(RECORDED, signature="\ud800").check_signature()
+
+
+def test_a_signature_longer_than_any_is_cut_and_refused(tmp_path: Path) -> None:
+    file = tmp_path / "job.json"
+    file.write_bytes(JOB.to_bytes())
+    signature_path(file).write_text(" " * (1 << 20) + recorded("plain.sig"))
+
+    with pytest.raises(SignatureInvalid):
+        read_signed(file).check_signature()
 
 
 ALLOWED = {
