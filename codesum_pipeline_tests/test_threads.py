@@ -187,16 +187,20 @@ def test_a_follower_is_closed_while_trees_come(tmp_path: Path) -> None:
         assert not [thread for thread in threading.enumerate() if thread.name == "follower"]
 
 
-def test_lines_of_the_audit_log_are_written_whole(tmp_path: Path) -> None:
+def test_lines_of_the_audit_log_are_written_when_it_is_closed_however_often_it_was(tmp_path: Path) -> None:
     log = AuditLog(tmp_path, 10_000_000, 2)
 
-    def write(thread: int) -> None:
+    def write_or_close(thread: int) -> None:
         for number in range(10):
-            log.write({"thread": thread, "number": number})
+            if thread:
+                log.write({"thread": thread, "number": number})
+            else:
+                log.close()
 
-    at_once(write)
-
-    assert len({(line["thread"], line["number"]) for line in read_audit(tmp_path)}) == 40
+    for rounds in range(1, ROUNDS + 1):
+        at_once(write_or_close)
+        log.close()
+        assert len(list(read_audit(tmp_path))) == 30 * rounds
 
 
 def test_several_pushes_wait_for_one_reading_of_the_registry() -> None:

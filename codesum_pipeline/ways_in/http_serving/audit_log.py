@@ -1,16 +1,18 @@
 """The audit log: for each request, who asked, what kind of request, and the repositories of the answer.
 
 The words of a question are logged only where the operator wants that. The log is a line of JSON for each request, in
-files of the home that only the owner may read. Several processes may write: one line is one write to a file opened for
-appending, under a lock, and the process that finds the file full begins a new one. No request waits for the disk: the
-system writes the lines there when it likes.
+files of the home that only the owner may read. Requests never wait for the disk: lines go through a queue to a thread.
+Several processes may write: one line is one write to a file opened for appending, under a lock, and the process that
+finds the file full begins a new one.
 """
 
 import fcntl
 import json
 import logging
 import os
+import queue
 import stat
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -28,46 +30,91 @@ from codesum_pipeline.foundation.data_model.errors import CodesumError
 _log = logging.getLogger(__name__)
 
 FILE = "audit.jsonl"
+# Some minutes of a busy server. Lines that find the queue full are counted, and the count is logged.
+_MOST_WAITING = 10_000
+_MOST_AT_ONCE = 500
+_CLOSED_WITHIN_S = 5.0
 _MODE = 0o600
 _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 Line = Mapping[str, Any]
 
 
-class AuditLog(Struct, frozen=True):
+class AuditLog(Struct):
     """`files` of at most `max_bytes` each: the newest is `audit.jsonl`, the others have numbers, older ones higher."""
 
     folder: Path
     max_bytes: int
     files: int
+    # Each thread has its own queue, so that the end of one is never taken by the next.
+    _waiting: "queue.Queue[Line | None]" = field(default_factory=queue.Queue)
+    _dropped: int = 0
+    _thread: threading.Thread | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def write(self, line: Line) -> None:
-        """Append a line; one that cannot be written is lost, with a warning."""
-        # In ASCII, Unicode's other line breaks are escaped.
-        content = f"{json.dumps(line)}\n".encode("ascii")
-        try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with self._alone():
-                self._make_room(len(content))
-                handle = os.open(self.folder / FILE, _FLAGS, _MODE)
-                try:
-                    if stat.S_IMODE(os.fstat(handle).st_mode) != _MODE:
-                        os.fchmod(handle, _MODE)
-                    os.write(handle, content)
-                finally:
-                    os.close(handle)
-        except OSError as error:
-            _log.warning("a line of the audit log is lost: %s", error)
+        """Write a line soon; it is lost where too many wait."""
+        with self._lock:
+            if self._thread is None:
+                self._waiting = queue.Queue(_MOST_WAITING)
+                self._thread = threading.Thread(target=self._live, args=(self._waiting,), name="audit", daemon=True)
+                self._thread.start()
+            try:
+                self._waiting.put_nowait(line)
+            except queue.Full:
+                self._dropped += 1
 
-    def _make_room(self, size: int) -> None:
-        """Begin a new file where the newest has no room for so many bytes."""
-        newest = self.folder / FILE
-        if os.path.lexists(newest) and newest.lstat().st_size + size > self.max_bytes:
-            for number in range(self.files - 1, 0, -1):
-                older = self.folder / _numbered(number - 1)
-                if older.exists():
-                    os.replace(older, self.folder / _numbered(number))
-            newest.unlink(missing_ok=True)
+    def close(self) -> None:
+        """Write the waiting lines, and end the thread; a later line starts another."""
+        with self._lock:
+            thread, waiting, self._thread = self._thread, self._waiting, None
+        if thread is not None:
+            waiting.put(None)
+            thread.join(_CLOSED_WITHIN_S)
+
+    def _live(self, waiting: "queue.Queue[Line | None]") -> None:
+        is_over = False
+        while not is_over:
+            taken = [waiting.get()]
+            while len(taken) < _MOST_AT_ONCE and not waiting.empty():
+                taken.append(waiting.get())
+            is_over = None in taken
+            lines = [line for line in taken if line is not None]
+            with self._lock:
+                dropped, self._dropped = self._dropped, 0
+            if dropped:
+                lines.append({"lines_lost": dropped})
+            try:
+                self._append(lines)
+            except OSError as error:
+                _log.warning("%d lines of the audit log are lost: %s", len(lines), error)
+
+    def _append(self, lines: list[Line]) -> None:
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with self._alone():
+            for line in lines:
+                # In ASCII, Unicode's other line breaks are escaped.
+                content = f"{json.dumps(line)}\n".encode("ascii")
+                newest = self.folder / FILE
+                size = newest.lstat().st_size if os.path.lexists(newest) else 0
+                if size + len(content) > self.max_bytes:
+                    for number in range(self.files - 1, 0, -1):
+                        older = self.folder / _numbered(number - 1)
+                        if older.exists():
+                            os.replace(older, self.folder / _numbered(number))
+                    newest.unlink(missing_ok=True)
+                self._write(content, is_last=line is lines[-1])
+
+    def _write(self, content: bytes, *, is_last: bool) -> None:
+        handle = os.open(self.folder / FILE, _FLAGS, _MODE)
+        try:
+            if stat.S_IMODE(os.fstat(handle).st_mode) != _MODE:
+                os.fchmod(handle, _MODE)
+            os.write(handle, content)
+            if is_last:
+                os.fsync(handle)
+        finally:
+            os.close(handle)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -181,6 +228,10 @@ class Auditor(Struct, frozen=True):
         """Log a token or sign-in that opens nothing, with what is known of who sent it."""
         if self.log:
             self.log.write({**self._head(NOBODY, asked), "outcome": REFUSED, "address": address, **known})
+
+    def close(self) -> None:
+        if self.log:
+            self.log.close()
 
     def _write(self, request: AuditedRequest, *, duration_ms: int) -> None:
         if self.log is None:

@@ -249,6 +249,7 @@ class TokenGate(Struct, eq=False):
             for served in self._served.values():
                 served.end()
             self._is_over.set()
+        await anyio.to_thread.run_sync(self.audit.close)
 
     _is_over: anyio.Event = field(default_factory=anyio.Event)
 

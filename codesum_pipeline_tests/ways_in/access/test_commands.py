@@ -50,6 +50,7 @@ def test_requests_are_listed_and_filtered(tmp_path: Path, codesum_call: Any) -> 
     log = AuditLog(home / "audit", 1_000_000, 2)
     for number, token in enumerate(("alice", "bob", "alice")):
         log.write({"time": f"2027-01-0{number + 1}T00:00:00Z", "token": token, "repos": ["x"], "asked": "\x1b[31m"})
+    log.close()
 
     listed = codesum_call(home, "audit")
     alices = codesum_call(home, "audit", "--token", "alice", "--since", "2027-01-02", "--json")
@@ -64,6 +65,7 @@ def test_requests_of_a_person_are_found_by_name_or_subject(tmp_path: Path, codes
     log = AuditLog(home / "audit", 1_000_000, 2)
     for person, subject in (("Alice", "a1"), ("", "b2"), ("Alice", "c3")):
         log.write({"time": "2027-01-01T00:00:00Z", "token": "", "person": person, "subject": subject, "repos": []})
+    log.close()
 
     def found(name: str) -> list[str]:
         answer = codesum_call(home, "audit", "--person", name, "--json")
