@@ -17,9 +17,11 @@ from codesum_pipeline.foundation.data_model.scopes import ImportRow, ScopedFile
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.languages.declarations.declaration import Declaration, syntax_beside
 from codesum_pipeline.languages.declarations.handed_names import find_word_of_bash
-from codesum_pipeline.languages.declarations.hook_values import CallSyntax, ImportSyntax, Text
-from codesum_pipeline.languages.declarations.hooks import definition_reader, find_field, raw_text
+from codesum_pipeline.languages.declarations.hook_values import CallSyntax, ImportSyntax
+from codesum_pipeline.languages.declarations.hooks import definition_reader
 from codesum_pipeline.languages.declarations.kin import parent_of
+from codesum_pipeline.languages.declarations.node_code import Text, raw_text
+from codesum_pipeline.languages.declarations.nodes import find_field
 from codesum_pipeline.languages.declarations.projects import join_path
 from codesum_pipeline.languages.declarations.rules import ResolvedImport, Rules
 from codesum_pipeline.languages.declarations.spec import split_words

@@ -18,31 +18,22 @@ from codesum_pipeline.foundation.data_model.scopes import Binding, ImportRow, Ke
 from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
 from codesum_pipeline.languages.declarations.c_sharp_parts import around_extensions, rewritten_parts
 from codesum_pipeline.languages.declarations.declaration import Declaration, syntax_beside
-from codesum_pipeline.languages.declarations.hook_values import (
-    CallSyntax,
-    DefinitionHead,
-    ImportSyntax,
-    Text,
-    TypedName,
-)
+from codesum_pipeline.languages.declarations.hook_values import CallSyntax, DefinitionHead, ImportSyntax, TypedName
 from codesum_pipeline.languages.declarations.hooks import (
     call_of_path,
-    child_of_type,
     directly_in,
-    field_children,
     field_reader,
-    field_text,
-    find_field,
     import_of_path,
     modifiers_before,
     node_after_annotations,
     plain_text_reader,
-    raw_text,
     read_typed_member,
     texts_of_fields,
     unknown_words_reader,
 )
 from codesum_pipeline.languages.declarations.kin import grandparent_of, parent_of
+from codesum_pipeline.languages.declarations.node_code import Text, field_text, raw_text
+from codesum_pipeline.languages.declarations.nodes import child_of_type, field_children, find_field
 from codesum_pipeline.languages.declarations.plain_lines import later_branches
 from codesum_pipeline.languages.declarations.rules import Member, Outside, ResolvedImport, Rules
 from codesum_pipeline.languages.declarations.spans import blanked_out

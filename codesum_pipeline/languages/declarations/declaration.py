@@ -17,16 +17,15 @@ from codesum_pipeline.languages.declarations.condition_syntax import ConditionSy
 from codesum_pipeline.languages.declarations.framework_rules import FrameworkRules
 from codesum_pipeline.languages.declarations.hook_values import (
     CallSyntax,
-    Code,
     DefinitionHead,
     Docstrings,
     Extension,
     ImportSyntax,
     References,
-    Text,
     TypedName,
     WordRow,
 )
+from codesum_pipeline.languages.declarations.node_code import Code, Text
 from codesum_pipeline.languages.declarations.spec import LanguageSpec, Mark, Names, Span, split_keys
 from codesum_pipeline.languages.declarations.syntax_tables import check_keys, read_tables, syntax_file
 from codesum_pipeline.languages.declarations.use_syntax import UseSyntax

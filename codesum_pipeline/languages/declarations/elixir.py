@@ -12,14 +12,9 @@ from codesum_pipeline.languages.declarations import elixir_forms as forms
 from codesum_pipeline.languages.declarations.declaration import Declaration, syntax_beside
 from codesum_pipeline.languages.declarations.elixir_conditions import branches_of_call
 from codesum_pipeline.languages.declarations.handed_names import find_capture_of_elixir
-from codesum_pipeline.languages.declarations.hook_values import (
-    CallSyntax,
-    DefinitionHead,
-    ImportSyntax,
-    Text,
-    TypedName,
-)
-from codesum_pipeline.languages.declarations.hooks import field_children, field_text, find_field, raw_text
+from codesum_pipeline.languages.declarations.hook_values import CallSyntax, DefinitionHead, ImportSyntax, TypedName
+from codesum_pipeline.languages.declarations.node_code import Text, field_text, raw_text
+from codesum_pipeline.languages.declarations.nodes import field_children, find_field
 from codesum_pipeline.languages.declarations.rules import Member, Outside, ResolvedImport, Rules
 from codesum_pipeline.languages.declarations.spec import split_words
 

@@ -6,8 +6,8 @@ from tree_sitter import Node
 
 from codesum_pipeline.languages.declarations import elixir_forms as forms
 from codesum_pipeline.languages.declarations.condition_syntax import Branch, Sense
-from codesum_pipeline.languages.declarations.hooks import child_of_type, find_field
 from codesum_pipeline.languages.declarations.kin import parent_of
+from codesum_pipeline.languages.declarations.nodes import child_of_type, find_field
 from codesum_pipeline.languages.declarations.spec import Span
 
 _CHOICES = {"if": (Sense.HOLDS, Sense.FAILS), "unless": (Sense.FAILS, Sense.HOLDS)}

@@ -6,9 +6,9 @@ from textwrap import dedent
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declarations.hook_values import Text
-from codesum_pipeline.languages.declarations.hooks import child_of_type, code_children, find_field, raw_text
 from codesum_pipeline.languages.declarations.kin import next_sibling_of, siblings_before
+from codesum_pipeline.languages.declarations.node_code import Text, raw_text
+from codesum_pipeline.languages.declarations.nodes import child_of_type, code_children, find_field
 from codesum_pipeline.languages.declarations.spec import split_words
 
 DEFINERS = split_words("def defp defmacro defmacrop defguard defguardp defdelegate defn defnp")

@@ -10,28 +10,18 @@ from codesum_pipeline.foundation.data_model.possible_values import ModuleValue
 from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scope, ScopedFile
 from codesum_pipeline.foundation.data_model.symbol import Import, Parameter, Symbol, SymbolType
 from codesum_pipeline.languages.declarations.declaration import Declaration, syntax_beside
-from codesum_pipeline.languages.declarations.hook_values import (
-    MAX_CHAIN,
-    Code,
-    DefinitionHead,
-    ImportSyntax,
-    Text,
-    TypedName,
-)
+from codesum_pipeline.languages.declarations.hook_values import DefinitionHead, ImportSyntax, TypedName
 from codesum_pipeline.languages.declarations.hooks import (
     call_reader,
-    child_of_type,
     definition_reader,
-    field_children,
     field_reader,
-    field_text,
-    find_field,
     first_values_reader,
-    raw_text,
     texts_of_fields,
 )
 from codesum_pipeline.languages.declarations.kin import parent_of
 from codesum_pipeline.languages.declarations.name_tree import NameTree
+from codesum_pipeline.languages.declarations.node_code import MAX_CHAIN, Code, Text, field_text, raw_text
+from codesum_pipeline.languages.declarations.nodes import child_of_type, field_children, find_field
 from codesum_pipeline.languages.declarations.projects import Projects, folders_above, join_path
 from codesum_pipeline.languages.declarations.rules import Outside, ResolvedImport, Rules
 

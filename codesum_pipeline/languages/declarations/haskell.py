@@ -13,25 +13,11 @@ from codesum_pipeline.foundation.data_model.symbol import Import, Parameter, Sym
 from codesum_pipeline.languages.declarations.condition_syntax import Branch, Sense
 from codesum_pipeline.languages.declarations.declaration import Declaration, syntax_beside
 from codesum_pipeline.languages.declarations.haskell_masks import is_literate, mask_foreign_parts
-from codesum_pipeline.languages.declarations.hook_values import (
-    CallSyntax,
-    DefinitionHead,
-    Extension,
-    ImportSyntax,
-    Text,
-)
-from codesum_pipeline.languages.declarations.hooks import (
-    call_of_path,
-    child_of_type,
-    field_children,
-    field_reader,
-    field_text,
-    find_field,
-    raw_text,
-    short_text,
-    unknown_words_reader,
-)
+from codesum_pipeline.languages.declarations.hook_values import CallSyntax, DefinitionHead, Extension, ImportSyntax
+from codesum_pipeline.languages.declarations.hooks import call_of_path, field_reader, unknown_words_reader
 from codesum_pipeline.languages.declarations.kin import grandparent_of, parent_of, siblings_after, siblings_before
+from codesum_pipeline.languages.declarations.node_code import Text, field_text, raw_text, short_text
+from codesum_pipeline.languages.declarations.nodes import child_of_type, field_children, find_field
 from codesum_pipeline.languages.declarations.plain_lines import directive_lines, later_branches
 from codesum_pipeline.languages.declarations.rules import Member, Outside, ResolvedImport, Rules
 from codesum_pipeline.languages.declarations.spec import split_words

@@ -13,33 +13,24 @@ from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
 from codesum_pipeline.languages.declarations.declaration import Declaration, syntax_beside
-from codesum_pipeline.languages.declarations.hook_values import (
-    CallSyntax,
-    Code,
-    DefinitionHead,
-    ImportSyntax,
-    Text,
-    TypedName,
-)
+from codesum_pipeline.languages.declarations.hook_values import CallSyntax, DefinitionHead, ImportSyntax, TypedName
 from codesum_pipeline.languages.declarations.hooks import (
     TEST_ANNOTATIONS,
     call_of_path,
-    child_of_type,
     definition_reader,
     directly_in,
     field_reader,
-    field_text,
-    find_field,
     import_of_path,
     member_text,
     modifiers_before,
     node_after_annotations,
     plain_text_reader,
-    raw_text,
     texts_of_fields,
     typed_name_reader,
 )
 from codesum_pipeline.languages.declarations.kin import parent_of
+from codesum_pipeline.languages.declarations.node_code import Code, Text, field_text, raw_text
+from codesum_pipeline.languages.declarations.nodes import child_of_type, find_field
 from codesum_pipeline.languages.declarations.spec import split_words
 
 ACCESS = split_words("public protected private")

@@ -21,27 +21,19 @@ from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
 from codesum_pipeline.languages.declarations.declaration import Declaration, syntax_beside
-from codesum_pipeline.languages.declarations.hook_values import (
-    CallSyntax,
-    DefinitionHead,
-    ImportSyntax,
-    Text,
-    TypedName,
-)
+from codesum_pipeline.languages.declarations.hook_values import CallSyntax, DefinitionHead, ImportSyntax, TypedName
 from codesum_pipeline.languages.declarations.hooks import (
     ANNOTATIONS,
     TEST_ANNOTATIONS,
     annotations_and_words,
-    child_of_type,
-    field_text,
-    find_field,
     import_of_path,
     member_text,
     node_after_annotations,
-    raw_text,
     unknown_words_reader,
 )
 from codesum_pipeline.languages.declarations.kin import siblings_after
+from codesum_pipeline.languages.declarations.node_code import Text, field_text, raw_text
+from codesum_pipeline.languages.declarations.nodes import child_of_type, find_field
 from codesum_pipeline.languages.declarations.spec import split_words
 from codesum_pipeline.languages.declarations.syntax_tables import patterns_beside
 

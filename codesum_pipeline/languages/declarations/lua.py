@@ -9,17 +9,11 @@ from codesum_pipeline.foundation.data_model.possible_values import ModuleValue
 from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scope, ScopedFile
 from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
 from codesum_pipeline.languages.declarations.declaration import Declaration, syntax_beside
-from codesum_pipeline.languages.declarations.hook_values import DefinitionHead, ImportSyntax, Text, TypedName
-from codesum_pipeline.languages.declarations.hooks import (
-    call_reader,
-    child_of_type,
-    field_children,
-    field_text,
-    find_field,
-    raw_text,
-    spell_quoted,
-)
+from codesum_pipeline.languages.declarations.hook_values import DefinitionHead, ImportSyntax, TypedName
+from codesum_pipeline.languages.declarations.hooks import call_reader, spell_quoted
 from codesum_pipeline.languages.declarations.kin import grandparent_of, parent_of
+from codesum_pipeline.languages.declarations.node_code import Text, field_text, raw_text
+from codesum_pipeline.languages.declarations.nodes import child_of_type, field_children, find_field
 from codesum_pipeline.languages.declarations.projects import join_path
 from codesum_pipeline.languages.declarations.rules import Outside, ResolvedImport, Rules
 from codesum_pipeline.languages.declarations.spec import split_words

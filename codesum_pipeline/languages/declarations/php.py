@@ -12,28 +12,19 @@ from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scope,
 from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
 from codesum_pipeline.languages.declarations.declaration import Declaration, syntax_beside
 from codesum_pipeline.languages.declarations.handed_names import find_text_of_php
-from codesum_pipeline.languages.declarations.hook_values import (
-    CallSyntax,
-    DefinitionHead,
-    ImportSyntax,
-    Text,
-    TypedName,
-)
+from codesum_pipeline.languages.declarations.hook_values import CallSyntax, DefinitionHead, ImportSyntax, TypedName
 from codesum_pipeline.languages.declarations.hooks import (
     call_of_path,
-    child_of_type,
     definition_reader,
-    field_children,
     field_reader,
-    field_text,
-    find_field,
     import_of_path,
     member_text,
-    raw_text,
     read_parameter,
     spell_plain,
     texts_of_fields,
 )
+from codesum_pipeline.languages.declarations.node_code import Text, field_text, raw_text
+from codesum_pipeline.languages.declarations.nodes import child_of_type, field_children, find_field
 from codesum_pipeline.languages.declarations.projects import Projects, folders_above, inner_table, join_path, texts_in
 from codesum_pipeline.languages.declarations.rules import Member, Outside, ResolvedImport, Rules
 from codesum_pipeline.languages.declarations.spec import split_words

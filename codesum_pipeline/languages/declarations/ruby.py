@@ -21,19 +21,12 @@ from codesum_pipeline.languages.declarations.hook_values import (
     DefinitionHead,
     Extension,
     ImportSyntax,
-    Text,
     TypedName,
 )
-from codesum_pipeline.languages.declarations.hooks import (
-    field_children,
-    field_text,
-    find_field,
-    first_values_reader,
-    raw_text,
-    short_text,
-    spell_plain,
-)
+from codesum_pipeline.languages.declarations.hooks import first_values_reader, spell_plain
 from codesum_pipeline.languages.declarations.kin import grandparent_of, next_sibling_of, parent_of, siblings_after
+from codesum_pipeline.languages.declarations.node_code import Text, field_text, raw_text, short_text
+from codesum_pipeline.languages.declarations.nodes import field_children, find_field
 from codesum_pipeline.languages.declarations.projects import join_path
 from codesum_pipeline.languages.declarations.ruby_heredocs import without_inner_documents, without_tight_shifts
 from codesum_pipeline.languages.declarations.rules import Outside, ResolvedImport, Rules

@@ -13,27 +13,23 @@ from codesum_pipeline.languages.declarations.hook_values import (
     DefinitionHead,
     Extension,
     ImportSyntax,
-    Text,
     TypedName,
 )
 from codesum_pipeline.languages.declarations.hooks import (
     call_of_path,
     call_reader,
-    child_of_type,
     definition_reader,
-    field_children,
     field_reader,
-    field_text,
-    find_field,
     first_values_reader,
     import_of_path,
     last_expression,
     public_imports_reader,
-    raw_text,
     read_typed_member,
     texts_of_fields,
 )
 from codesum_pipeline.languages.declarations.kin import grandparent_of, parent_of, siblings_before
+from codesum_pipeline.languages.declarations.node_code import Text, field_text, raw_text
+from codesum_pipeline.languages.declarations.nodes import child_of_type, field_children, find_field
 from codesum_pipeline.languages.declarations.rust_macros import around_items, without_templates
 from codesum_pipeline.languages.declarations.spec import Mark, Span, split_words
 

@@ -13,30 +13,22 @@ from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
 from codesum_pipeline.languages.declarations.declaration import Declaration, syntax_beside
-from codesum_pipeline.languages.declarations.hook_values import (
-    CallSyntax,
-    DefinitionHead,
-    ImportSyntax,
-    Text,
-    TypedName,
-)
+from codesum_pipeline.languages.declarations.hook_values import CallSyntax, DefinitionHead, ImportSyntax, TypedName
 from codesum_pipeline.languages.declarations.hooks import (
     call_of_path,
     call_reader,
-    child_of_type,
     definition_reader,
     directly_in,
     field_reader,
-    field_text,
-    find_field,
     last_expression,
     member_text,
     modifiers_before,
     node_after_annotations,
-    raw_text,
     typed_name_reader,
 )
 from codesum_pipeline.languages.declarations.kin import next_sibling_of, parent_of
+from codesum_pipeline.languages.declarations.node_code import Text, field_text, raw_text
+from codesum_pipeline.languages.declarations.nodes import child_of_type, find_field
 from codesum_pipeline.languages.declarations.spec import split_words
 
 TYPES = split_words("class_definition trait_definition object_definition enum_definition package_object")

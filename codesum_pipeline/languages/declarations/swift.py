@@ -15,20 +15,12 @@ from codesum_pipeline.languages.declarations.hook_values import (
     DefinitionHead,
     Extension,
     ImportSyntax,
-    Text,
     TypedName,
 )
-from codesum_pipeline.languages.declarations.hooks import (
-    child_of_type,
-    field_children,
-    field_text,
-    find_field,
-    member_text,
-    raw_text,
-    texts_of_children,
-    unknown_words_reader,
-)
+from codesum_pipeline.languages.declarations.hooks import member_text, texts_of_children, unknown_words_reader
 from codesum_pipeline.languages.declarations.kin import parent_of
+from codesum_pipeline.languages.declarations.node_code import Text, field_text, raw_text
+from codesum_pipeline.languages.declarations.nodes import child_of_type, field_children, find_field
 from codesum_pipeline.languages.declarations.rules import Outside, ResolvedImport, Rules
 from codesum_pipeline.languages.declarations.spec import split_words
 from codesum_pipeline.languages.declarations.syntax_tables import patterns_beside

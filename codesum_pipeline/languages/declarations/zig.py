@@ -9,20 +9,18 @@ from codesum_pipeline.foundation.data_model.possible_values import ModuleValue
 from codesum_pipeline.foundation.data_model.scopes import ImportRow, ScopedFile
 from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
 from codesum_pipeline.languages.declarations.declaration import Declaration, syntax_beside
-from codesum_pipeline.languages.declarations.hook_values import DefinitionHead, ImportSyntax, Text, TypedName
+from codesum_pipeline.languages.declarations.hook_values import DefinitionHead, ImportSyntax, TypedName
 from codesum_pipeline.languages.declarations.hooks import (
     call_reader,
-    child_of_type,
     definition_reader,
     field_reader,
-    field_text,
-    find_field,
     member_text,
     public_imports_reader,
-    raw_text,
     read_parameter,
     texts_of_children,
 )
+from codesum_pipeline.languages.declarations.node_code import Text, field_text, raw_text
+from codesum_pipeline.languages.declarations.nodes import child_of_type, find_field
 from codesum_pipeline.languages.declarations.projects import join_path
 from codesum_pipeline.languages.declarations.rules import Member, Outside, ResolvedImport, Rules
 from codesum_pipeline.languages.declarations.spec import split_words

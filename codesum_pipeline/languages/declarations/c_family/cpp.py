@@ -20,8 +20,10 @@ from codesum_pipeline.languages.declarations.c_family.shared import (
     read_typed,
 )
 from codesum_pipeline.languages.declarations.declaration import Declaration, syntax_beside
-from codesum_pipeline.languages.declarations.hook_values import DefinitionHead, ImportSyntax, Text, TypedName
-from codesum_pipeline.languages.declarations.hooks import call_of_path, child_of_type, field_text, find_field, raw_text
+from codesum_pipeline.languages.declarations.hook_values import DefinitionHead, ImportSyntax, TypedName
+from codesum_pipeline.languages.declarations.hooks import call_of_path
+from codesum_pipeline.languages.declarations.node_code import Text, field_text, raw_text
+from codesum_pipeline.languages.declarations.nodes import child_of_type, find_field
 
 
 def _namespace(node: Node) -> DefinitionHead | None:

@@ -8,8 +8,9 @@ from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.languages.declarations.hook_values import DefinitionHead
-from codesum_pipeline.languages.declarations.hooks import child_of_type, field_children, find_field, raw_text
 from codesum_pipeline.languages.declarations.kin import next_sibling_of, parent_of
+from codesum_pipeline.languages.declarations.node_code import raw_text
+from codesum_pipeline.languages.declarations.nodes import child_of_type, field_children, find_field
 from codesum_pipeline.languages.declarations.spec import split_words
 
 _POINTING = split_words("pointer_declarator reference_declarator pointer_type_declarator")

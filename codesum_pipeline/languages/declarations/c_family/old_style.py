@@ -4,8 +4,8 @@ import re
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declarations.hook_values import Text
-from codesum_pipeline.languages.declarations.hooks import field_children
+from codesum_pipeline.languages.declarations.node_code import Text
+from codesum_pipeline.languages.declarations.nodes import field_children
 
 _COMMENT = re.compile(r"/\*(?:.*?\*/|.*)", re.DOTALL)
 _SIZE = re.compile(r"\[[^\[\]]*+\]?")

@@ -26,14 +26,10 @@ from codesum_pipeline.languages.declarations.c_family.macros import (
     without_macro_bodies,
 )
 from codesum_pipeline.languages.declarations.c_family.old_style import declared_type, hidden_declarations, type_without
-from codesum_pipeline.languages.declarations.hook_values import CallSyntax, Code, ImportSyntax, Text, TypedName
-from codesum_pipeline.languages.declarations.hooks import (
-    field_children,
-    field_text,
-    find_field,
-    texts_of_fields,
-    unknown_words_reader,
-)
+from codesum_pipeline.languages.declarations.hook_values import CallSyntax, ImportSyntax, TypedName
+from codesum_pipeline.languages.declarations.hooks import texts_of_fields, unknown_words_reader
+from codesum_pipeline.languages.declarations.node_code import Code, Text, field_text
+from codesum_pipeline.languages.declarations.nodes import field_children, find_field
 from codesum_pipeline.languages.declarations.spec import split_words
 
 # Types that are not classes.

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declarations.hooks import find_field, only_code_child
+from codesum_pipeline.languages.declarations.nodes import find_field, only_code_child
 from codesum_pipeline.languages.declarations.precedence import Precedence, held_in, operator_of
 
 GROUP = "parenthesized_expression"

@@ -15,13 +15,9 @@ from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.languages.declarations.hook_values import DefinitionHead
-from codesum_pipeline.languages.declarations.hooks import (
-    code_children,
-    definition_reader,
-    field_children,
-    find_field,
-    raw_text,
-)
+from codesum_pipeline.languages.declarations.hooks import definition_reader
+from codesum_pipeline.languages.declarations.node_code import raw_text
+from codesum_pipeline.languages.declarations.nodes import code_children, field_children, find_field
 from codesum_pipeline.languages.declarations.spec import split_words
 
 # What a node of one kind defines.

@@ -11,18 +11,17 @@ from codesum_pipeline.languages.declarations.ecmascript.ecmascript_definitions i
     key_name,
     unwrapped_value,
 )
-from codesum_pipeline.languages.declarations.hook_values import MAX_CHAIN, CallSyntax, Code, Text, TypedName
-from codesum_pipeline.languages.declarations.hooks import (
+from codesum_pipeline.languages.declarations.hook_values import CallSyntax, TypedName
+from codesum_pipeline.languages.declarations.hooks import member_text
+from codesum_pipeline.languages.declarations.kin import next_sibling_of
+from codesum_pipeline.languages.declarations.node_code import MAX_CHAIN, Code, Text, field_text, raw_text
+from codesum_pipeline.languages.declarations.nodes import (
     child_of_type,
     code_children,
     field_children,
-    field_text,
     find_field,
     first_code_child,
-    member_text,
-    raw_text,
 )
-from codesum_pipeline.languages.declarations.kin import next_sibling_of
 from codesum_pipeline.languages.declarations.spec import split_words
 
 _WORDS = {"static get"} | split_words("""

@@ -11,8 +11,9 @@ from pathlib import Path
 from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.symbol import Import, Parameter, Reexport
-from codesum_pipeline.languages.declarations.hook_values import ImportSyntax, Text
-from codesum_pipeline.languages.declarations.hooks import code_children, field_text, find_field, raw_text
+from codesum_pipeline.languages.declarations.hook_values import ImportSyntax
+from codesum_pipeline.languages.declarations.node_code import Text, field_text, raw_text
+from codesum_pipeline.languages.declarations.nodes import code_children, find_field
 from codesum_pipeline.languages.declarations.python.literals import literal_value
 from codesum_pipeline.languages.declarations.spec import Mark, split_words
 

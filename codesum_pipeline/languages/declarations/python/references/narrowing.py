@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.bindings import Bound
-from codesum_pipeline.languages.declarations.hooks import code_children
 from codesum_pipeline.languages.declarations.kin import next_sibling_of, parent_of
+from codesum_pipeline.languages.declarations.nodes import code_children
 from codesum_pipeline.languages.declarations.python.references.python_expressions import arguments_of
 from codesum_pipeline.languages.declarations.python.references.python_scopes import NameTable
 from codesum_pipeline.languages.declarations.spec import split_words

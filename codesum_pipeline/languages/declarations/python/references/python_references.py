@@ -27,7 +27,7 @@ from tree_sitter import Language, Node, Query, QueryCursor
 from codesum_pipeline.foundation.data_model.bindings import Bound, ScopeKind
 from codesum_pipeline.foundation.data_model.symbol import Symbol
 from codesum_pipeline.languages.declarations.hook_values import NAMELESS, References, WordRow
-from codesum_pipeline.languages.declarations.hooks import only_code_child
+from codesum_pipeline.languages.declarations.nodes import only_code_child
 from codesum_pipeline.languages.declarations.python.references.narrowing import read_narrowings
 from codesum_pipeline.languages.declarations.python.references.python_definitions import DefinitionReader, read_imports
 from codesum_pipeline.languages.declarations.python.references.python_scopes import (

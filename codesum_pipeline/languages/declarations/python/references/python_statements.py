@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.bindings import RETURN, YIELD, Bound, ScopeKind
-from codesum_pipeline.languages.declarations.hooks import code_children
+from codesum_pipeline.languages.declarations.nodes import code_children
 from codesum_pipeline.languages.declarations.python.references.python_scopes import SEQUENCES, NameTable
 from codesum_pipeline.languages.declarations.spec import split_words
 
