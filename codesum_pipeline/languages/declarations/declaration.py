@@ -27,7 +27,7 @@ from codesum_pipeline.languages.declarations.hook_values import (
 )
 from codesum_pipeline.languages.declarations.node_code import Code, Text
 from codesum_pipeline.languages.declarations.spec import LanguageSpec, Mark, Names, Span, split_keys
-from codesum_pipeline.languages.declarations.syntax_tables import check_keys, read_tables, syntax_file
+from codesum_pipeline.languages.declarations.syntax_tables import read_tables, syntax_file
 from codesum_pipeline.languages.declarations.use_syntax import UseSyntax
 
 
@@ -272,21 +272,19 @@ def syntax_beside(
 ) -> dict[str, Any]:
     """What the file `*.syntax.toml` beside a module says of its language, as keywords of `Declaration`.
 
-    `spec`, `tests`, `conditions` and `uses` are the hooks of those four. Raises `ValueError` for a key that is unknown
-    or missing.
+    `spec`, `tests`, `conditions` and `uses` are the hooks of those four. Raises `ValueError` for a table or a key that
+    is unknown or missing.
     """
     path = syntax_file(module)
-    structs: dict[str, type[Struct]] = {
-        "spec": LanguageSpec, "declaration": Declaration, "tests": FrameworkRules, "conditions": ConditionSyntax,
-        "uses": UseSyntax,
-    }  # fmt: skip
-    tables = read_tables(path, structs)
-    layout = {"grammar": grammar, **tables["spec"], **spec}
-    check_keys(path, "spec", LanguageSpec, [*layout])
-    return {
-        **tables["declaration"],
-        "spec": LanguageSpec(**layout),
-        "tests": FrameworkRules(**tables["tests"], **tests),
-        "conditions": ConditionSyntax(**tables["conditions"], **conditions),
-        "uses": UseSyntax(**tables["uses"], **uses),
-    }
+    tables = read_tables(path, ("spec", "declaration", "tests", "conditions", "uses"))
+    layout: dict[str, Any] = {"grammar": grammar, **tables["spec"], **spec}
+    try:
+        return {
+            **tables["declaration"],
+            "spec": LanguageSpec(**layout),
+            "tests": FrameworkRules(**tables["tests"], **tests),
+            "conditions": ConditionSyntax(**tables["conditions"], **conditions),
+            "uses": UseSyntax(**tables["uses"], **uses),
+        }
+    except TypeError as error:
+        raise ValueError(f"{path}: {error}") from error

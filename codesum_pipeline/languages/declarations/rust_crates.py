@@ -1,18 +1,24 @@
 """Rust: crates from `Cargo.toml`, modules from files and blocks, paths from `crate`, `self`, `super` or a crate."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import Any
 
 from codesum_pipeline.foundation.data_model.possible_values import UNKNOWN, ExternalValue, ModuleValue, Value
 from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scope, ScopedFile, UseExpression
 from codesum_pipeline.languages.declarations.projects import Projects, folders_above, inner_table, join_path, text_under
 from codesum_pipeline.languages.declarations.rules import Member, Outside, ResolvedImport, Rules
-from codesum_pipeline.languages.declarations.rust_conditions import can_both_hold
 
 _ROOTS = frozenset({"lib", "main"})
 # Folders whose files are each a crate of their own.
 _SINGLE = frozenset({"bin", "examples", "tests", "benches"})
 _STANDARD = frozenset({"std", "core", "alloc"})
+# In `#[cfg(all(unix, not(feature = "std")))]`: `feature = "std"` is one name of what is true or false.
+_CONDITION_NAME = re.compile(r'\b(?!(?:all|any|not)\b)[\w.]+(?:="[^"]*")?')
+_APPLIED_TO_VALUES = re.compile(r"(all|any|not)\(([01,]*)\)")
+# Of more names there are too many values to try.
+_MOST_NAMES, _MOST_BRACKETS = 8, 50
 
 
 class RustRules(Rules):
@@ -178,3 +184,27 @@ class RustRules(Rules):
         """The crates that a file's own crate depends on, by the names it has for them."""
         folder = next((above for above in folders_above(file.folder) if above in self._dependencies), None)
         return self._dependencies[folder] if folder is not None else {}
+
+
+def can_both_hold(first: str, second: str) -> bool:
+    """Whether two conditions can be true at once, as far as that can be told; each is a list with commas."""
+    written = re.sub(r"\s", "", f"all(all({first}),all({second}))")
+    names = sorted(set(_CONDITION_NAME.findall(written)))
+    if len(names) > _MOST_NAMES or written.count("(") > _MOST_BRACKETS:
+        return True
+    return any(
+        _holds(written, dict(zip(names, values, strict=True))) for values in product("10", repeat=len(names))
+    )  # fmt: skip
+
+
+def _holds(condition: str, values: Mapping[str, str]) -> bool:
+    """Whether a condition is true; one that is no whole one is."""
+    left, rest = "", _CONDITION_NAME.sub(lambda name: values[name[0]], condition)
+    while left != rest:
+        left, rest = rest, _APPLIED_TO_VALUES.sub(_value, rest)
+    return rest != "0"
+
+
+def _value(applied: re.Match[str]) -> str:
+    operator, values = applied.groups()
+    return str(int("1" in values if operator == "any" else ("0" in values) is (operator == "not")))

@@ -23,20 +23,8 @@ from codesum_pipeline.languages.declarations.projects import (
 
 # Where a declaration is beside what it declares, the latter is meant.
 _SUFFIXES = (
-    ".ts",
-    ".tsx",
-    ".mts",
-    ".cts",
-    ".js",
-    ".jsx",
-    ".mjs",
-    ".cjs",
-    ".d.ts",
-    ".json",
-    ".vue",
-    ".svelte",
-    ".astro",
-)
+    ".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".d.ts", ".json", ".vue", ".svelte", ".astro",
+)  # fmt: skip
 # The name of a compiled file refers to its source.
 _SOURCES = {".js": (".ts", ".tsx", ".d.ts", ".jsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
 _CONDITIONS = ("source", "types", "import", "module", "require", "node", "browser", "development", "default")
