@@ -6,19 +6,8 @@ import tree_sitter_cpp
 from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
-from codesum_pipeline.languages.declarations.c_family.declarators import (
-    define_prototype,
-    define_structure,
-    name_parts,
-    template_arguments,
-)
-from codesum_pipeline.languages.declarations.c_family.shared import (
-    DEFINITIONS,
-    HOOKS,
-    read_call,
-    read_include,
-    read_typed,
-)
+from codesum_pipeline.languages.declarations.c_family import declarators, shared
+from codesum_pipeline.languages.declarations.c_family.declarators import name_parts, template_arguments
 from codesum_pipeline.languages.declarations.declaration import Declaration, syntax_beside
 from codesum_pipeline.languages.declarations.hook_values import DefinitionHead, ImportSyntax, TypedName
 from codesum_pipeline.languages.declarations.hooks import call_of_path
@@ -74,11 +63,11 @@ def _typed_by_value(node: Node, text: Text) -> Iterator[TypedName]:
 
 DECLARATION = Declaration(
     **syntax_beside(__file__, tree_sitter_cpp.language),
-    **HOOKS,
+    **shared.HOOKS,
     definitions={
-        **DEFINITIONS,
-        "field_declaration": define_prototype,
-        "class_specifier": define_structure,
+        **declarators.DEFINITIONS,
+        "field_declaration": declarators.define_prototype,
+        "class_specifier": declarators.define_structure,
         "concept_definition": lambda node: DefinitionHead(
             (raw_text(node, "name"),), SymbolType.CLASS, node.named_children[-1]
         ),
@@ -88,15 +77,15 @@ DECLARATION = Declaration(
         "init_declarator": _lambda,
     },
     calls={
-        "call_expression": read_call,
+        "call_expression": shared.read_call,
         "new_expression": lambda node, text: call_of_path(
             "::".join(name_parts(find_field(node, "type"))), "::", is_new=True
         ),
     },
-    imports={"preproc_include": read_include, "using_declaration": _using},
+    imports={"preproc_include": shared.read_include, "using_declaration": _using},
     typed={
-        "declaration parameter_declaration": read_typed,
-        "optional_parameter_declaration field_declaration for_range_loop": read_typed,
+        "declaration parameter_declaration": shared.read_typed,
+        "optional_parameter_declaration field_declaration for_range_loop": shared.read_typed,
         "init_declarator": _typed_by_value,
     },
     bases=_bases,

@@ -271,3 +271,13 @@ def _plainly_named(arguments: Sequence[Node]) -> tuple[str, ...]:
 
 def _plain_arguments(arguments: Sequence[Node]) -> list[str]:
     return [raw_text(child) for child in arguments if child.type == "identifier"]
+
+
+DEFINITIONS = {
+    "function_definition": define_function,
+    "declaration": define_prototype,
+    "struct_specifier union_specifier enum_specifier": define_structure,
+    "type_definition": define_by_typedef,
+    "preproc_function_def": define_macro,
+    "expression_statement ERROR": define_by_call_and_block,
+}
