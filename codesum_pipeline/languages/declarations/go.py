@@ -147,10 +147,6 @@ DECLARATION = Declaration(
 _MODULE = re.compile(r"^[^\S\n]*module\s+\"?([^\s\"]+)", re.MULTILINE)
 _REPLACE = re.compile(r"^[^\S\n]*(?:replace\s+)?([^\s()]+)(?:\s+v\S+)?\s+=>\s+(\.{1,2}\S*)", re.MULTILINE)
 _USE = re.compile(r"^use\s*(?:\(([^)]*+)\)?|(\S+))", re.MULTILINE)
-# The module of the language's own library, whose packages are imported without its name.
-_LIBRARY = "std"
-# A package of the compiler itself, even if the library has a file for it.
-_OF_COMPILER = "unsafe"
 _VERSION = re.compile(r"v\d+")
 
 
@@ -164,15 +160,12 @@ class GoRules(Rules):
     def __init__(self, projects: Projects) -> None:
         super().__init__(projects)
         self._modules: list[tuple[str, str]] = []
-        self._libraries: list[str] = []
         for path in projects.named("go.mod"):
             folder, text = path.rpartition("/")[0], projects.text_at(path) or ""
             module = _MODULE.search(text)
             if module is None:
                 continue
             self._modules.append((module[1], folder))
-            if module[1] == _LIBRARY:
-                self._libraries.append(folder)
             for replaced in _REPLACE.finditer(text):
                 target = join_path(folder, replaced[2])
                 if target is not None:
@@ -227,10 +220,6 @@ class GoRules(Rules):
                 found = join_path(folder, path[len(module) + 1 :])
                 if found is not None and found in self._packages:
                     return found
-        for library in self._libraries if path != _OF_COMPILER else ():
-            found = join_path(library, path)
-            if found is not None and found in self._packages:
-                return found
         for above in folders_above(file.folder):
             vendored = f"{above}/vendor/{path}" if above else f"vendor/{path}"
             if vendored in self._packages:

@@ -14,7 +14,7 @@ from codesum_pipeline.languages.declarations.spec import split_words
 from codesum_pipeline.languages.declarations.token_spacing import TokenSpacing
 
 # Of the tables of such a file, those that others are written with, or that a module reads itself.
-_OTHER_TABLES = ("parts", "patterns")
+_OTHER_TABLES = ("parts", "patterns", "words")
 
 
 def _read_spacing(table: str) -> dict[str, TokenSpacing]:
@@ -86,6 +86,11 @@ def patterns_beside(module: str) -> dict[str, re.Pattern[bytes]]:
     tables = _read(syntax_file(module))
     parts = tables.get("parts", {})
     return {name: re.compile(_whole(pattern, parts).encode()) for name, pattern in tables["patterns"].items()}
+
+
+def words_beside(module: str) -> dict[str, frozenset[str]]:
+    """The lists of words in the file beside a module."""
+    return {name: split_words(words) for name, words in _read(syntax_file(module))["words"].items()}
 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:

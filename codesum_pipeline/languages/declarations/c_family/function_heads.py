@@ -9,24 +9,16 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from codesum_pipeline.languages.declarations.spec import Span, split_words
-from codesum_pipeline.languages.declarations.syntax_tables import patterns_beside
+from codesum_pipeline.languages.declarations.spec import Span
+from codesum_pipeline.languages.declarations.syntax_tables import patterns_beside, words_beside
 
 _PATTERNS = patterns_beside(__file__)
-_SPECIFIERS = split_words("""
-    static extern inline const volatile register restrict _Noreturn constexpr consteval virtual explicit friend auto
-    __inline __inline__ __const __volatile__ __restrict __extension__ thread_local _Thread_local typename mutable
-""")
-_BUILT_IN = split_words("void char short int long float double signed unsigned bool _Bool __int128 wchar_t")
-_BEHIND_PARAMETERS = split_words("const noexcept override final volatile")
-_TAGS = split_words("struct union enum class")
-# The grammar knows these before a type and behind the parameters, but not behind a `*`.
-_ATTRIBUTES = split_words("__attribute__ __attribute __declspec _Alignas alignas")
-# A statement with one of these is no head of a function.
-_OTHERS = split_words("""
-    if else for while do switch case default return goto typedef using namespace template operator requires throw new
-    delete sizeof asm __asm__ public private protected
-""")
+_WORDS = words_beside(__file__)
+_SPECIFIERS, _BUILT_IN, _ATTRIBUTES, _OTHERS = (
+    _WORDS[name] for name in ("specifiers", "built_in", "attributes", "others")
+)
+_BEHIND_PARAMETERS = ("const", "noexcept", "override", "final", "volatile")
+_TAGS = ("struct", "union", "enum", "class")
 # A shorter word has no room for a comment.
 _LEAST_WORD = 4
 

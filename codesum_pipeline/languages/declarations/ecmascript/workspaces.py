@@ -6,7 +6,6 @@ says which of them its other packages mean.
 """
 
 import re
-from collections.abc import Iterator
 
 from codesum_pipeline.foundation.data_model.patterns import ANY_FOLDERS, STAR, linear_expression
 from codesum_pipeline.languages.declarations.projects import Projects, join_path, texts_in
@@ -14,9 +13,6 @@ from codesum_pipeline.languages.declarations.projects import Projects, join_path
 # More stars than a pattern of any workspace has, and more patterns than a file that lists them.
 MAX_STARS = 8
 MAX_PATTERNS = 200
-_QUOTED = re.compile(
-    r"""^(?:"([^"]*)"|'([^']*)'|([^\s#"'\[\]{},&*!|>](?:[^\s#]|\s++(?=[^\s#]))*+|[*!][^\s#]*))\s*+(?:#.*)?$"""
-)
 
 
 class Workspaces:
@@ -29,7 +25,7 @@ class Workspaces:
             workspaces = projects.json(path).get("workspaces")
             self._add(path, texts_in(workspaces.get("packages") if isinstance(workspaces, dict) else workspaces))
         for path in projects.named("pnpm-workspace.yaml"):
-            self._add(path, list(listed_packages(projects.text_at(path) or "")))
+            self._add(path, texts_in(projects.yaml(path).get("packages")))
 
     def _add(self, path: str, patterns: list[str]) -> None:
         for pattern in patterns[:MAX_PATTERNS]:
@@ -41,27 +37,6 @@ class Workspaces:
         """Whether a folder is a package of a workspace."""
         is_taken = any(pattern.fullmatch(f"{folder}/") for pattern in self._taken)
         return is_taken and not any(pattern.fullmatch(f"{folder}/") for pattern in self._left_out)
-
-
-def listed_packages(yaml: str) -> Iterator[str]:
-    """The texts in the list `packages` at the top of a YAML file, as people write it: a line each, or in brackets."""
-    is_inside = False
-    for line in yaml.splitlines():
-        stripped = line.strip()
-        if line.startswith("packages:"):
-            is_inside = True
-            inline = stripped.removeprefix("packages:").partition(" #")[0].strip()
-            for item in inline[1:-1].split(",") if inline.startswith("[") and inline.endswith("]") else ():
-                yield from _text_of(item.strip())
-        elif is_inside and stripped.startswith("- "):
-            yield from _text_of(stripped[2:].strip())
-        elif stripped and not stripped.startswith("#"):
-            is_inside = False
-
-
-def _text_of(written: str) -> Iterator[str]:
-    if found := _QUOTED.match(written):
-        yield next(filter(None, found.groups()), "")
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:

@@ -2,7 +2,6 @@
 
 import pytest
 
-from codesum_pipeline.languages.declarations.ecmascript.workspaces import listed_packages
 from codesum_pipeline_tests.graph.sources import calls_of
 
 _PACKAGE = '{"name": "@x/a", "main": "index.js"}'
@@ -31,12 +30,6 @@ _JAVASCRIPT = {
 def test_of_packages_of_one_name_that_of_the_workspace_is_meant(workspace: dict[str, str]) -> None:
     assert calls_of(_JAVASCRIPT) == {}
     assert calls_of({**_JAVASCRIPT, **workspace}) == {("packages/b/main.js", "packages/a/index.js::run"): "ast:import"}
-
-
-def test_a_list_of_packages_ends_with_its_lines() -> None:
-    yaml = "x: 1\npackages:\n- a\n# note\n\n- \"b c\"\n- 'd/*'\n- **\nother:\n- e\n"
-
-    assert list(listed_packages(yaml)) == ["a", "b c", "d/*", "**"]
 
 
 def test_of_modules_of_one_path_that_of_the_workspace_is_meant() -> None:
