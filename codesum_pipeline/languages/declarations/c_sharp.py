@@ -16,21 +16,10 @@ from tree_sitter import Node
 from codesum_pipeline.foundation.data_model.possible_values import UNKNOWN, ExternalValue, ModuleValue, Value
 from codesum_pipeline.foundation.data_model.scopes import Binding, ImportRow, Key, Scope, ScopedFile, UseExpression
 from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
+from codesum_pipeline.languages.declarations import hooks
 from codesum_pipeline.languages.declarations.c_sharp_parts import around_extensions, rewritten_parts
 from codesum_pipeline.languages.declarations.declaration import Declaration, syntax_beside
 from codesum_pipeline.languages.declarations.hook_values import CallSyntax, DefinitionHead, ImportSyntax, TypedName
-from codesum_pipeline.languages.declarations.hooks import (
-    call_of_path,
-    directly_in,
-    field_reader,
-    import_of_path,
-    modifiers_before,
-    node_after_annotations,
-    plain_text_reader,
-    read_typed_member,
-    texts_of_fields,
-    unknown_words_reader,
-)
 from codesum_pipeline.languages.declarations.kin import grandparent_of, parent_of
 from codesum_pipeline.languages.declarations.node_code import Text, field_text, raw_text
 from codesum_pipeline.languages.declarations.nodes import child_of_type, field_children, find_field
@@ -78,7 +67,7 @@ def _holds_a_value(accessors: Node) -> bool:
 
 def _defined(node: Node, type_: SymbolType, name: str = "", body: Node | None = None) -> DefinitionHead:
     return DefinitionHead(
-        (name or raw_text(node, "name"),), type_, body or find_field(node, "body"), node_after_annotations(node)
+        (name or raw_text(node, "name"),), type_, body or find_field(node, "body"), hooks.node_after_annotations(node)
     )
 
 
@@ -154,7 +143,7 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
     declared = node
     while declared.type in ("variable_declarator", "variable_declaration") and (outer := parent_of(declared)):
         declared = outer
-    words = modifiers_before(declared, text, TEST_ATTRIBUTES)
+    words = hooks.modifiers_before(declared, text, TEST_ATTRIBUTES)
     around = grandparent_of(declared)
     if ACCESS.isdisjoint(words) and around is not None and around.type == "interface_declaration":
         yield "public"
@@ -200,7 +189,7 @@ def _using(node: Node, text: Text) -> Iterator[ImportSyntax]:
     alias = field_text(node, "name", text)
     path = text(node.named_children[-1]) if node.named_children else ""
     if alias:
-        yield import_of_path(path.partition("<")[0], ".", alias)
+        yield hooks.import_of_path(path.partition("<")[0], ".", alias)
     elif path:
         yield ImportSyntax(path, "*")
 
@@ -222,14 +211,11 @@ def _fields(node: Node, text: Text) -> Iterator[str]:
 
 def _held_property(node: Node, text: Text) -> Iterator[str]:
     if _accessors_with_code(node) is None:
-        yield from read_typed_member(node, text)
+        yield from hooks.read_typed_member(node, text)
 
 
 def _typed(node: Node, text: Text) -> Iterator[TypedName]:
-    type_, name = (
-        field_text(node, "type", text),
-        find_field(node, "left" if node.type == "foreach_statement" else "name"),
-    )
+    type_, name = field_text(node, "type", text), find_field(node, "left") or find_field(node, "name")
     if type_ != "var" and name is not None and name.type == "identifier":
         yield TypedName(text(name), type_)
 
@@ -260,19 +246,19 @@ DECLARATION = Declaration(
     },
     masked=_masked,
     rewritten=rewritten_parts,
-    hiding=unknown_words_reader(later_branches),
-    plain_doc=plain_text_reader(_TAGS, keeps_margin=False),
+    hiding=hooks.unknown_words_reader(later_branches),
+    plain_doc=hooks.plain_text_reader(_TAGS, keeps_margin=False),
     result=_result,
     fields={
         "field_declaration event_field_declaration": _fields,
         "property_declaration": _held_property,
-        "enum_member_declaration": texts_of_fields("name"),
+        "enum_member_declaration": hooks.texts_of_fields("name"),
         # The parameters of a type are known in all of it.
-        "parameter": directly_in(TYPES, read_typed_member),
+        "parameter": hooks.directly_in(TYPES, hooks.read_typed_member),
     },
     calls={
         "invocation_expression": _call,
-        "object_creation_expression implicit_object_creation_expression": lambda node, text: call_of_path(
+        "object_creation_expression implicit_object_creation_expression": lambda node, text: hooks.call_of_path(
             _made(node, text).partition("<")[0], is_new=True
         ),
         "constructor_initializer": _constructor_call,
@@ -287,7 +273,7 @@ DECLARATION = Declaration(
     return_type=lambda node, text: field_text(node, "returns", text) or field_text(node, "type", text),
     bases=_bases,
     modifiers=_modifiers,
-    package={"namespace_declaration file_scoped_namespace_declaration": field_reader("name")},
+    package={"namespace_declaration file_scoped_namespace_declaration": hooks.field_reader("name")},
 )
 
 

@@ -125,11 +125,7 @@ def arguments_of(head: Node | None) -> Sequence[Node]:
     """The parameters of a head."""
     if head is None or head.type == "identifier":
         return ()
-    return (
-        [child for child in code_children(head) if child.type != "comment"]
-        if operator_of(head)
-        else plain_arguments(head)
-    )
+    return code_children(head) if operator_of(head) else plain_arguments(head)
 
 
 def operator_of(node: Node | None) -> str:
@@ -154,9 +150,8 @@ def module_parts(name: str) -> tuple[str, ...]:
 
 def attribute_name(node: Node) -> str:
     """`name` of `@name value`; empty for any other node, and for a use of the attribute."""
-    return (
-        called_word(find_field(node, "operand")) if node.type == "unary_operator" and operator_of(node) == "@" else ""
-    )
+    is_attribute = node.type == "unary_operator" and operator_of(node) == "@"
+    return called_word(find_field(node, "operand")) if is_attribute else ""
 
 
 def attribute_value(node: Node | None) -> Node | None:

@@ -10,11 +10,11 @@ from tree_sitter import Node
 from codesum_pipeline.foundation.data_model.possible_values import ModuleValue
 from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, ScopedFile
 from codesum_pipeline.foundation.data_model.symbol import Import, Parameter, Symbol, SymbolType
+from codesum_pipeline.languages.declarations import hooks
 from codesum_pipeline.languages.declarations.condition_syntax import Branch, Sense
 from codesum_pipeline.languages.declarations.declaration import Declaration, syntax_beside
 from codesum_pipeline.languages.declarations.haskell_masks import is_literate, mask_foreign_parts
 from codesum_pipeline.languages.declarations.hook_values import CallSyntax, DefinitionHead, Extension, ImportSyntax
-from codesum_pipeline.languages.declarations.hooks import call_of_path, field_reader, unknown_words_reader
 from codesum_pipeline.languages.declarations.kin import grandparent_of, parent_of, siblings_after, siblings_before
 from codesum_pipeline.languages.declarations.node_code import Text, field_text, raw_text, short_text
 from codesum_pipeline.languages.declarations.nodes import child_of_type, field_children, find_field
@@ -32,7 +32,7 @@ _APPLYING = split_words("$ $! <$> . =<< >>= >> <*> &")
 _LINE_MARK = re.compile(r"^(?:--+ ?(?:[|^] )?|[|^] )", re.M)
 _TEST_FRAMEWORKS = re.compile(r"Test\.(?:Hspec|Tasty|HUnit|Framework|Validity|Microspec)(?:\.|$)")
 _TEST_NAME = re.compile(r"(?:prop|spec|test|unit)_")
-_unknown = unknown_words_reader(later_branches)
+_unknown = hooks.unknown_words_reader(later_branches)
 
 
 # So many comments and signatures may lie between a signature and its equations.
@@ -254,7 +254,7 @@ def _infix_call(node: Node, text: Text) -> CallSyntax | None:
         around = parent_of(node)
         if around is not None and around.type in ("function", "function_head_parens"):
             return None
-        return call_of_path(text(operator).strip("`"))
+        return hooks.call_of_path(text(operator).strip("`"))
     return _called(find_field(node, "left_operand"), text) if text(operator) in _APPLYING else None
 
 
@@ -262,7 +262,7 @@ def _called(function: Node | None, text: Text) -> CallSyntax | None:
     """A variable that is applied; a constructor makes a value and is no call."""
     if function is None or function.type not in ("variable", "qualified"):
         return None
-    called = call_of_path(text(function))
+    called = hooks.call_of_path(text(function))
     return called if not called.name[:1].isupper() else None
 
 
@@ -387,7 +387,7 @@ DECLARATION = Declaration(
     extensions={"instance deriving_instance": _extension},
     # The lines after the first of a comment that the grammar takes for one.
     plain_doc=lambda comment: _LINE_MARK.sub("", comment),
-    package={"header": field_reader("module")},
+    package={"header": hooks.field_reader("module")},
     exports={"export": _export},
     reexports={"exports": _exported_modules},
     listed={"exports": _listed},

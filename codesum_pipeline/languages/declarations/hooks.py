@@ -101,6 +101,11 @@ def member_text(name: str, type_: str) -> str:
     return f"{name}: {type_}" if type_ else name
 
 
+def members_reader(read: Callable[[Node, Text], Iterable[TypedName]]) -> Callable[[Node, Text], Iterator[str]]:
+    """A hook that gives what another one says of types as members of a class."""
+    return lambda node, text: (member_text(one.name, one.type) for one in read(node, text))
+
+
 def read_typed_member(node: Node, text: Text) -> Iterator[str]:
     """A member of a class that has a field for its name and one for its type."""
     yield member_text(field_text(node, "name", text), field_text(node, "type", text))

@@ -25,9 +25,12 @@ _CASTS = ("as_expression", "satisfies_expression")
 _SAME_EITHER_WAY = ("||", "&&", "??")
 # What opens something else at the beginning of a statement; what is behind a comment may, too.
 _OPENERS = re.compile(rb"[{@/]|(?:function|class|async|let)\b")
-_IN = re.compile(rb"\bin\b")
+_IN, _AWAITED = re.compile(rb"\bin\b"), re.compile(rb"await\b")
 # Longer expressions keep their brackets, so that no file takes time with the square of its size.
 _LONGEST = 4_000
+# In so many nodes around brackets a `new` is looked for.
+_NEAR = 64
+_PATH = re.compile(rb"[\w$]+(?:\.[\w$]+)*")
 
 
 def is_bare_group(node: Node, above: Sequence[Node], field: str | None) -> bool:
@@ -51,7 +54,18 @@ def is_bare_group(node: Node, above: Sequence[Node], field: str | None) -> bool:
         return _fits_operator(operator_of(above[-1]), field, inner, level)
     if parent == "unary_expression" and inner.type in ("unary_expression", "update_expression"):
         return False
+    if parent == "new_expression":
+        return field == "constructor" and code is not None and _PATH.fullmatch(code) is not None
+    if place in _RULES.sets["chained"] and (code is None or inner.type == "number" or not _continues(code, above)):
+        return False
     return level >= _RULES.places.get(place, _RULES.never)
+
+
+def _continues(code: bytes, above: Sequence[Node]) -> bool:
+    """Whether a chain goes on behind brackets as it does without them: they end one that may end early (`a?.b.c`), and
+    without them `new` takes the arguments of a call."""
+    is_made = b"(" in code and any(around.type == "new_expression" for around in above[-_NEAR:])
+    return b"?." not in code and not is_made
 
 
 def is_bare_type(node: Node, above: Sequence[Node], field: str | None) -> bool:
@@ -67,7 +81,7 @@ def is_bare_type(node: Node, above: Sequence[Node], field: str | None) -> bool:
 
 def _level(inner: Node, code: bytes | None) -> int:
     """The level of an expression. The grammar takes `await` for a name that is called: `await (a).b`."""
-    if code is None or code.startswith(b"await"):
+    if code is None or _AWAITED.match(code):
         return min(_UNARY, _RULES.level(inner, -1))
     if inner.type == "new_expression":
         return _NEW if find_field(inner, "arguments") is None else _CALL

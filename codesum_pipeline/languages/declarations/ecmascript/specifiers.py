@@ -5,16 +5,16 @@ nearest `tsconfig.json` or `jsconfig.json`, and the packages of the repository
 by the names in their `package.json`.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
 from msgspec import Struct
 
-from codesum_pipeline.languages.declarations.ecmascript.workspaces import Workspaces
+from codesum_pipeline.foundation.data_model.patterns import ANY_FOLDERS, STAR, linear_expression
 from codesum_pipeline.languages.declarations.projects import (
     Projects,
-    folders_above,
     inner_table,
     join_path,
     text_under,
@@ -30,10 +30,14 @@ _SOURCES = {".js": (".ts", ".tsx", ".d.ts", ".jsx"), ".jsx": (".tsx",), ".mjs": 
 _CONDITIONS = ("source", "types", "import", "module", "require", "node", "browser", "development", "default")
 _FIELDS = ("source", "types", "typings", "module", "main")
 # Folders that builds write to, and where their sources usually are.
-_BUILT = ("dist/", "lib/", "build/", "out/", "es/", "esm/", "cjs/")
+_BUILT = ("dist", "lib", "build", "out", "es", "esm", "cjs")
 MAX_EXTENDS = 10
 # The folders of a package that the tools of Vue, Nuxt, SvelteKit and Astro call so, where no configuration says it.
 _USUAL_ALIASES = {"$lib": ("src/lib",), "@": ("src", "app", ""), "~": ("app", "src", ""), "~~": ("",)}
+
+# More stars than a pattern of any workspace has, and more patterns than a file that lists them.
+MAX_STARS = 8
+MAX_PATTERNS = 200
 
 
 class PathAliases(Struct, frozen=True):
@@ -42,6 +46,31 @@ class PathAliases(Struct, frozen=True):
     base: str | None
     folder: str
     patterns: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+class Workspaces:
+    """Which folders are packages of a workspace (`workspaces` of `package.json`, `packages` of `pnpm-workspace.yaml`).
+    Of two packages of one name, such as copies in fixtures, that of the workspace is meant."""
+
+    def __init__(self, projects: Projects) -> None:
+        self._taken: list[re.Pattern[str]] = []
+        self._left_out: list[re.Pattern[str]] = []
+        for path in projects.named("package.json"):
+            workspaces = projects.json(path).get("workspaces")
+            self._add(path, texts_in(workspaces.get("packages") if isinstance(workspaces, dict) else workspaces))
+        for path in projects.named("pnpm-workspace.yaml"):
+            self._add(path, texts_in(projects.yaml(path).get("packages")))
+
+    def _add(self, path: str, patterns: list[str]) -> None:
+        for pattern in patterns[:MAX_PATTERNS]:
+            whole = join_path(path.rpartition("/")[0], pattern.removeprefix("!"))
+            if whole is not None and whole.count("*") <= MAX_STARS:
+                (self._left_out if pattern.startswith("!") else self._taken).append(_compiled(whole))
+
+    def holds(self, folder: str) -> bool:
+        """Whether a folder is a package of a workspace."""
+        is_taken = any(pattern.fullmatch(f"{folder}/") for pattern in self._taken)
+        return is_taken and not any(pattern.fullmatch(f"{folder}/") for pattern in self._left_out)
 
 
 class EcmascriptModules:
@@ -94,9 +123,8 @@ class EcmascriptModules:
         candidates += [path + suffix for suffix in _SUFFIXES]
         candidates += [f"{path}/index{suffix}" if path else f"index{suffix}" for suffix in _SUFFIXES]
         found = next((candidate for candidate in candidates if candidate in paths), None)
-        if found is None and self._projects.has(f"{path}/package.json"):
-            return self._entry(path, ".")
-        return found
+        is_package = found is None and self._projects.has(f"{path}/package.json")
+        return self._entry(path, ".") if is_package else found
 
     def _by_paths(self, folder: str, specifier: str) -> str | None:
         rules = self._rules_for(folder)
@@ -116,17 +144,10 @@ class EcmascriptModules:
         return self._file(path) if path is not None else None
 
     def _rules_for(self, folder: str) -> PathAliases | None:
-        for above in folders_above(folder):
-            for name in ("tsconfig.json", "jsconfig.json"):
-                path = f"{above}/{name}" if above else name
-                if self._projects.has(path):
-                    return self._rules(path)
-        return None
-
-    def _rules(self, path: str) -> PathAliases | None:
-        if path not in self._configs:
+        path = self._projects.nearest(folder, "tsconfig.json", "jsconfig.json")
+        if path is not None and path not in self._configs:
             self._configs[path] = self._read_rules(path)
-        return self._configs[path]
+        return self._configs[path] if path is not None else None
 
     def _read_rules(self, path: str) -> PathAliases | None:
         base: str | None = None
@@ -190,27 +211,22 @@ class EcmascriptModules:
         alias, _, rest = specifier.partition("/")
         if alias not in _USUAL_ALIASES:
             return None
-        packages = (above for above in folders_above(folder) if self._projects.has(join_path(above, "package.json")))
-        here = next(packages, "")
+        here = (self._projects.nearest(folder, "package.json") or "").rpartition("/")[0]
         paths = (join_path(here, f"{base}/{rest}".strip("/")) for base in _USUAL_ALIASES[alias])
         return next((found for path in paths if path and (found := self._file(path))), None)
 
     def _by_own_imports(self, folder: str, specifier: str) -> str | None:
-        for above in folders_above(folder):
-            path = f"{above}/package.json" if above else "package.json"
-            if self._projects.has(path):
-                return self._mapped(above, inner_table(self._projects.json(path), "imports"), specifier)
-        return None
+        path = self._projects.nearest(folder, "package.json")
+        imports = inner_table(self._projects.json(path), "imports") if path is not None else {}
+        return self._mapped((path or "").rpartition("/")[0], imports, specifier)
 
     def _entry(self, folder: str, inner: str) -> str | None:
         """What a package gives under `.` or `./inner`."""
         content = self._projects.json(f"{folder}/package.json" if folder else "package.json")
         exports = content.get("exports")
-        if isinstance(exports, str):
+        if not (isinstance(exports, dict) and any(key.startswith(".") for key in exports)):
             exports = {".": exports}
-        if isinstance(exports, dict) and not any(key.startswith(".") for key in exports):
-            exports = {".": exports}
-        if isinstance(exports, dict) and (found := self._mapped(folder, exports, inner)) is not None:
+        if (found := self._mapped(folder, exports, inner)) is not None:
             return found
         if inner != ".":
             path = join_path(folder, inner)
@@ -230,19 +246,10 @@ class EcmascriptModules:
 
     def _source_of(self, folder: str, path: str) -> str | None:
         """A file that a package names; where it is built, the source of the same name."""
-        plain = path.removeprefix("./")
-        whole = join_path(folder, plain)
-        if whole is None:
-            return None
-        if found := self._file(whole):
-            return found
-        for built in _BUILT:
-            if plain.startswith(built):
-                stem = plain[len(built) :].removesuffix(".d.ts").rsplit(".", 1)[0]
-                for source in (f"src/{stem}", stem):
-                    if found := self._file(join_path(folder, source) or ""):
-                        return found
-        return None
+        built, _, inner = path.removeprefix("./").partition("/")
+        stem = inner.removesuffix(".d.ts").rsplit(".", 1)[0]
+        sources = [path, f"src/{stem}", stem] if built in _BUILT else [path]
+        return next(filter(None, (self._file(whole) for one in sources if (whole := join_path(folder, one)))), None)
 
 
 def _best(paths: Iterable[str | None]) -> str | None:
@@ -285,3 +292,10 @@ def _targets(content: Any) -> Iterator[str]:
             waiting[:0] = here
         elif isinstance(here, dict):
             waiting[:0] = [here[condition] for condition in _CONDITIONS if condition in here]
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """A pattern of paths that end with a slash: `*` is part of one name, `**` any number of folders."""
+    parts = [ANY_FOLDERS if part == "**" else STAR.join(map(re.escape, part.split("*"))) for part in pattern.split("/")]
+    names = "/".join(parts).replace(f"/{ANY_FOLDERS}", ANY_FOLDERS).removeprefix(f"{ANY_FOLDERS}/")
+    return re.compile(linear_expression(f"^{names}/") if names != ANY_FOLDERS else ".*", re.DOTALL)

@@ -11,14 +11,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from codesum_pipeline.languages.declarations.python.cython_lines import (
-    LogicalLine,
-    equals_sign,
-    last_word,
-    logical_lines,
-    matching_bracket,
-    split_list,
-)
+from codesum_pipeline.languages.declarations.python import cython_lines
 from codesum_pipeline.languages.declarations.spec import Span
 from codesum_pipeline.languages.declarations.syntax_tables import patterns_beside
 
@@ -65,7 +58,7 @@ def _changes(source: bytes) -> Iterator[Change]:
     """All changes, in order, none in another one."""
     # The margins of the blocks around a line, and whether declarations stand without `cdef` in each.
     around: list[tuple[int, bool]] = []
-    for line in logical_lines(source):
+    for line in cython_lines.logical_lines(source):
         while around and line.margin <= around[-1][0]:
             around.pop()
         is_declared = bool(around) and around[-1][1]
@@ -79,7 +72,7 @@ def _changes(source: bytes) -> Iterator[Change]:
             around.append((line.margin, pattern.match(line.code) is not None))
 
 
-def _of_line(line: LogicalLine, *, is_declared: bool) -> Iterator[Change]:
+def _of_line(line: cython_lines.LogicalLine, *, is_declared: bool) -> Iterator[Change]:
     """The changes of one statement."""
     code = line.code
     if found := _PATTERNS["words"].match(code):
@@ -103,7 +96,7 @@ def _of_line(line: LogicalLine, *, is_declared: bool) -> Iterator[Change]:
     yield from _of_expressions(line)
 
 
-def _of_words(line: LogicalLine, found: re.Match[bytes]) -> Iterator[Change]:
+def _of_words(line: cython_lines.LogicalLine, found: re.Match[bytes]) -> Iterator[Change]:
     """`cimport`, `include`, `DEF`, `IF`, `for … from`."""
     if found["cimport"]:
         yield _shown(line, *found.span("cimport"), b"import")
@@ -117,10 +110,10 @@ def _of_words(line: LogicalLine, found: re.Match[bytes]) -> Iterator[Change]:
             yield _shown(line, *step.span("step"), b"")
 
 
-def _of_class(line: LogicalLine, found: re.Match[bytes]) -> Iterator[Change]:
+def _of_class(line: cython_lines.LogicalLine, found: re.Match[bytes]) -> Iterator[Change]:
     """`cdef class A(B) [object C]:` and the structures of C; one without a name is a block."""
     code, name_end = line.code, found.end()
-    bases_end = matching_bracket(code, name_end) if code[name_end : name_end + 1] == b"(" else name_end
+    bases_end = cython_lines.matching_bracket(code, name_end) if code[name_end : name_end + 1] == b"(" else name_end
     colon = _PATTERNS["class_end"].match(code, bases_end)
     if colon is None:
         yield _filled(line, 0, len(code))
@@ -133,15 +126,15 @@ def _of_class(line: LogicalLine, found: re.Match[bytes]) -> Iterator[Change]:
         yield _shown(line, 0, found.end("head"), b"if _")
 
 
-def _of_declaration(line: LogicalLine, start: int) -> Iterator[Change]:
+def _of_declaration(line: cython_lines.LogicalLine, start: int) -> Iterator[Change]:
     """A function with its body, or variables. What only announces a function is one name; a head that is not understood
     stays an error."""
     opened = _opening_of_parameters(line.code, start)
     if opened is None:
         yield from _of_variables(line, start)
         return
-    closed, head = matching_bracket(line.code, opened), _NAME_IN_C.sub(b"", line.code[:opened])
-    colon, name = _PATTERNS["body"].match(line.code, closed), last_word(head)
+    closed, head = cython_lines.matching_bracket(line.code, opened), _NAME_IN_C.sub(b"", line.code[:opened])
+    colon, name = _PATTERNS["body"].match(line.code, closed), cython_lines.last_word(head)
     brackets = line.code[opened:closed]
     if brackets.count(b"(") != brackets.count(b")"):
         return
@@ -164,20 +157,20 @@ def _opening_of_parameters(code: bytes, start: int) -> int | None:
         if b"=" in before or code[opened + 1 :].lstrip(_BLANKS).startswith(b"*"):
             return None
         if before.strip(_BLANKS):
-            return opened if last_word(_NAME_IN_C.sub(b"", before)) is not None else None
-        position = matching_bracket(code, opened)
+            return opened if cython_lines.last_word(_NAME_IN_C.sub(b"", before)) is not None else None
+        position = cython_lines.matching_bracket(code, opened)
     return None
 
 
-def _of_variables(line: LogicalLine, start: int) -> Iterator[Change]:
+def _of_variables(line: cython_lines.LogicalLine, start: int) -> Iterator[Change]:
     """`cdef int a = 1, *b`: the type becomes a statement of its own, and so does each variable."""
     code = line.code
-    for number, (first, end) in enumerate([*split_list(code, start, len(code))]):
-        equals = equals_sign(code, first, end)
+    for number, (first, end) in enumerate([*cython_lines.split_list(code, start, len(code))]):
+        equals = cython_lines.equals_sign(code, first, end)
         left = code[first : end if equals is None else equals]
         sizes = _PATTERNS["sizes"].search(left)
         left = left[: sizes.start("sizes")] if sizes else left
-        name = last_word(left)
+        name = cython_lines.last_word(left)
         if name is None:
             yield _filled(line, 0, len(code))
             return
@@ -188,17 +181,17 @@ def _of_variables(line: LogicalLine, start: int) -> Iterator[Change]:
             yield _shown(line, begin, first + name, (b"cdef" if start else _fill(word))[: len(word)] + b";")
 
 
-def _of_parameters(line: LogicalLine, opened: int) -> Iterator[Change]:
+def _of_parameters(line: cython_lines.LogicalLine, opened: int) -> Iterator[Change]:
     """The types of parameters, and what is behind their names."""
     code = line.code
-    for first, end in split_list(code, opened + 1, matching_bracket(code, opened) - 1):
+    for first, end in cython_lines.split_list(code, opened + 1, cython_lines.matching_bracket(code, opened) - 1):
         part = code[first:end]
         if part.strip(_BLANKS) == b"...":
             yield _shown(line, first + part.index(b"..."), first + part.index(b"...") + 3, b"*_")
             continue
         if part.lstrip(_BLANKS).startswith(b"*"):
             continue
-        equals, annotated = equals_sign(code, first, end), _PATTERNS["annotation"].match(part)
+        equals, annotated = cython_lines.equals_sign(code, first, end), _PATTERNS["annotation"].match(part)
         if equals is not None and code[equals + 1 : end].strip(_BLANKS) in (b"*", b"?"):
             yield _shown(line, equals, end, b"")
         left = part[: annotated.end() - 1] if annotated else code[first : end if equals is None else equals]
@@ -210,9 +203,9 @@ def _of_parameters(line: LogicalLine, opened: int) -> Iterator[Change]:
         yield from _of_parameter(line, first, left)
 
 
-def _of_parameter(line: LogicalLine, first: int, left: bytes) -> Iterator[Change]:
+def _of_parameter(line: cython_lines.LogicalLine, first: int, left: bytes) -> Iterator[Change]:
     """A parameter up to its value: its type is left out; of a pointer to a function, all but its name."""
-    begin, name = len(left) - len(left.lstrip(_BLANKS)), last_word(left)
+    begin, name = len(left) - len(left.lstrip(_BLANKS)), cython_lines.last_word(left)
     if pointer := _PATTERNS["pointer"].search(left):
         yield _shown(line, first + begin, first + pointer.start("name"), b"")
         yield _shown(line, first + pointer.end("name"), first + len(left.rstrip(_BLANKS)), b"")
@@ -222,7 +215,7 @@ def _of_parameter(line: LogicalLine, first: int, left: bytes) -> Iterator[Change
         yield _shown(line, first + begin, first + name, b"")
 
 
-def _of_expressions(line: LogicalLine) -> Iterator[Change]:
+def _of_expressions(line: cython_lines.LogicalLine) -> Iterator[Change]:
     """Casts, addresses, `new`, sizes of types, characters and numbers with a type, wherever they are."""
     for found in _PATTERNS["expression"].finditer(line.code):
         if found["type"]:
@@ -236,13 +229,13 @@ def _of_expressions(line: LogicalLine) -> Iterator[Change]:
             yield _shown(line, *found.span("hidden"), b"")
 
 
-def _shown(line: LogicalLine, start: int, end: int, shown: bytes) -> Change:
+def _shown(line: cython_lines.LogicalLine, start: int, end: int, shown: bytes) -> Change:
     """A part of a line shown as something that is no longer, with blanks behind; lines end where they did."""
     part = line.source[line.start + start : line.start + end]
     return Change(line.start + start, shown + _NOT_BLANK.sub(b" ", part[len(shown) :]))
 
 
-def _filled(line: LogicalLine, start: int, end: int) -> Change:
+def _filled(line: cython_lines.LogicalLine, start: int, end: int) -> Change:
     """A part of a line shown as one name, and what it has in further lines as blanks."""
     part = line.source[line.start + start : line.start + end]
     first = part.partition(b"\n")[0].rstrip(b"\\")
