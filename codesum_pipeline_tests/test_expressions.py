@@ -1,7 +1,6 @@
 """Every regular expression of the package reads every text in linear time: names, comments, queries, answers and paths
 are written by others."""
 
-import json
 import re
 from fnmatch import translate
 from functools import cache
@@ -17,11 +16,9 @@ from codesum_pipeline.foundation.language_facts.file_languages import language_o
 from codesum_pipeline.foundation.language_facts.language_profiles import profiles
 from codesum_pipeline.languages.declarations import rust_macros, torn_branches
 from codesum_pipeline.languages.declarations.c_family import macros
-from codesum_pipeline.languages.declarations.ecmascript.specifiers import Workspaces
-from codesum_pipeline.languages.declarations.language_registry import declaration_of, declarations
+from codesum_pipeline.languages.declarations.language_registry import declarations
 from codesum_pipeline.languages.declarations.naming_calls import naming_calls
 from codesum_pipeline.languages.declarations.plain_lines import definition_lines
-from codesum_pipeline.languages.declarations.projects import Projects
 from codesum_pipeline.languages.declarations.python import cython
 from codesum_pipeline.languages.outlines.outline_table import outline_tables, respelled_source
 from codesum_pipeline.search.retrieval.hits import literal_of, occurrence_in
@@ -90,7 +87,7 @@ SHORT_TEXTS = {
 
 
 # The patterns of Cython that are looked for anywhere in a statement; the others are matched at its beginning.
-SEARCHED_IN_CYTHON = ("statement", "step", "sizes", "suffix", "pointer", "expression")
+SEARCHED_IN_CYTHON = ("token", "statement", "step", "sizes", "suffix", "pointer", "expression")
 MOST_SECONDS_OF_A_SHORT_TEXT = 0.3
 
 
@@ -110,8 +107,6 @@ def make_expressions() -> None:
         for line in declaration.definition_lines:
             list(definition_lines("x", (line,)))
         Conditions((), NO_TOKENS, declaration.conditions)._spelled("a is b")
-    for line in declaration_of("python").definition_lines:
-        list(definition_lines("x", (line,)))
     for table in outline_tables().values():
         respelled_source(table, b"x")
     for language in ("ruby", "elixir", "go"):
@@ -131,8 +126,6 @@ def make_expressions() -> None:
     find_hint("x", RefusedCall("a/b", "", 1))
     rules = (*secrets.PRIVATE_KEYS, *secrets._RULES)
     secrets.mask_secrets("\n".join(keyword for rule in rules for keyword in rule.keywords))
-    packages = {"workspaces": ["packages/*", "a/**/b*c*/**/d*e", "**"]}
-    Workspaces(Projects(["package.json"], {"package.json": json.dumps(packages)}.get))
     for line in ("*?*a*b?c", "**/a*/**/*b*c/**/*d", "/[!a]*[b-d]*/**", "a/*/b/", "a/**/b*c*/**/d*e"):
         OrderedPatterns.of([line, "!x"])
     read_patterns(["*?*a*b?c", "**/a*/**/*b*c/**/*d", "/[!a]*[b-d]*/**", "a/*/b/"], "pattern")

@@ -4,7 +4,8 @@ A property, an indexer or an event is one function if it has code of its own,
 and a field if it only holds a value. A member that implements an interface by
 its name (`IEnumerable.GetEnumerator`) has the name of the member alone, by which
 it is called; operators and destructors are called as they are written (`operator +`,
-`~Store`). Namespaces are packages. Both branches of an `#if` are read.
+`~Store`). Namespaces are packages. Both branches of an `#if` are read, unless they are torn. The members of
+`extension(string text) {…}` are those of the class around it: the grammar is not shown its head and its braces.
 """
 
 import re
@@ -17,7 +18,6 @@ from codesum_pipeline.foundation.data_model.possible_values import UNKNOWN, Exte
 from codesum_pipeline.foundation.data_model.scopes import Binding, ImportRow, Key, Scope, ScopedFile, UseExpression
 from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
 from codesum_pipeline.languages.declarations import hooks
-from codesum_pipeline.languages.declarations.c_sharp_parts import around_extensions, rewritten_parts
 from codesum_pipeline.languages.declarations.declaration import Declaration, syntax_beside
 from codesum_pipeline.languages.declarations.hook_values import CallSyntax, DefinitionHead, ImportSyntax, TypedName
 from codesum_pipeline.languages.declarations.kin import grandparent_of, parent_of
@@ -26,18 +26,15 @@ from codesum_pipeline.languages.declarations.nodes import child_of_type, field_c
 from codesum_pipeline.languages.declarations.plain_lines import later_branches
 from codesum_pipeline.languages.declarations.rules import Member, Outside, ResolvedImport, Rules
 from codesum_pipeline.languages.declarations.spans import blanked_out
-from codesum_pipeline.languages.declarations.spec import split_words
+from codesum_pipeline.languages.declarations.spec import Span, split_words
+from codesum_pipeline.languages.declarations.syntax_tables import patterns_beside
+from codesum_pipeline.languages.declarations.torn_branches import torn_branches
 
 TYPES = split_words("class_declaration struct_declaration interface_declaration record_declaration")
 FUNCTION_VALUES = ("lambda_expression", "anonymous_method_expression")
 TEST_ATTRIBUTES = split_words("Fact Theory Test TestCase TestCaseSource TestMethod DataTestMethod")
 ACCESS = split_words("public protected private internal")
-# Between the words of a struct, which it knows in one order only, as a modifier that it knows everywhere.
-_REF = re.compile(rb"\bref(?=[ \t]+partial[ \t]+struct\b)")
-# A name, if no lambda, function or type comes after it, as another name.
-_ASYNC = re.compile(rb"(?<![\w.@])async(?=[ \t]*(?:[),;:?.\]}&|]|[=!]=|=[^>]))")
-# A text whose quotes are written twice; three behind a value end it too late for the grammar.
-_QUOTING_TEXT = re.compile(rb'(?P<opened>(?:\$@|@\$)")(?P<text>(?:[^"]|"")*+)(?=")')
+_PATTERNS = patterns_beside(__file__)
 _TAGS = (
     # A tag's attribute says what the tag refers to: `<see cref="T:Store"/>`.
     (re.compile(r'<(?:see|seealso|paramref|typeparamref)\s+\w+="(?:[A-Z]:)?([^"]*)"\s*/>'), r"\1"),
@@ -47,13 +44,45 @@ _TAGS = (
 )
 
 
+def _rewritten_parts(source: bytes) -> list[Span]:
+    """The parts of a source that did not parse, in order, none in another."""
+    found: list[Span] = []
+    parts = torn_branches(source) if b"#" in source else []
+    for start, end in sorted([*parts, *_around_extensions(source)]):
+        if not found or start >= found[-1][1]:
+            found.append((start, end))
+    return found
+
+
+def _around_extensions(source: bytes) -> list[Span]:
+    """Each head of such a block up to its brace, and the brace that closes it, in order."""
+    found: list[Span] = []
+    if b"extension" not in source or not _PATTERNS["extension"].search(source):
+        return found
+    # For each open brace, whether it is that of an extension.
+    opened: list[bool] = []
+    head: re.Match[bytes] | None = None
+    for token in _PATTERNS["token"].finditer(source):
+        if token["extension"]:
+            head = token
+        elif token["open"]:
+            opened.append(False)
+        elif token["close"] and opened and opened.pop():
+            found.append(token.span("close"))
+        if head is not None:
+            found.append(head.span("extension"))
+            opened.append(True)
+            head = None
+    return sorted(found)
+
+
 def _masked(source: bytes, is_broken: bool) -> bytes:
     """A source that the grammar can read, byte for byte as long. It takes some blocks of extensions for constructors;
     the rest is masked where it did not read the source as it is."""
     if not is_broken:
-        return blanked_out(source, around_extensions(source))
-    shown = _QUOTING_TEXT.sub(_with_other_quotes, blanked_out(source, rewritten_parts(source)))
-    return _ASYNC.sub(b"asynk", _REF.sub(b"new", shown))
+        return blanked_out(source, _around_extensions(source))
+    shown = _PATTERNS["quoting_text"].sub(_with_other_quotes, blanked_out(source, _rewritten_parts(source)))
+    return _PATTERNS["async"].sub(b"asynk", _PATTERNS["ref"].sub(b"new", shown))
 
 
 def _with_other_quotes(match: re.Match[bytes]) -> bytes:
@@ -245,7 +274,7 @@ DECLARATION = Declaration(
         "variable_declarator": _variable,
     },
     masked=_masked,
-    rewritten=rewritten_parts,
+    rewritten=_rewritten_parts,
     hiding=hooks.unknown_words_reader(later_branches),
     plain_doc=hooks.plain_text_reader(_TAGS, keeps_margin=False),
     result=_result,

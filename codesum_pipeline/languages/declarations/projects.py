@@ -10,9 +10,6 @@ from typing import Any
 _COMMENT = re.compile(r'("(?:[^"\\]|\\.)*+"?)|//[^\n]*|/\*(?:.*?\*/|.*)', re.DOTALL)
 _TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+"?)|,(?=\s*[}\]])')
 
-# The parser takes long for a file that is wrong.
-_LONGEST_YAML = 100_000
-
 
 class Projects:
     """What is in a repository; `text_at` gives the text of a project file. One that is malformed says nothing."""
@@ -59,17 +56,6 @@ class Projects:
         try:
             return tomllib.loads(self.text_at(path) or "")
         except (ValueError, RecursionError):
-            return {}
-
-    def yaml(self, path: str) -> dict[str, Any]:
-        """A YAML file of plain data; empty if it is none."""
-        from yaml import YAMLError
-
-        from codesum_pipeline.source.repositories.plain_yaml import load_plain_yaml
-
-        try:
-            return inner_table(load_plain_yaml((self.text_at(path) or "")[:_LONGEST_YAML]))
-        except (YAMLError, ValueError, RecursionError):
             return {}
 
 

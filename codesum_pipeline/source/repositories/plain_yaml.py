@@ -20,7 +20,7 @@ def read_plain_yaml(file: Path) -> Any:
     """The content of a file; raises `ConfigurationError` naming the file and the place in it."""
     text = read_bounded(file)
     try:
-        return load_plain_yaml(text)
+        return _load(text)
     except RecursionError as error:
         raise ConfigurationError(f"{file}: not valid YAML: nested deeper than any registry is") from error
     # Numbers and dates that cannot be raise ValueError.
@@ -47,9 +47,8 @@ def read_bounded(file: Path) -> str:
         raise ConfigurationError(f"{file}: not valid YAML: it is not UTF-8: {error}") from error
 
 
-def load_plain_yaml(text: str) -> Any:
-    """The content of a text, by libyaml, in an eighth of the time; what it refuses is read again for a message that
-    shows the place. Raises `YAMLError`, `ValueError` and `RecursionError`."""
+def _load(text: str) -> Any:
+    """By libyaml, in an eighth of the time; what it refuses is read again for a message that shows the place."""
     if _FastLoader is None:
         return yaml.load(text, Loader=PlainLoader)
     try:

@@ -5,14 +5,12 @@ nearest `tsconfig.json` or `jsconfig.json`, and the packages of the repository
 by the names in their `package.json`.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
 from msgspec import Struct
 
-from codesum_pipeline.foundation.data_model.patterns import ANY_FOLDERS, STAR, linear_expression
 from codesum_pipeline.languages.declarations.projects import (
     Projects,
     inner_table,
@@ -35,10 +33,6 @@ MAX_EXTENDS = 10
 # The folders of a package that the tools of Vue, Nuxt, SvelteKit and Astro call so, where no configuration says it.
 _USUAL_ALIASES = {"$lib": ("src/lib",), "@": ("src", "app", ""), "~": ("app", "src", ""), "~~": ("",)}
 
-# More stars than a pattern of any workspace has, and more patterns than a file that lists them.
-MAX_STARS = 8
-MAX_PATTERNS = 200
-
 
 class PathAliases(Struct, frozen=True):
     """`paths` of a configuration: patterns with at most one `*`, and the folder they start from."""
@@ -46,31 +40,6 @@ class PathAliases(Struct, frozen=True):
     base: str | None
     folder: str
     patterns: tuple[tuple[str, tuple[str, ...]], ...]
-
-
-class Workspaces:
-    """Which folders are packages of a workspace (`workspaces` of `package.json`, `packages` of `pnpm-workspace.yaml`).
-    Of two packages of one name, such as copies in fixtures, that of the workspace is meant."""
-
-    def __init__(self, projects: Projects) -> None:
-        self._taken: list[re.Pattern[str]] = []
-        self._left_out: list[re.Pattern[str]] = []
-        for path in projects.named("package.json"):
-            workspaces = projects.json(path).get("workspaces")
-            self._add(path, texts_in(workspaces.get("packages") if isinstance(workspaces, dict) else workspaces))
-        for path in projects.named("pnpm-workspace.yaml"):
-            self._add(path, texts_in(projects.yaml(path).get("packages")))
-
-    def _add(self, path: str, patterns: list[str]) -> None:
-        for pattern in patterns[:MAX_PATTERNS]:
-            whole = join_path(path.rpartition("/")[0], pattern.removeprefix("!"))
-            if whole is not None and whole.count("*") <= MAX_STARS:
-                (self._left_out if pattern.startswith("!") else self._taken).append(_compiled(whole))
-
-    def holds(self, folder: str) -> bool:
-        """Whether a folder is a package of a workspace."""
-        is_taken = any(pattern.fullmatch(f"{folder}/") for pattern in self._taken)
-        return is_taken and not any(pattern.fullmatch(f"{folder}/") for pattern in self._left_out)
 
 
 class EcmascriptModules:
@@ -187,15 +156,11 @@ class EcmascriptModules:
 
     @cached_property
     def _packages(self) -> dict[str, str]:
-        """The folders of the repository's packages by name; of several, the one of a workspace."""
+        """The folders of the repository's packages by name; none of several, such as copies in fixtures."""
         found: dict[str, set[str]] = {}
         for path in self._projects.named("package.json"):
             if name := text_under(self._projects.json(path), "name"):
                 found.setdefault(name, set()).add(path.rpartition("/")[0])
-        workspaces = Workspaces(self._projects)
-        for name, folders in found.items():
-            if len(folders) > 1:
-                found[name] = {folder for folder in folders if workspaces.holds(folder)}
         return {name: next(iter(folders)) for name, folders in found.items() if len(folders) == 1}
 
     def _by_package(self, folder: str, specifier: str) -> str | None:
@@ -292,10 +257,3 @@ def _targets(content: Any) -> Iterator[str]:
             waiting[:0] = here
         elif isinstance(here, dict):
             waiting[:0] = [here[condition] for condition in _CONDITIONS if condition in here]
-
-
-def _compiled(pattern: str) -> re.Pattern[str]:
-    """A pattern of paths that end with a slash: `*` is part of one name, `**` any number of folders."""
-    parts = [ANY_FOLDERS if part == "**" else STAR.join(map(re.escape, part.split("*"))) for part in pattern.split("/")]
-    names = "/".join(parts).replace(f"/{ANY_FOLDERS}", ANY_FOLDERS).removeprefix(f"{ANY_FOLDERS}/")
-    return re.compile(linear_expression(f"^{names}/") if names != ANY_FOLDERS else ".*", re.DOTALL)

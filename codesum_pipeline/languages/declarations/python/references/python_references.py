@@ -29,7 +29,6 @@ from codesum_pipeline.foundation.data_model.bindings import Bound, ScopeKind
 from codesum_pipeline.foundation.data_model.symbol import Symbol
 from codesum_pipeline.languages.declarations.hook_values import NAMELESS, References, WordRow
 from codesum_pipeline.languages.declarations.nodes import only_code_child
-from codesum_pipeline.languages.declarations.python.references.narrowing import read_narrowings
 from codesum_pipeline.languages.declarations.python.references.python_definitions import DefinitionReader, read_imports
 from codesum_pipeline.languages.declarations.python.references.python_scopes import (
     BoundAttribute,
@@ -37,7 +36,7 @@ from codesum_pipeline.languages.declarations.python.references.python_scopes imp
     NameScope,
     NameTable,
 )
-from codesum_pipeline.languages.declarations.python.references.python_statements import StatementReader
+from codesum_pipeline.languages.declarations.python.references.python_statements import StatementReader, read_narrowings
 from codesum_pipeline.languages.declarations.python.references.python_uses import UseReader
 from codesum_pipeline.languages.declarations.python.references.reaching import ShapeReach
 
