@@ -95,9 +95,8 @@ def _holds_a_value(accessors: Node) -> bool:
 
 
 def _defined(node: Node, type_: SymbolType, name: str = "", body: Node | None = None) -> DefinitionHead:
-    return DefinitionHead(
-        (name or raw_text(node, "name"),), type_, body or find_field(node, "body"), hooks.node_after_annotations(node)
-    )
+    parts, head = (name or raw_text(node, "name"),), hooks.node_after_annotations(node)
+    return DefinitionHead(parts, type_, body or find_field(node, "body"), head)
 
 
 def _method(node: Node) -> DefinitionHead:

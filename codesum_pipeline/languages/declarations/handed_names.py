@@ -11,8 +11,6 @@ from codesum_pipeline.languages.declarations.use_syntax import HandedName
 
 _BEFORE, _AFTER = 200, 40
 _PATTERNS = {name: re.compile(pattern.pattern.decode()) for name, pattern in patterns_beside(__file__).items()}
-_ARRAY, _LOOP = "array", "for_statement"
-_LONGEST_LOOP = 1000
 
 
 def _before(source: bytes, word: NamedWord, *, in_line: bool = False) -> str:
@@ -56,22 +54,9 @@ def find_capture_of_elixir(source: bytes, word: NamedWord) -> HandedName | None:
 
 
 def find_word_of_bash(source: bytes, word: NamedWord) -> HandedName | None:
-    """`complete -F name`, `HOOKS=(name other)`, `for step in name other; do $step; done`."""
-    if word.around == _LOOP:
-        is_handed = _is_run_in_loop(source, word)
-    else:
-        before = _before(source, word, in_line=True)
-        is_handed = word.around == _ARRAY or bool(_PATTERNS["taking_command"].search(before))
+    """`complete -F name`, `HOOKS=(name other)`."""
+    is_in_array = word.around == "array"
+    is_handed = is_in_array or _PATTERNS["taking_command"].search(_before(source, word, in_line=True))
     first = next(iter(word.text.strip("'\"").split()), "")
-    is_text = word.kind != "word" and word.around in (_ARRAY, _LOOP)
+    is_text = word.kind != "word" and is_in_array
     return HandedName((first,)) if is_handed and first and not is_text else None
-
-
-def _is_run_in_loop(source: bytes, word: NamedWord) -> bool:
-    """Whether the variable of a loop, which has the word as value, is a command in it."""
-    looped = _PATTERNS["looped"].search(_before(source, word))
-    if looped is None:
-        return False
-    behind = source[word.start : word.start + _LONGEST_LOOP].decode("utf-8", "replace")
-    inside = _PATTERNS["done"].split(behind, maxsplit=1)[0]
-    return any(looped[1] in (ran[1], ran[2]) for ran in _PATTERNS["run"].finditer(inside))

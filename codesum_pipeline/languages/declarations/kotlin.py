@@ -116,9 +116,8 @@ def _function(node: Node) -> DefinitionHead:
 
 
 def _constructor(node: Node) -> DefinitionHead:
-    return DefinitionHead(
-        ("constructor",), SymbolType.FUNCTION, child_of_type(node, "block"), hooks.node_after_annotations(node)
-    )
+    head = hooks.node_after_annotations(node)
+    return DefinitionHead(("constructor",), SymbolType.FUNCTION, child_of_type(node, "block"), head)
 
 
 def _extended(node: Node) -> tuple[str, ...]:

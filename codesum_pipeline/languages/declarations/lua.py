@@ -244,7 +244,6 @@ class LuaRules(Rules):
         """A member of the table that a file returns: the only one with that name."""
         if key not in self.tree.units or (*key, name) in self.tree.entries:
             return (*key, name)
-        owners = {
-            entry.key for entry in self.tree.by_name.get(name, ()) if entry.key[:1] == key and len(entry.key) == 3
-        }
+        named = self.tree.by_name.get(name, ())
+        owners = {entry.key for entry in named if entry.key[:1] == key and len(entry.key) == 3}
         return next(iter(owners)) if len(owners) == 1 else (*key, name)

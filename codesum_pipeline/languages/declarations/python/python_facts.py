@@ -92,10 +92,8 @@ def read_modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> tuple
         found.update(_MODIFIERS["bases"].get(last, "").split())
         if last.endswith(EXCEPTION_ENDINGS):
             found.add("exception")
-    keywords = (
-        text(argument) for argument in code_children(node, "superclasses") if argument.type == "keyword_argument"
-    )
-    if any(keyword.startswith("metaclass=") and keyword.endswith("ABCMeta") for keyword in keywords):
+    arguments = map(text, code_children(node, "superclasses"))
+    if any(argument.startswith("metaclass=") and argument.endswith("ABCMeta") for argument in arguments):
         found.add("abstract")
     if not is_class and (name == "test" or name.startswith("test_")) and "fixture" not in found:
         found.add("test")
