@@ -377,6 +377,5 @@ class RubyRules(Rules):
 
     def _on_load_path(self, name: str) -> list[str]:
         found = self.projects.ending(name.removeprefix("./"))
-        return [path for path in found if f"/{path}".endswith((f"/lib/{name}", f"/app/{name}"))] or [
-            path for path in found if path == name
-        ]
+        loaded = [path for path in found if f"/{path}".endswith((f"/lib/{name}", f"/app/{name}"))]
+        return loaded or [path for path in found if path == name]

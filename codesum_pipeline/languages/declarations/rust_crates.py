@@ -53,10 +53,7 @@ class RustRules(Rules):
 
     def unit_of(self, file: ScopedFile) -> Key:
         """The crate's root file, then the modules on the way to a file."""
-        folder = next((above for above in folders_above(file.folder) if above in self._folders), None)
-        if folder is None:
-            folder = next((above for above in folders_above(file.folder) if above.endswith("src")), file.folder)
-            return self._in_crate(folder.removesuffix("/src").removesuffix("src"), file.path)
+        folder = next((above for above in folders_above(file.folder) if above in self._folders), "")
         return self._in_crate(folder, file.path)
 
     def _in_crate(self, folder: str, path: str) -> Key:
@@ -86,8 +83,7 @@ class RustRules(Rules):
     def inner_spaces(self, scope: Scope) -> Iterator[Key]:
         """A block `mod` sees its own names alone; types are no scopes."""
         for key in super().inner_spaces(scope):
-            entries = self.tree.entries.get(key, ())
-            if not entries and not key[-1][:1].isupper():
+            if not self.tree.entries.get(key, ()) and not key[-1][:1].isupper():
                 yield key
                 return
 
@@ -128,9 +124,7 @@ class RustRules(Rules):
         elif parts[0] in ("self", "super"):
             while parts and parts[0] in ("self", "super"):
                 at, parts = (at[:-1] if parts[0] == "super" and len(at) > 1 else at), parts[1:]
-        elif (*at, parts[0]) in self.tree.spaces or (*at, parts[0]) in self.tree.units:
-            pass
-        else:
+        elif (*at, parts[0]) not in self.tree.spaces and (*at, parts[0]) not in self.tree.units:
             crate = self._crate(file, parts[0])
             if crate is None:
                 return None
