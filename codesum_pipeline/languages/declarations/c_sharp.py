@@ -23,7 +23,6 @@ from codesum_pipeline.languages.declarations.hook_values import CallSyntax, Defi
 from codesum_pipeline.languages.declarations.kin import grandparent_of, parent_of
 from codesum_pipeline.languages.declarations.node_code import Text, field_text, raw_text
 from codesum_pipeline.languages.declarations.nodes import child_of_type, field_children, find_field
-from codesum_pipeline.languages.declarations.plain_lines import later_branches
 from codesum_pipeline.languages.declarations.rules import Member, Outside, ResolvedImport, Rules
 from codesum_pipeline.languages.declarations.spans import blanked_out
 from codesum_pipeline.languages.declarations.spec import Span, split_words
@@ -274,7 +273,6 @@ DECLARATION = Declaration(
     },
     masked=_masked,
     rewritten=_rewritten_parts,
-    hiding=hooks.unknown_words_reader(later_branches),
     plain_doc=hooks.plain_text_reader(_TAGS, keeps_margin=False),
     result=_result,
     fields={

@@ -58,6 +58,8 @@ def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
     for child in [parameters] if parameters.type == "identifier" else parameters.named_children:
         if child.type == "identifier":
             yield Parameter(text(child), None, None, "positional")
+        elif child.type == "receiver_parameter":
+            yield Parameter("this", text(child).rpartition(" ")[0], None, "receiver")
         elif child.type == "spread_parameter":
             yield Parameter(*_spread(child, text), None, "var_positional")
         elif child.type == "formal_parameter":
