@@ -1,7 +1,6 @@
 """Every regular expression of the package reads every text in linear time: names, comments, queries, answers and paths
 are written by others."""
 
-import json
 import re
 from fnmatch import translate
 from functools import cache
@@ -16,14 +15,11 @@ from codesum_pipeline.foundation.data_model.patterns import OrderedPatterns, rea
 from codesum_pipeline.foundation.language_facts.file_languages import language_of_file
 from codesum_pipeline.foundation.language_facts.language_profiles import profiles
 from codesum_pipeline.languages.declarations import rust_macros, torn_branches
-from codesum_pipeline.languages.declarations.c_family import function_heads, macros
-from codesum_pipeline.languages.declarations.ecmascript.workspaces import Workspaces
+from codesum_pipeline.languages.declarations.c_family import macros
 from codesum_pipeline.languages.declarations.language_registry import declarations
 from codesum_pipeline.languages.declarations.naming_calls import naming_calls
 from codesum_pipeline.languages.declarations.plain_lines import definition_lines
-from codesum_pipeline.languages.declarations.projects import Projects
 from codesum_pipeline.languages.declarations.python import cython
-from codesum_pipeline.languages.declarations.python.python_recovery import LINES
 from codesum_pipeline.languages.outlines.outline_table import outline_tables, respelled_source
 from codesum_pipeline.search.retrieval.hits import literal_of, occurrence_in
 from codesum_pipeline.source.files.notebooks import _without_magics
@@ -91,7 +87,7 @@ SHORT_TEXTS = {
 
 
 # The patterns of Cython that are looked for anywhere in a statement; the others are matched at its beginning.
-SEARCHED_IN_CYTHON = ("statement", "step", "sizes", "suffix", "pointer", "expression")
+SEARCHED_IN_CYTHON = ("token", "statement", "step", "sizes", "suffix", "pointer", "expression")
 MOST_SECONDS_OF_A_SHORT_TEXT = 0.3
 
 
@@ -101,7 +97,6 @@ def is_anchored(expression: Expression) -> bool:
     at_a_place = [macros._PATTERNS[name] for name in ("has_body", "class_opened", "label", "call_line")]
     at_a_place += [torn_branches._PATTERNS[name] for name in ("label", "else")]
     at_a_place += [pattern for name, pattern in cython._PATTERNS.items() if name not in SEARCHED_IN_CYTHON]
-    at_a_place.append(function_heads._PATTERNS["plain"])
     anchored: set[object] = {each.pattern for each in (*signatures, *at_a_place, rust_macros._PATTERNS["closed"])}
     return expression.place == "notifications/intents/intent_entries.py" or expression.pattern in anchored
 
@@ -112,8 +107,6 @@ def make_expressions() -> None:
         for line in declaration.definition_lines:
             list(definition_lines("x", (line,)))
         Conditions((), NO_TOKENS, declaration.conditions)._spelled("a is b")
-    for line in LINES:
-        list(definition_lines("x", (line,)))
     for table in outline_tables().values():
         respelled_source(table, b"x")
     for language in ("ruby", "elixir", "go"):
@@ -133,8 +126,6 @@ def make_expressions() -> None:
     find_hint("x", RefusedCall("a/b", "", 1))
     rules = (*secrets.PRIVATE_KEYS, *secrets._RULES)
     secrets.mask_secrets("\n".join(keyword for rule in rules for keyword in rule.keywords))
-    packages = {"workspaces": ["packages/*", "a/**/b*c*/**/d*e", "**"]}
-    Workspaces(Projects(["package.json"], {"package.json": json.dumps(packages)}.get))
     for line in ("*?*a*b?c", "**/a*/**/*b*c/**/*d", "/[!a]*[b-d]*/**", "a/*/b/", "a/**/b*c*/**/d*e"):
         OrderedPatterns.of([line, "!x"])
     read_patterns(["*?*a*b?c", "**/a*/**/*b*c/**/*d", "/[!a]*[b-d]*/**", "a/*/b/"], "pattern")

@@ -41,7 +41,7 @@ from codesum_pipeline.graph.resolvers.python.python_resolver import split_shape
 from codesum_pipeline.graph.resolvers.python.python_types import parse_annotation
 from codesum_pipeline.symbols.parsing.testing import read_tests_in_code
 
-GRAPH_VERSION = "16"
+GRAPH_VERSION = "17"
 
 Row = TypeVar("Row", bound=Struct)
 

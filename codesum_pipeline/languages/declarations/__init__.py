@@ -24,8 +24,9 @@ tree-sitter grammar: look at the tree of an example first
    Most need `tokens_in`, `lists`, `hanging` and `wrappers` too, and a function in `respelled`. The rest is for few.
 2. **The definitions**: `definitions` of `Declaration` (`declaration.py`) and what is read of each: `parameters`,
    `return_type`, `bases`, `modifiers`, `is_public`. Hooks answer about one node each with the values of
-   `hook_values.py`; `hooks.py` has what they are made with, `kin.py` finds what is around a node. Without a block node,
-   `DefinitionHead.body` is the first child behind the head: there the signature ends.
+   `hook_values.py`; `hooks.py` has what they are made with, `nodes.py` finds what is in a node, `kin.py` what is around
+   it, and `node_code.py` has its text. Without a block node, `DefinitionHead.body` is the first child behind the head:
+   there the signature ends.
 3. **The facts**: `calls`, `fields` and `globals` in the module; `returns`, `raises`, `assignments`, `closures` in
    `[declaration]` of the table; and `[conditions]`, the fields of `ConditionSyntax` (`condition_syntax.py`): what
    decides which of these are run, and what is asked for that.

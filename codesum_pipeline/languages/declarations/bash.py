@@ -15,11 +15,13 @@ from tree_sitter import Node
 from codesum_pipeline.foundation.data_model.possible_values import ModuleValue
 from codesum_pipeline.foundation.data_model.scopes import ImportRow, ScopedFile
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
+from codesum_pipeline.languages.declarations import hooks
 from codesum_pipeline.languages.declarations.declaration import Declaration, syntax_beside
 from codesum_pipeline.languages.declarations.handed_names import find_word_of_bash
-from codesum_pipeline.languages.declarations.hook_values import CallSyntax, ImportSyntax, Text
-from codesum_pipeline.languages.declarations.hooks import definition_reader, find_field, raw_text
+from codesum_pipeline.languages.declarations.hook_values import CallSyntax, ImportSyntax
 from codesum_pipeline.languages.declarations.kin import parent_of
+from codesum_pipeline.languages.declarations.node_code import Text, raw_text
+from codesum_pipeline.languages.declarations.nodes import find_field
 from codesum_pipeline.languages.declarations.projects import join_path
 from codesum_pipeline.languages.declarations.rules import ResolvedImport, Rules
 from codesum_pipeline.languages.declarations.spec import split_words
@@ -93,7 +95,7 @@ DECLARATION = Declaration(
         spec={"count_branches": lambda node: 0 if _is_default(node) else 1},
         uses={"find_handed": find_word_of_bash},
     ),
-    definitions={"function_definition": definition_reader(SymbolType.FUNCTION)},
+    definitions={"function_definition": hooks.definition_reader(SymbolType.FUNCTION)},
     is_dialect=_is_zsh,
     calls={"command": _command},
     imports={"command": _source},
@@ -108,14 +110,7 @@ class BashRules(Rules):
     languages = frozenset({"bash"})
 
     def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
-        path = row.module.strip("\"'")
-        # A variable at the beginning is the folder of the script, or one near it.
-        plain = path.rpartition("}/")[2] if "}/" in path else path
-        if plain.startswith("$"):
-            plain = plain.partition("/")[2] if not plain.startswith("$(") else plain.rpartition(")/")[2]
-        near = join_path(file.folder, plain) if plain else None
-        found = (
-            [near] if near in self.projects.paths else self.projects.ending(plain.removeprefix("./")) if plain else []
-        )
+        near = join_path(file.folder, row.module)
+        found = [near] if near in self.projects.paths else self.projects.ending(row.module.removeprefix("./"))
         if len(found) == 1 and found[0] is not None:
             yield ResolvedImport(ModuleValue((found[0],)), None, (found[0],), is_star=True, is_handed_on=True)

@@ -4,7 +4,8 @@ A property, an indexer or an event is one function if it has code of its own,
 and a field if it only holds a value. A member that implements an interface by
 its name (`IEnumerable.GetEnumerator`) has the name of the member alone, by which
 it is called; operators and destructors are called as they are written (`operator +`,
-`~Store`). Namespaces are packages. Both branches of an `#if` are read.
+`~Store`). Namespaces are packages. Both branches of an `#if` are read, unless they are torn. The members of
+`extension(string text) {…}` are those of the class around it: the grammar is not shown its head and its braces.
 """
 
 import re
@@ -16,48 +17,23 @@ from tree_sitter import Node
 from codesum_pipeline.foundation.data_model.possible_values import UNKNOWN, ExternalValue, ModuleValue, Value
 from codesum_pipeline.foundation.data_model.scopes import Binding, ImportRow, Key, Scope, ScopedFile, UseExpression
 from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
-from codesum_pipeline.languages.declarations.c_sharp_parts import around_extensions, rewritten_parts
+from codesum_pipeline.languages.declarations import hooks
 from codesum_pipeline.languages.declarations.declaration import Declaration, syntax_beside
-from codesum_pipeline.languages.declarations.hook_values import (
-    CallSyntax,
-    DefinitionHead,
-    ImportSyntax,
-    Text,
-    TypedName,
-)
-from codesum_pipeline.languages.declarations.hooks import (
-    call_of_path,
-    child_of_type,
-    directly_in,
-    field_children,
-    field_reader,
-    field_text,
-    find_field,
-    import_of_path,
-    modifiers_before,
-    node_after_annotations,
-    plain_text_reader,
-    raw_text,
-    read_typed_member,
-    texts_of_fields,
-    unknown_words_reader,
-)
+from codesum_pipeline.languages.declarations.hook_values import CallSyntax, DefinitionHead, ImportSyntax, TypedName
 from codesum_pipeline.languages.declarations.kin import grandparent_of, parent_of
-from codesum_pipeline.languages.declarations.plain_lines import later_branches
+from codesum_pipeline.languages.declarations.node_code import Text, field_text, raw_text
+from codesum_pipeline.languages.declarations.nodes import child_of_type, field_children, find_field
 from codesum_pipeline.languages.declarations.rules import Member, Outside, ResolvedImport, Rules
 from codesum_pipeline.languages.declarations.spans import blanked_out
-from codesum_pipeline.languages.declarations.spec import split_words
+from codesum_pipeline.languages.declarations.spec import Span, split_words
+from codesum_pipeline.languages.declarations.syntax_tables import patterns_beside
+from codesum_pipeline.languages.declarations.torn_branches import torn_branches
 
 TYPES = split_words("class_declaration struct_declaration interface_declaration record_declaration")
 FUNCTION_VALUES = ("lambda_expression", "anonymous_method_expression")
 TEST_ATTRIBUTES = split_words("Fact Theory Test TestCase TestCaseSource TestMethod DataTestMethod")
 ACCESS = split_words("public protected private internal")
-# Between the words of a struct, which it knows in one order only, as a modifier that it knows everywhere.
-_REF = re.compile(rb"\bref(?=[ \t]+partial[ \t]+struct\b)")
-# A name, if no lambda, function or type comes after it, as another name.
-_ASYNC = re.compile(rb"(?<![\w.@])async(?=[ \t]*(?:[),;:?.\]}&|]|[=!]=|=[^>]))")
-# A text whose quotes are written twice; three behind a value end it too late for the grammar.
-_QUOTING_TEXT = re.compile(rb'(?P<opened>(?:\$@|@\$)")(?P<text>(?:[^"]|"")*+)(?=")')
+_PATTERNS = patterns_beside(__file__)
 _TAGS = (
     # A tag's attribute says what the tag refers to: `<see cref="T:Store"/>`.
     (re.compile(r'<(?:see|seealso|paramref|typeparamref)\s+\w+="(?:[A-Z]:)?([^"]*)"\s*/>'), r"\1"),
@@ -67,13 +43,45 @@ _TAGS = (
 )
 
 
+def _rewritten_parts(source: bytes) -> list[Span]:
+    """The parts of a source that did not parse, in order, none in another."""
+    found: list[Span] = []
+    parts = torn_branches(source) if b"#" in source else []
+    for start, end in sorted([*parts, *_around_extensions(source)]):
+        if not found or start >= found[-1][1]:
+            found.append((start, end))
+    return found
+
+
+def _around_extensions(source: bytes) -> list[Span]:
+    """Each head of such a block up to its brace, and the brace that closes it, in order."""
+    found: list[Span] = []
+    if b"extension" not in source or not _PATTERNS["extension"].search(source):
+        return found
+    # For each open brace, whether it is that of an extension.
+    opened: list[bool] = []
+    head: re.Match[bytes] | None = None
+    for token in _PATTERNS["token"].finditer(source):
+        if token["extension"]:
+            head = token
+        elif token["open"]:
+            opened.append(False)
+        elif token["close"] and opened and opened.pop():
+            found.append(token.span("close"))
+        if head is not None:
+            found.append(head.span("extension"))
+            opened.append(True)
+            head = None
+    return sorted(found)
+
+
 def _masked(source: bytes, is_broken: bool) -> bytes:
     """A source that the grammar can read, byte for byte as long. It takes some blocks of extensions for constructors;
     the rest is masked where it did not read the source as it is."""
     if not is_broken:
-        return blanked_out(source, around_extensions(source))
-    shown = _QUOTING_TEXT.sub(_with_other_quotes, blanked_out(source, rewritten_parts(source)))
-    return _ASYNC.sub(b"asynk", _REF.sub(b"new", shown))
+        return blanked_out(source, _around_extensions(source))
+    shown = _PATTERNS["quoting_text"].sub(_with_other_quotes, blanked_out(source, _rewritten_parts(source)))
+    return _PATTERNS["async"].sub(b"asynk", _PATTERNS["ref"].sub(b"new", shown))
 
 
 def _with_other_quotes(match: re.Match[bytes]) -> bytes:
@@ -86,9 +94,8 @@ def _holds_a_value(accessors: Node) -> bool:
 
 
 def _defined(node: Node, type_: SymbolType, name: str = "", body: Node | None = None) -> DefinitionHead:
-    return DefinitionHead(
-        (name or raw_text(node, "name"),), type_, body or find_field(node, "body"), node_after_annotations(node)
-    )
+    parts, head = (name or raw_text(node, "name"),), hooks.node_after_annotations(node)
+    return DefinitionHead(parts, type_, body or find_field(node, "body"), head)
 
 
 def _method(node: Node) -> DefinitionHead:
@@ -163,7 +170,7 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
     declared = node
     while declared.type in ("variable_declarator", "variable_declaration") and (outer := parent_of(declared)):
         declared = outer
-    words = modifiers_before(declared, text, TEST_ATTRIBUTES)
+    words = hooks.modifiers_before(declared, text, TEST_ATTRIBUTES)
     around = grandparent_of(declared)
     if ACCESS.isdisjoint(words) and around is not None and around.type == "interface_declaration":
         yield "public"
@@ -209,7 +216,7 @@ def _using(node: Node, text: Text) -> Iterator[ImportSyntax]:
     alias = field_text(node, "name", text)
     path = text(node.named_children[-1]) if node.named_children else ""
     if alias:
-        yield import_of_path(path.partition("<")[0], ".", alias)
+        yield hooks.import_of_path(path.partition("<")[0], ".", alias)
     elif path:
         yield ImportSyntax(path, "*")
 
@@ -231,14 +238,11 @@ def _fields(node: Node, text: Text) -> Iterator[str]:
 
 def _held_property(node: Node, text: Text) -> Iterator[str]:
     if _accessors_with_code(node) is None:
-        yield from read_typed_member(node, text)
+        yield from hooks.read_typed_member(node, text)
 
 
 def _typed(node: Node, text: Text) -> Iterator[TypedName]:
-    type_, name = (
-        field_text(node, "type", text),
-        find_field(node, "left" if node.type == "foreach_statement" else "name"),
-    )
+    type_, name = field_text(node, "type", text), find_field(node, "left") or find_field(node, "name")
     if type_ != "var" and name is not None and name.type == "identifier":
         yield TypedName(text(name), type_)
 
@@ -268,20 +272,19 @@ DECLARATION = Declaration(
         "variable_declarator": _variable,
     },
     masked=_masked,
-    rewritten=rewritten_parts,
-    hiding=unknown_words_reader(later_branches),
-    plain_doc=plain_text_reader(_TAGS, keeps_margin=False),
+    rewritten=_rewritten_parts,
+    plain_doc=hooks.plain_text_reader(_TAGS, keeps_margin=False),
     result=_result,
     fields={
         "field_declaration event_field_declaration": _fields,
         "property_declaration": _held_property,
-        "enum_member_declaration": texts_of_fields("name"),
+        "enum_member_declaration": hooks.texts_of_fields("name"),
         # The parameters of a type are known in all of it.
-        "parameter": directly_in(TYPES, read_typed_member),
+        "parameter": hooks.directly_in(TYPES, hooks.read_typed_member),
     },
     calls={
         "invocation_expression": _call,
-        "object_creation_expression implicit_object_creation_expression": lambda node, text: call_of_path(
+        "object_creation_expression implicit_object_creation_expression": lambda node, text: hooks.call_of_path(
             _made(node, text).partition("<")[0], is_new=True
         ),
         "constructor_initializer": _constructor_call,
@@ -296,7 +299,7 @@ DECLARATION = Declaration(
     return_type=lambda node, text: field_text(node, "returns", text) or field_text(node, "type", text),
     bases=_bases,
     modifiers=_modifiers,
-    package={"namespace_declaration file_scoped_namespace_declaration": field_reader("name")},
+    package={"namespace_declaration file_scoped_namespace_declaration": hooks.field_reader("name")},
 )
 
 

@@ -17,18 +17,17 @@ from codesum_pipeline.languages.declarations.condition_syntax import ConditionSy
 from codesum_pipeline.languages.declarations.framework_rules import FrameworkRules
 from codesum_pipeline.languages.declarations.hook_values import (
     CallSyntax,
-    Code,
     DefinitionHead,
     Docstrings,
     Extension,
     ImportSyntax,
     References,
-    Text,
     TypedName,
     WordRow,
 )
+from codesum_pipeline.languages.declarations.node_code import Code, Text
 from codesum_pipeline.languages.declarations.spec import LanguageSpec, Mark, Names, Span, split_keys
-from codesum_pipeline.languages.declarations.syntax_tables import check_keys, read_tables, syntax_file
+from codesum_pipeline.languages.declarations.syntax_tables import read_tables, syntax_file
 from codesum_pipeline.languages.declarations.use_syntax import UseSyntax
 
 
@@ -239,8 +238,6 @@ class Declaration(Struct, frozen=True, kw_only=True):
     hiding: Callable[[bytes, bool], Iterable[Sequence[Span]]] = lambda source, is_broken: ()
     # Whether the grammar may leave out parts of a source that parses, which are read if what hides them is not shown.
     leaves_out: Callable[[bytes], bool] = lambda source: False
-    # The parts of one that does not parse in which nothing is defined, in order: comments and texts.
-    silent: Callable[[bytes], Sequence[Span]] = lambda source: ()
     # Whether a file, by its path and bytes, is of a dialect that the grammar knows only in part: where it does not
     # parse, what was read of it may be anything, so it is read as text. Bash: a file of zsh.
     is_dialect: Callable[[str, bytes], bool] = lambda path, source: False
@@ -273,21 +270,19 @@ def syntax_beside(
 ) -> dict[str, Any]:
     """What the file `*.syntax.toml` beside a module says of its language, as keywords of `Declaration`.
 
-    `spec`, `tests`, `conditions` and `uses` are the hooks of those four. Raises `ValueError` for a key that is unknown
-    or missing.
+    `spec`, `tests`, `conditions` and `uses` are the hooks of those four. Raises `ValueError` for a table or a key that
+    is unknown or missing.
     """
     path = syntax_file(module)
-    structs: dict[str, type[Struct]] = {
-        "spec": LanguageSpec, "declaration": Declaration, "tests": FrameworkRules, "conditions": ConditionSyntax,
-        "uses": UseSyntax,
-    }  # fmt: skip
-    tables = read_tables(path, structs)
-    layout = {"grammar": grammar, **tables["spec"], **spec}
-    check_keys(path, "spec", LanguageSpec, [*layout])
-    return {
-        **tables["declaration"],
-        "spec": LanguageSpec(**layout),
-        "tests": FrameworkRules(**tables["tests"], **tests),
-        "conditions": ConditionSyntax(**tables["conditions"], **conditions),
-        "uses": UseSyntax(**tables["uses"], **uses),
-    }
+    tables = read_tables(path, ("spec", "declaration", "tests", "conditions", "uses"))
+    layout: dict[str, Any] = {"grammar": grammar, **tables["spec"], **spec}
+    try:
+        return {
+            **tables["declaration"],
+            "spec": LanguageSpec(**layout),
+            "tests": FrameworkRules(**tables["tests"], **tests),
+            "conditions": ConditionSyntax(**tables["conditions"], **conditions),
+            "uses": UseSyntax(**tables["uses"], **uses),
+        }
+    except TypeError as error:
+        raise ValueError(f"{path}: {error}") from error

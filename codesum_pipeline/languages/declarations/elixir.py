@@ -10,43 +10,17 @@ from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scope,
 from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
 from codesum_pipeline.languages.declarations import elixir_forms as forms
 from codesum_pipeline.languages.declarations.declaration import Declaration, syntax_beside
-from codesum_pipeline.languages.declarations.elixir_conditions import branches_of_call
 from codesum_pipeline.languages.declarations.handed_names import find_capture_of_elixir
-from codesum_pipeline.languages.declarations.hook_values import (
-    CallSyntax,
-    DefinitionHead,
-    ImportSyntax,
-    Text,
-    TypedName,
-)
-from codesum_pipeline.languages.declarations.hooks import field_children, field_text, find_field, raw_text
+from codesum_pipeline.languages.declarations.hook_values import CallSyntax, DefinitionHead, ImportSyntax, TypedName
+from codesum_pipeline.languages.declarations.node_code import Text, field_text, raw_text
+from codesum_pipeline.languages.declarations.nodes import field_children, find_field
 from codesum_pipeline.languages.declarations.rules import Member, Outside, ResolvedImport, Rules
-from codesum_pipeline.languages.declarations.spec import split_words
+from codesum_pipeline.languages.declarations.syntax_tables import words_beside
 
-_MODULES = split_words("defmodule defprotocol defimpl")
-_TESTS = split_words("test property")
-_PRIVATE = split_words("defp defmacrop defguardp")
-_CALLBACKS = split_words("callback macrocallback")
-# Attributes that say something about the definition after them.
-_PREAMBLES = split_words("doc spec impl deprecated since dialyzer compile tag decorate doc_since")
-# Calls that say something about it: the attributes of a component of Phoenix.
-_PREAMBLE_CALLS = split_words("attr slot")
-_TYPES = split_words("type typep opaque")
-# Attributes whose value is a type, in which the names of types look like calls.
-_TYPED_ATTRIBUTES = _TYPES | _CALLBACKS | {"spec"}
-# Attributes that are no constants of the module.
-_OTHER_ATTRIBUTES = _PREAMBLES | _CALLBACKS
-_OTHER_ATTRIBUTES |= split_words("""
-    moduledoc typedoc behaviour optional_callbacks spec derive enforce_keys before_compile after_compile
-    on_definition on_load external_resource moduletag describetag
-""")
-_IMPORTS = split_words("alias import require use")
+_WORDS = words_beside(__file__)
+_MODULES, _TESTS, _CALLBACKS, _PREAMBLES = (_WORDS[name] for name in ("modules", "tests", "callbacks", "preambles"))
 # What looks like a call and is a word of the language.
-_WORDS = forms.DEFINERS | _MODULES | _TESTS | _IMPORTS
-_WORDS |= split_words("""
-    defstruct defexception describe if unless case cond with for receive try quote unquote unquote_splicing fn super
-    __MODULE__
-""")
+_NO_CALLS = _WORDS["others"] | forms.DEFINERS | _MODULES | _TESTS | _WORDS["imports"]
 
 
 def _call_definition(node: Node) -> DefinitionHead | None:
@@ -90,7 +64,7 @@ def _attribute_definition(node: Node) -> DefinitionHead | None:
 
 def _is_preamble(node: Node) -> bool:
     if node.type == "call":
-        return forms.called_word(node) in _PREAMBLE_CALLS
+        return forms.called_word(node) in _WORDS["preamble_calls"]
     return forms.attribute_name(node) in _PREAMBLES
 
 
@@ -103,7 +77,7 @@ def _uncalled(node: Node) -> tuple[int, int] | None:
         head = forms.head_of(node)
     if head is None:
         return None
-    return head.start_byte, head.end_byte if name in _TYPED_ATTRIBUTES else head.start_byte + 1
+    return head.start_byte, head.end_byte if name in _WORDS["typed"] else head.start_byte + 1
 
 
 def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
@@ -179,7 +153,7 @@ def _call(node: Node, text: Text) -> CallSyntax | None:
     target = find_field(node, "target")
     if target is not None and target.type == "identifier":
         name = text(target)
-        return CallSyntax("", name) if name not in _WORDS else None
+        return CallSyntax("", name) if name not in _NO_CALLS else None
     if target is not None and target.type == "dot":
         owner, name = find_field(target, "left"), field_text(target, "right", text)
         has_arguments = any(child.type in ("arguments", "do_block") for child in node.children[1:])
@@ -191,7 +165,7 @@ def _call(node: Node, text: Text) -> CallSyntax | None:
 def _import(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`alias A.{B, C}` names two modules, `import A, only: [f: 1]` one function."""
     word = forms.called_word(node)
-    first = forms.first_argument(node) if word in _IMPORTS else None
+    first = forms.first_argument(node) if word in _WORDS["imports"] else None
     if first is None:
         return
     several = find_field(first, "right") if first.type == "dot" else None
@@ -231,9 +205,9 @@ def _struct_fields(node: Node, text: Text) -> Iterator[str]:
 def _attribute(node: Node, text: Text) -> Iterator[str]:
     """`@name value` is a constant of its module; `@type name :: …` a type."""
     name = forms.attribute_name(node)
-    if name in _TYPES:
+    if name in _WORDS["types"]:
         yield f"@{name} {forms.head_name(forms.type_head(node))}"
-    elif name and name not in _OTHER_ATTRIBUTES:
+    elif name and name not in _WORDS["no_constants"]:
         yield f"@{name}"
 
 
@@ -245,7 +219,7 @@ DECLARATION = Declaration(
             "flat": {"body": forms.fits_line, "anonymous_function block": forms.has_one_row},
             "count_branches": forms.count_branches,
         },
-        conditions={"branches": {"call": branches_of_call}},
+        conditions={"branches": {"call": forms.branches_of_call}},
         uses={"find_handed": find_capture_of_elixir},
     ),
     definitions={"call": _call_definition, "unary_operator": _attribute_definition},
@@ -283,7 +257,7 @@ class ElixirRules(Rules):
 
     def meant_by(self, scope: Scope, use: UseExpression, found: Scope) -> Scope | None:
         """Behind the name of a module there are public functions alone."""
-        return found if len(use.path) == 1 or _PRIVATE.isdisjoint(found.modifiers) else None
+        return found if len(use.path) == 1 or _WORDS["private"].isdisjoint(found.modifiers) else None
 
     def scope_of_bases(self, class_: Scope) -> Scope:
         """`use` and `@behaviour` are in the module, below its aliases."""

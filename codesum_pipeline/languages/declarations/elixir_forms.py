@@ -1,15 +1,17 @@
-"""The forms that Elixir is made of: calls with a word, attributes, keyword lists, heads, `do` blocks."""
+"""The forms that Elixir is made of: calls with a word, attributes, keyword lists, heads, `do` blocks; and what decides
+in it: guards, and the calls `if`, `unless`, `case`, `cond` and `try`."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from textwrap import dedent
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declarations.hook_values import Text
-from codesum_pipeline.languages.declarations.hooks import child_of_type, code_children, find_field, raw_text
-from codesum_pipeline.languages.declarations.kin import next_sibling_of, siblings_before
-from codesum_pipeline.languages.declarations.spec import split_words
+from codesum_pipeline.languages.declarations.condition_syntax import Branch, Sense
+from codesum_pipeline.languages.declarations.kin import next_sibling_of, parent_of, siblings_before
+from codesum_pipeline.languages.declarations.node_code import Text, raw_text
+from codesum_pipeline.languages.declarations.nodes import child_of_type, code_children, find_field
+from codesum_pipeline.languages.declarations.spec import Span, split_words
 
 DEFINERS = split_words("def defp defmacro defmacrop defguard defguardp defdelegate defn defnp")
 SECTIONS = split_words("else_block rescue_block catch_block after_block")
@@ -18,6 +20,8 @@ OPERATORS = ("binary_operator", "unary_operator")
 _BRANCHING = split_words("if unless for while")
 # How many calls and operators a line may end with before its last `do` block is looked for no longer.
 _MAX_TAIL = 20
+_CHOICES = {"if": (Sense.HOLDS, Sense.FAILS), "unless": (Sense.FAILS, Sense.HOLDS)}
+_HANDLERS = ("rescue_block", "catch_block")
 _SIGIL = re.compile(r"^~[a-zA-Z]+")
 
 
@@ -121,11 +125,7 @@ def arguments_of(head: Node | None) -> Sequence[Node]:
     """The parameters of a head."""
     if head is None or head.type == "identifier":
         return ()
-    return (
-        [child for child in code_children(head) if child.type != "comment"]
-        if operator_of(head)
-        else plain_arguments(head)
-    )
+    return code_children(head) if operator_of(head) else plain_arguments(head)
 
 
 def operator_of(node: Node | None) -> str:
@@ -150,9 +150,8 @@ def module_parts(name: str) -> tuple[str, ...]:
 
 def attribute_name(node: Node) -> str:
     """`name` of `@name value`; empty for any other node, and for a use of the attribute."""
-    return (
-        called_word(find_field(node, "operand")) if node.type == "unary_operator" and operator_of(node) == "@" else ""
-    )
+    is_attribute = node.type == "unary_operator" and operator_of(node) == "@"
+    return called_word(find_field(node, "operand")) if is_attribute else ""
 
 
 def attribute_value(node: Node | None) -> Node | None:
@@ -187,3 +186,66 @@ def string_value(node: Node | None) -> str:
         if literal.startswith(quotes):
             return dedent(literal[3:].rstrip().removesuffix(quotes)).strip()
     return literal[1:-1].strip()
+
+
+def branches_of_call(call: Node) -> Iterator[Branch]:
+    """What a call runs under conditions."""
+    word = called_word(call)
+    if word in _CHOICES:
+        yield from _choice(call, *_CHOICES[word])
+    elif word in DEFINERS:
+        yield from _guarded(call)
+    elif word in ("case", "cond"):
+        yield from _arms(call, None if word == "cond" else _subject(call), is_case=word == "case")
+    block = child_of_type(call, "do_block")
+    for handler in block.named_children if block is not None else ():
+        if handler.type in _HANDLERS:
+            for pattern, clause in _clauses(handler):
+                yield Branch(pattern[1], clause.end_byte, Sense.CAUGHT, (pattern,))
+
+
+def _choice(call: Node, sense: Sense, otherwise: Sense) -> Iterator[Branch]:
+    condition = first_argument(call)
+    if condition is None:
+        return
+    tested = (_bytes(condition),)
+    yield Branch(condition.end_byte, call.end_byte, sense, tested)
+    block = child_of_type(call, "do_block")
+    other = child_of_type(block, "else_block") if block is not None else keyword_value(call, "else")
+    if other is not None:
+        yield Branch(other.start_byte, other.end_byte, otherwise, tested)
+
+
+def _guarded(definition: Node) -> Iterator[Branch]:
+    """`def name(…) when guard`."""
+    head = first_argument(definition)
+    guard = find_field(head, "right") if operator_of(head) == "when" else None
+    if guard is not None:
+        yield Branch(guard.end_byte, definition.end_byte, Sense.HOLDS, (_bytes(guard),))
+
+
+def _subject(case: Node) -> Span | None:
+    """What a `case` asks about: its argument, or what is piped into it."""
+    subject, around = first_argument(case), parent_of(case)
+    if subject is None and operator_of(around) == "|>":
+        subject = find_field(around, "left")
+    return _bytes(subject) if subject is not None else None
+
+
+def _arms(call: Node, subject: Span | None, *, is_case: bool) -> Iterator[Branch]:
+    block = child_of_type(call, "do_block")
+    if block is not None and (subject is not None or not is_case):
+        for pattern, clause in _clauses(block):
+            yield Branch(pattern[1], clause.end_byte, Sense.MATCHES, (pattern,), subject)
+
+
+def _clauses(block: Node) -> Iterator[tuple[Span, Node]]:
+    """The patterns of a block's clauses."""
+    for clause in block.named_children:
+        pattern = find_field(clause, "left") if clause.type == "stab_clause" else None
+        if pattern is not None:
+            yield _bytes(pattern), clause
+
+
+def _bytes(node: Node) -> Span:
+    return node.start_byte, node.end_byte

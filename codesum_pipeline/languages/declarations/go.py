@@ -9,29 +9,13 @@ from tree_sitter import Node
 from codesum_pipeline.foundation.data_model.possible_values import ModuleValue
 from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scope, ScopedFile
 from codesum_pipeline.foundation.data_model.symbol import Import, Parameter, Symbol, SymbolType
+from codesum_pipeline.languages.declarations import hooks
 from codesum_pipeline.languages.declarations.declaration import Declaration, syntax_beside
-from codesum_pipeline.languages.declarations.hook_values import (
-    MAX_CHAIN,
-    Code,
-    DefinitionHead,
-    ImportSyntax,
-    Text,
-    TypedName,
-)
-from codesum_pipeline.languages.declarations.hooks import (
-    call_reader,
-    child_of_type,
-    definition_reader,
-    field_children,
-    field_reader,
-    field_text,
-    find_field,
-    first_values_reader,
-    raw_text,
-    texts_of_fields,
-)
+from codesum_pipeline.languages.declarations.hook_values import DefinitionHead, ImportSyntax, TypedName
 from codesum_pipeline.languages.declarations.kin import parent_of
 from codesum_pipeline.languages.declarations.name_tree import NameTree
+from codesum_pipeline.languages.declarations.node_code import MAX_CHAIN, Code, Text, field_text, raw_text
+from codesum_pipeline.languages.declarations.nodes import child_of_type, field_children, find_field
 from codesum_pipeline.languages.declarations.projects import Projects, folders_above, join_path
 from codesum_pipeline.languages.declarations.rules import Outside, ResolvedImport, Rules
 
@@ -47,19 +31,14 @@ def _method(node: Node) -> DefinitionHead:
     return DefinitionHead((*owner, raw_text(node, "name")), SymbolType.FUNCTION, find_field(node, "body"))
 
 
-def _type(node: Node) -> DefinitionHead | None:
+def _type(node: Node) -> DefinitionHead:
     body = child_of_type(find_field(node, "type"), "field_declaration_list", "{")
-    return (
-        DefinitionHead((raw_text(node, "name"),), SymbolType.CLASS, body)
-        if find_field(node, "type") is not None
-        else None
-    )
+    return DefinitionHead((raw_text(node, "name"),), SymbolType.CLASS, body)
 
 
 def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
-    for field in ("receiver", "parameters"):
+    for field, kind in (("receiver", "receiver"), ("parameters", "positional")):
         for declared in field_children(node, field):
-            kind = "receiver" if field == "receiver" else "positional"
             kind = "var_positional" if declared.type == "variadic_parameter_declaration" else kind
             for name in declared.children_by_field_name("name"):
                 yield Parameter(text(name), field_text(declared, "type", text), None, kind)
@@ -122,14 +101,14 @@ def _is_test(symbol: Symbol, children: Sequence[Symbol], imports: Sequence[Impor
 DECLARATION = Declaration(
     **syntax_beside(__file__, tree_sitter_go.language, tests={"is_test": _is_test}),
     definitions={
-        "function_declaration method_elem": definition_reader(SymbolType.FUNCTION),
+        "function_declaration method_elem": hooks.definition_reader(SymbolType.FUNCTION),
         "method_declaration": _method,
         "type_spec type_alias": _type,
     },
     # A method is seen through its receiver alone.
     is_member=lambda node: node.type in ("method_declaration", "method_elem"),
     fields={"field_declaration": lambda node, text: (f"{one.name} {one.type}" for one in _typed(node, text))},
-    calls={"call_expression": call_reader("function", "selector_expression operand . field")},
+    calls={"call_expression": hooks.call_reader("function", "selector_expression operand . field")},
     imports={"import_spec": _import},
     typed={
         "parameter_declaration field_declaration var_spec": _typed,
@@ -137,30 +116,25 @@ DECLARATION = Declaration(
         "type_case": _typed_case,
     },
     bound={
-        "short_var_declaration": first_values_reader("left", "right"),
+        "short_var_declaration": hooks.first_values_reader("left", "right"),
         "range_clause": _items,
         # The variable of a type switch is no longer of the type that it had.
         "type_switch_statement": lambda node, text: (
             TypedName(text(name), "") for name in field_children(node, "alias")
         ),
-        "var_spec": first_values_reader("name", "value", unless="type"),
+        "var_spec": hooks.first_values_reader("name", "value", unless="type"),
     },
     parameters=_parameters,
-    return_type=field_reader("result"),
+    return_type=hooks.field_reader("result"),
     bases=_bases,
     is_public=lambda parts, modifiers: parts[-1][:1].isupper(),
     package={"package_clause": lambda node, text: text(next(iter(node.named_children), None))},
-    globals={"const_spec var_spec": texts_of_fields("name")},
+    globals={"const_spec var_spec": hooks.texts_of_fields("name")},
 )
 
 
 _MODULE = re.compile(r"^[^\S\n]*module\s+\"?([^\s\"]+)", re.MULTILINE)
 _REPLACE = re.compile(r"^[^\S\n]*(?:replace\s+)?([^\s()]+)(?:\s+v\S+)?\s+=>\s+(\.{1,2}\S*)", re.MULTILINE)
-_USE = re.compile(r"^use\s*(?:\(([^)]*+)\)?|(\S+))", re.MULTILINE)
-# The module of the language's own library, whose packages are imported without its name.
-_LIBRARY = "std"
-# A package of the compiler itself, even if the library has a file for it.
-_OF_COMPILER = "unsafe"
 _VERSION = re.compile(r"v\d+")
 
 
@@ -174,35 +148,18 @@ class GoRules(Rules):
     def __init__(self, projects: Projects) -> None:
         super().__init__(projects)
         self._modules: list[tuple[str, str]] = []
-        self._libraries: list[str] = []
         for path in projects.named("go.mod"):
             folder, text = path.rpartition("/")[0], projects.text_at(path) or ""
             module = _MODULE.search(text)
             if module is None:
                 continue
             self._modules.append((module[1], folder))
-            if module[1] == _LIBRARY:
-                self._libraries.append(folder)
             for replaced in _REPLACE.finditer(text):
                 target = join_path(folder, replaced[2])
                 if target is not None:
                     self._modules.append((replaced[1], target))
-        used = self._read_workspaces()
-        self._modules.sort(key=lambda module: (-len(module[0]), module[0], module[1] not in used, module[1]))
+        self._modules.sort(key=lambda module: (-len(module[0]), *module))
         self._packages: dict[str, str] = {}
-
-    def _read_workspaces(self) -> set[str]:
-        """The folders that `go.work` files use or replace others by: of two modules of one name, theirs is meant."""
-        used = set[str]()
-        for path in self.projects.named("go.work"):
-            folder, text = path.rpartition("/")[0], self.projects.text_at(path) or ""
-            blocks = [block for found in _USE.finditer(text) for block in (found[1] or found[2]).split()]
-            used.update(filter(None, (join_path(folder, block.strip('"')) for block in blocks)))
-            for replaced in _REPLACE.finditer(text):
-                if (target := join_path(folder, replaced[2])) is not None:
-                    self._modules.append((replaced[1], target))
-                    used.add(target)
-        return used
 
     def use_tree(self, tree: NameTree) -> None:
         super().use_tree(tree)
@@ -237,10 +194,6 @@ class GoRules(Rules):
                 found = join_path(folder, path[len(module) + 1 :])
                 if found is not None and found in self._packages:
                     return found
-        for library in self._libraries if path != _OF_COMPILER else ():
-            found = join_path(library, path)
-            if found is not None and found in self._packages:
-                return found
         for above in folders_above(file.folder):
             vendored = f"{above}/vendor/{path}" if above else f"vendor/{path}"
             if vendored in self._packages:

@@ -1,40 +1,15 @@
-"""What the hooks of a language answer with: definitions, calls, imports, types; and how they are shown the text."""
+"""What the hooks of a language answer with: definitions, calls, imports, types."""
 
 from collections.abc import Callable
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from msgspec import Struct
 from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
 
-# The class of a longer expression or type cannot be determined.
-MAX_CHAIN = 120
-MAX_TYPE = 200
 # In place of the first byte of the last name, for a callee that has none: what a call, an item or a lambda gives.
 NAMELESS = -1
-
-
-class Code(str):
-    """Canonical text on one line that knows its origin: the bytes that it covers in the source, or its parts.
-
-    Whatever is cut off one or added to it is plain text, and so at most a name.
-    """
-
-    __slots__ = ("parts", "span")
-    parts: tuple[str, ...]
-    span: tuple[int, int] | None
-
-    @classmethod
-    def of(cls, text: str, *parts: str) -> Self:
-        """A text put together from parts."""
-        code = cls(text)
-        code.parts, code.span = parts, None
-        return code
-
-
-# The canonical text of a node on one line.
-Text = Callable[[Node | None], Code]
 
 
 class DefinitionHead(Struct, frozen=True):

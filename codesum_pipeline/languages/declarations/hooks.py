@@ -3,25 +3,17 @@
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from html import unescape
-from typing import TypeVar
+from typing import Any
 
 from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
-from codesum_pipeline.languages.declarations.hook_values import (
-    CallSyntax,
-    Code,
-    DefinitionHead,
-    ImportSyntax,
-    Text,
-    TypedName,
-)
+from codesum_pipeline.languages.declarations.hook_values import CallSyntax, DefinitionHead, ImportSyntax, TypedName
 from codesum_pipeline.languages.declarations.kin import grandparent_of
+from codesum_pipeline.languages.declarations.node_code import MAX_VALUE, Text, field_text, raw_text
+from codesum_pipeline.languages.declarations.nodes import find_field, kind_of
 from codesum_pipeline.languages.declarations.spec import Span, split_words
 
-T = TypeVar("T")
-# A longer text is no name, member or call whose class could be determined.
-MAX_VALUE = 300
 _NAMES = split_words("identifier simple_identifier variable_name name shorthand_property_identifier_pattern")
 # Annotations that are inside of what they annotate: Java, C#, Kotlin, Scala.
 ANNOTATIONS = split_words("annotation marker_annotation attribute_list")
@@ -31,60 +23,6 @@ _QUOTED = re.compile(r"""(['"])(.*)\1""", re.DOTALL)
 _PLAIN = re.compile(r"""(['"])([^\\'"$#{]*)\1""", re.DOTALL)
 _UNIT = re.compile(r"""\\.|["']""", re.DOTALL)
 _DECIMAL = re.compile(r"(\d*)(?:\.(\d*))?(?:e([+-]?)(\d+))?")
-
-
-def find_field(node: Node | None, *fields: str) -> Node | None:
-    """The node that fields lead to, one in the other; None if one of them is not there."""
-    for name in fields:
-        if node is None:
-            return None
-        node = node.child_by_field_name(name)
-    return node
-
-
-def field_children(node: Node | None, *fields: str) -> list[Node]:
-    """The named children of the node that fields lead to; none without it."""
-    held = find_field(node, *fields)
-    return held.named_children if held is not None else []
-
-
-def code_children(node: Node | None, *fields: str) -> list[Node]:
-    """The named children of the node that fields lead to, without comments."""
-    return [child for child in field_children(node, *fields) if not child.is_extra]
-
-
-def first_code_child(node: Node | None, *fields: str) -> Node | None:
-    """The first of those children; None without any."""
-    return next((child for child in field_children(node, *fields) if not child.is_extra), None)
-
-
-def only_code_child(node: Node) -> Node | None:
-    """The only named child that is no comment; None if there are several, or none."""
-    held = code_children(node)
-    return held[0] if len(held) == 1 else None
-
-
-def field_text(node: Node | None, name: str, text: Text) -> Code:
-    """The canonical text of a node's field; empty without it."""
-    return text(node.child_by_field_name(name) if node is not None else None)
-
-
-def raw_text(node: Node | None, *fields: str) -> str:
-    """A node's own text, or that of the node that fields lead to, with blanks as one; empty without it."""
-    held = find_field(node, *fields) if fields else node
-    return " ".join(held.text.decode("utf-8", "replace").split()) if held is not None and held.text else ""
-
-
-def short_text(node: Node | None, *fields: str) -> str:
-    """The same of what may be a name; empty for what is longer than one, such as a chain of calls, each of whose links
-    would be read again."""
-    held = find_field(node, *fields) if fields else node
-    return raw_text(held) if held is not None and held.end_byte - held.start_byte <= MAX_VALUE else ""
-
-
-def child_of_type(node: Node | None, *types: str) -> Node | None:
-    """The first child of one of some types; of none, none."""
-    return next((child for child in node.children if child.type in types), None) if node is not None else None
 
 
 def definition_reader(
@@ -147,19 +85,19 @@ def typed_name_reader(name: str = "name", type_: str = "type") -> Callable[[Node
     return lambda node, text: iter([TypedName(field_text(node, name, text).strip("`"), field_text(node, type_, text))])
 
 
-def directly_in(kinds: Container[str], read: Callable[[Node, Text], T]) -> Callable[[Node, Text], T | tuple[()]]:
+def directly_in(kinds: Container[str], read: Callable[[Node, Text], Iterable[str]]) -> Callable[[Node, Text], Any]:
     """A hook for the members of a list inside of a node of some kinds, such as the parameters of a class."""
-
-    def hook(node: Node, text: Text) -> T | tuple[()]:
-        around = grandparent_of(node)
-        return read(node, text) if around is not None and around.type in kinds else ()
-
-    return hook
+    return lambda node, text: read(node, text) if kind_of(grandparent_of(node)) in kinds else ()
 
 
 def member_text(name: str, type_: str) -> str:
     """A member of a class as text: `name: type`, or the name alone."""
     return f"{name}: {type_}" if type_ else name
+
+
+def members_reader(read: Callable[[Node, Text], Iterable[TypedName]]) -> Callable[[Node, Text], Iterator[str]]:
+    """A hook that gives what another one says of types as members of a class."""
+    return lambda node, text: (member_text(one.name, one.type) for one in read(node, text))
 
 
 def read_typed_member(node: Node, text: Text) -> Iterator[str]:

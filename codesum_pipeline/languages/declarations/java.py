@@ -12,34 +12,12 @@ import tree_sitter_java
 from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
+from codesum_pipeline.languages.declarations import hooks
 from codesum_pipeline.languages.declarations.declaration import Declaration, syntax_beside
-from codesum_pipeline.languages.declarations.hook_values import (
-    CallSyntax,
-    Code,
-    DefinitionHead,
-    ImportSyntax,
-    Text,
-    TypedName,
-)
-from codesum_pipeline.languages.declarations.hooks import (
-    TEST_ANNOTATIONS,
-    call_of_path,
-    child_of_type,
-    definition_reader,
-    directly_in,
-    field_reader,
-    field_text,
-    find_field,
-    import_of_path,
-    member_text,
-    modifiers_before,
-    node_after_annotations,
-    plain_text_reader,
-    raw_text,
-    texts_of_fields,
-    typed_name_reader,
-)
+from codesum_pipeline.languages.declarations.hook_values import CallSyntax, DefinitionHead, ImportSyntax, TypedName
 from codesum_pipeline.languages.declarations.kin import parent_of
+from codesum_pipeline.languages.declarations.node_code import Code, Text, field_text, raw_text
+from codesum_pipeline.languages.declarations.nodes import child_of_type, find_field
 from codesum_pipeline.languages.declarations.spec import split_words
 
 ACCESS = split_words("public protected private")
@@ -47,8 +25,8 @@ _TAGS = (
     (re.compile(r"\{@\w+\s++([^{}]*)\}"), r"\1"),
     (re.compile(r"</?(?:p|code|pre|b|i|em|strong|tt|ul|ol|li|dl|dt|dd|br|a|blockquote|h[1-6])\b[^<>]*>", re.I), ""),
 )
-_TYPE = definition_reader(SymbolType.CLASS, node_after_annotations)
-_FUNCTION = definition_reader(SymbolType.FUNCTION, node_after_annotations)
+_TYPE = hooks.definition_reader(SymbolType.CLASS, hooks.node_after_annotations)
+_FUNCTION = hooks.definition_reader(SymbolType.FUNCTION, hooks.node_after_annotations)
 
 
 def _variable(node: Node) -> DefinitionHead | None:
@@ -56,7 +34,7 @@ def _variable(node: Node) -> DefinitionHead | None:
     name, value = raw_text(node, "name"), _bound(node)
     if not name or value is None:
         return None
-    head = node_after_annotations(parent_of(node))
+    head = hooks.node_after_annotations(parent_of(node))
     if value.type == "lambda_expression":
         return DefinitionHead((name,), SymbolType.FUNCTION, find_field(value, "body"), head)
     return DefinitionHead((name,), SymbolType.CLASS, value.children[-1], head)
@@ -115,7 +93,7 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
     declared = parent_of(node) if node.type == "variable_declarator" else node
     if declared is None:
         return
-    words = modifiers_before(declared, text, TEST_ANNOTATIONS)
+    words = hooks.modifiers_before(declared, text, hooks.TEST_ANNOTATIONS)
     if ACCESS.isdisjoint(words) and _is_in_interface(declared, words):
         yield "public"
     yield from words
@@ -147,7 +125,7 @@ def _reference(node: Node, text: Text) -> CallSyntax | None:
     """`String::length` is called by whom it is given to."""
     of, name = node.children[0], node.children[-1]
     if name.type == "new":
-        return call_of_path(_class_name(of, text), is_new=True) if of.type != "array_type" else None
+        return hooks.call_of_path(_class_name(of, text), is_new=True) if of.type != "array_type" else None
     return CallSyntax(text(of), text(name), mark="::") if name.type == "identifier" else None
 
 
@@ -156,7 +134,7 @@ def _import(node: Node, text: Text) -> Iterator[ImportSyntax]:
     if child_of_type(node, "asterisk"):
         yield ImportSyntax(path, "*")
     elif path:
-        yield import_of_path(path, ".")
+        yield hooks.import_of_path(path, ".")
 
 
 def _variables(node: Node, text: Text) -> Iterator[tuple[str, str, str]]:
@@ -207,22 +185,20 @@ DECLARATION = Declaration(
         "annotation_type_element_declaration": _FUNCTION,
         "variable_declarator": _variable,
     },
-    plain_doc=plain_text_reader(_TAGS, keeps_margin=True),
+    plain_doc=hooks.plain_text_reader(_TAGS, keeps_margin=True),
     # The expression that a lambda without a block gives.
     result=lambda body: body if body.type not in ("block", "constructor_body") else None,
     fields={
         "field_declaration constant_declaration": lambda node, text: (
-            member_text(name, type_) for name, type_, _ in _variables(node, text)
+            hooks.member_text(name, type_) for name, type_, _ in _variables(node, text)
         ),
-        "enum_constant": texts_of_fields("name"),
+        "enum_constant": hooks.texts_of_fields("name"),
         # The components of a record, which are in its head, are its fields.
-        "formal_parameter spread_parameter": directly_in(
-            ("record_declaration",), lambda node, text: [member_text(one.name, one.type) for one in _typed(node, text)]
-        ),
+        "formal_parameter spread_parameter": hooks.directly_in(("record_declaration",), hooks.members_reader(_typed)),
     },
     calls={
         "method_invocation": _call,
-        "object_creation_expression": lambda node, text: call_of_path(
+        "object_creation_expression": lambda node, text: hooks.call_of_path(
             _class_name(find_field(node, "type"), text), is_new=True
         ),
         "explicit_constructor_invocation": lambda node, text: CallSyntax("", field_text(node, "constructor", text)),
@@ -235,10 +211,10 @@ DECLARATION = Declaration(
         "catch_formal_parameter": _caught,
         "type_pattern record_pattern_component": _typed_pattern,
         # `shape instanceof Circle c`.
-        "instanceof_expression": typed_name_reader("name", "right"),
+        "instanceof_expression": hooks.typed_name_reader("name", "right"),
     },
     parameters=_parameters,
-    return_type=field_reader("type"),
+    return_type=hooks.field_reader("type"),
     bases=_bases,
     modifiers=_modifiers,
     package={"package_declaration": lambda node, text: text(child_of_type(node, "scoped_identifier", "identifier"))},

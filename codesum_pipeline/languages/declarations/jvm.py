@@ -39,9 +39,7 @@ class JvmRules(Rules):
             target = ModuleValue(target_key) if is_space else Member(parts, name)
             yield ResolvedImport(target, row.alias or name, files)
         else:
-            yield ResolvedImport(
-                Outside(_package(target_key), ".".join(target_key[len(_parts(target_key)) :])), row.alias or name
-            )
+            yield ResolvedImport(_outside(target_key), row.alias or name)
 
     def value_of_root(self, scope: Scope, name: str) -> Value:
         """A whole name begins with a package."""
@@ -64,20 +62,14 @@ class JvmRules(Rules):
         if parts in self.tree.spaces or parts in self.tree.entries:
             yield ResolvedImport(ModuleValue(parts), None, self.files_of(parts), is_star=True)
         elif not self._is_own(parts):
-            yield ResolvedImport(
-                Outside(_package(parts), ".".join(parts[len(_parts(parts)) :])), None, (), is_star=True
-            )
+            yield ResolvedImport(_outside(parts), None, (), is_star=True)
 
     def _is_own(self, parts: Key) -> bool:
         """Whether a package is the repository's, if only by one above it that has files."""
         return any(parts[:size] in self.tree.units for size in range(2, len(parts) + 1))
 
 
-def _parts(key: Key) -> Key:
-    """The package: what comes before the first name of a class."""
-    size = next((number for number, part in enumerate(key) if part[:1].isupper()), len(key))
-    return key[:size] or key[:1]
-
-
-def _package(key: Key) -> str:
-    return ".".join(_parts(key))
+def _outside(key: Key) -> Outside:
+    """A package, which is what comes before the first name of a class, and what is in it."""
+    size = next((number for number, part in enumerate(key) if part[:1].isupper()), len(key)) or 1
+    return Outside(".".join(key[:size]), ".".join(key[size:]))

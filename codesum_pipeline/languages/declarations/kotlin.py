@@ -20,28 +20,12 @@ import tree_sitter_kotlin
 from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
+from codesum_pipeline.languages.declarations import hooks
 from codesum_pipeline.languages.declarations.declaration import Declaration, syntax_beside
-from codesum_pipeline.languages.declarations.hook_values import (
-    CallSyntax,
-    DefinitionHead,
-    ImportSyntax,
-    Text,
-    TypedName,
-)
-from codesum_pipeline.languages.declarations.hooks import (
-    ANNOTATIONS,
-    TEST_ANNOTATIONS,
-    annotations_and_words,
-    child_of_type,
-    field_text,
-    find_field,
-    import_of_path,
-    member_text,
-    node_after_annotations,
-    raw_text,
-    unknown_words_reader,
-)
+from codesum_pipeline.languages.declarations.hook_values import CallSyntax, DefinitionHead, ImportSyntax, TypedName
 from codesum_pipeline.languages.declarations.kin import siblings_after
+from codesum_pipeline.languages.declarations.node_code import Text, field_text, raw_text
+from codesum_pipeline.languages.declarations.nodes import child_of_type, find_field
 from codesum_pipeline.languages.declarations.spec import split_words
 from codesum_pipeline.languages.declarations.syntax_tables import patterns_beside
 
@@ -90,7 +74,7 @@ def _annotations(source: bytes) -> Iterator[tuple[tuple[int, int], ...]]:
             yield spans
 
 
-@unknown_words_reader
+@hooks.unknown_words_reader
 def _unknown(source: bytes) -> Iterator[tuple[int, int]]:
     """Guards of branches, fields of properties, contexts, functions that suspend, marks before a text: what the grammar
     does not know."""
@@ -109,13 +93,15 @@ def _named(node: Node | None) -> str:
     return _name(child_of_type(node, "identifier"))
 
 
-def _type(node: Node) -> DefinitionHead | None:
-    name = _name(find_field(node, "name"))
-    return (
-        DefinitionHead((name,), SymbolType.CLASS, child_of_type(node, *BODIES), node_after_annotations(node))
-        if name
-        else None
-    )
+def _type(node: Node) -> DefinitionHead:
+    name, body = _name(find_field(node, "name")), child_of_type(node, *BODIES)
+    return DefinitionHead((name,), SymbolType.CLASS, body, hooks.node_after_annotations(node))
+
+
+def _companion(node: Node) -> DefinitionHead:
+    """One without a name is no more than a scope."""
+    is_named = find_field(node, "name") is not None
+    return _type(node) if is_named else DefinitionHead((), None, child_of_type(node, *BODIES))
 
 
 def _entry_with_body(node: Node) -> DefinitionHead | None:
@@ -123,16 +109,15 @@ def _entry_with_body(node: Node) -> DefinitionHead | None:
     return DefinitionHead((_named(node),), SymbolType.CLASS, body) if body is not None else None
 
 
-def _function(node: Node) -> DefinitionHead | None:
+def _function(node: Node) -> DefinitionHead:
     parts = (*_extended(node), _name(find_field(node, "name")))
     body = child_of_type(node, "function_body")
-    return DefinitionHead(parts, SymbolType.FUNCTION, body, node_after_annotations(node)) if parts[-1] else None
+    return DefinitionHead(parts, SymbolType.FUNCTION, body, hooks.node_after_annotations(node))
 
 
 def _constructor(node: Node) -> DefinitionHead:
-    return DefinitionHead(
-        ("constructor",), SymbolType.FUNCTION, child_of_type(node, "block"), node_after_annotations(node)
-    )
+    head = hooks.node_after_annotations(node)
+    return DefinitionHead(("constructor",), SymbolType.FUNCTION, child_of_type(node, "block"), head)
 
 
 def _extended(node: Node) -> tuple[str, ...]:
@@ -150,9 +135,7 @@ def _extended(node: Node) -> tuple[str, ...]:
 
 def _property(node: Node) -> DefinitionHead | None:
     name = _named(child_of_type(node, "variable_declaration"))
-    if not name:
-        return None
-    head, value = node_after_annotations(node), _value(node)
+    head, value = hooks.node_after_annotations(node), _value(node)
     if value is not None and value.type == "object_literal":
         return DefinitionHead((name,), SymbolType.CLASS, child_of_type(value, "class_body"), head)
     if value is not None and value.type in FUNCTION_VALUES:
@@ -209,11 +192,12 @@ def _bases(node: Node, text: Text) -> Iterator[str]:
 
 
 def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[str]:
-    for child in (*preambles, *annotations_and_words(node)):
+    for child in (*preambles, *hooks.annotations_and_words(node)):
         # A word that was shown to the grammar as an annotation has no mark.
-        if (child.type not in ANNOTATIONS and child.type != "annotated_expression") or not text(child).startswith("@"):
+        is_annotation = child.type in hooks.ANNOTATIONS or child.type == "annotated_expression"
+        if not is_annotation or not text(child).startswith("@"):
             yield text(child)
-        elif text(child).removeprefix("@").partition("(")[0].rpartition(".")[2] in TEST_ANNOTATIONS:
+        elif text(child).removeprefix("@").partition("(")[0].rpartition(".")[2] in hooks.TEST_ANNOTATIONS:
             yield "test"
 
 
@@ -240,7 +224,7 @@ def _import(node: Node, text: Text) -> Iterator[ImportSyntax]:
     if child_of_type(node, "*") is not None:
         yield ImportSyntax(path, "*")
     elif path:
-        yield import_of_path(path, ".", text(child_of_type(node, "identifier")))
+        yield hooks.import_of_path(path, ".", text(child_of_type(node, "identifier")))
 
 
 def _made(node: Node, text: Text) -> Iterator[TypedName]:
@@ -255,13 +239,13 @@ def _made(node: Node, text: Text) -> Iterator[TypedName]:
 def _field(node: Node, text: Text) -> Iterator[str]:
     variable = child_of_type(node, "variable_declaration")
     if (name := _named(variable)) and _property(node) is None:
-        yield member_text(name, _type_of(variable, text))
+        yield hooks.member_text(name, _type_of(variable, text))
 
 
 def _component(node: Node, text: Text) -> Iterator[str]:
     """The parameters of a class that are its properties."""
     if (name := _named(node)) and child_of_type(node, "val", "var") is not None:
-        yield member_text(name, _type_of(node, text))
+        yield hooks.member_text(name, _type_of(node, text))
 
 
 def _global(node: Node, text: Text) -> Iterator[str]:
@@ -291,7 +275,7 @@ DECLARATION = Declaration(
     **syntax_beside(__file__, tree_sitter_kotlin.language),
     definitions={
         "class_declaration object_declaration": _type,
-        "companion_object": lambda node: _type(node) or DefinitionHead((), None, child_of_type(node, *BODIES)),
+        "companion_object": _companion,
         "enum_entry": _entry_with_body,
         "function_declaration": _function,
         "secondary_constructor": _constructor,

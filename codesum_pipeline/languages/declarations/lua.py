@@ -8,18 +8,12 @@ from tree_sitter import Node
 from codesum_pipeline.foundation.data_model.possible_values import ModuleValue
 from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scope, ScopedFile
 from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
+from codesum_pipeline.languages.declarations import hooks
 from codesum_pipeline.languages.declarations.declaration import Declaration, syntax_beside
-from codesum_pipeline.languages.declarations.hook_values import DefinitionHead, ImportSyntax, Text, TypedName
-from codesum_pipeline.languages.declarations.hooks import (
-    call_reader,
-    child_of_type,
-    field_children,
-    field_text,
-    find_field,
-    raw_text,
-    spell_quoted,
-)
+from codesum_pipeline.languages.declarations.hook_values import DefinitionHead, ImportSyntax, TypedName
 from codesum_pipeline.languages.declarations.kin import grandparent_of, parent_of
+from codesum_pipeline.languages.declarations.node_code import Text, field_text, raw_text
+from codesum_pipeline.languages.declarations.nodes import child_of_type, field_children, find_field
 from codesum_pipeline.languages.declarations.projects import join_path
 from codesum_pipeline.languages.declarations.rules import Outside, ResolvedImport, Rules
 from codesum_pipeline.languages.declarations.spec import split_words
@@ -123,12 +117,10 @@ def _require(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`local name = require("path")`."""
     if field_text(node, "name", text) not in ("require", "dofile", "loadfile"):
         return
-    path = child_of_type(find_field(node, "arguments"), "string")
-    if path is None:
-        return
     assigned = grandparent_of(node)
     name = _bound(assigned)[0] if assigned is not None and assigned.type == "assignment_statement" else None
-    yield ImportSyntax(raw_text(path, "content"), None, text(name) or None)
+    if (path := child_of_type(find_field(node, "arguments"), "string")) is not None:
+        yield ImportSyntax(raw_text(path, "content"), None, text(name) or None)
 
 
 def _returned_fields(node: Node, text: Text) -> Iterator[ImportSyntax]:
@@ -196,7 +188,7 @@ def _global(node: Node, text: Text) -> Iterator[str]:
 
 
 DECLARATION = Declaration(
-    **syntax_beside(__file__, tree_sitter_lua.language, spec={"respelled": {"string": spell_quoted}}),
+    **syntax_beside(__file__, tree_sitter_lua.language, spec={"respelled": {"string": hooks.spell_quoted}}),
     definitions={
         "function_declaration": lambda node: DefinitionHead(
             _parts(find_field(node, "name")), SymbolType.FUNCTION, find_field(node, "body")
@@ -206,7 +198,7 @@ DECLARATION = Declaration(
     },
     fields={"field": _table_field},
     calls={
-        "function_call": call_reader(
+        "function_call": hooks.call_reader(
             "name", "method_index_expression table : method  dot_index_expression table . field"
         )
     },
@@ -252,7 +244,6 @@ class LuaRules(Rules):
         """A member of the table that a file returns: the only one with that name."""
         if key not in self.tree.units or (*key, name) in self.tree.entries:
             return (*key, name)
-        owners = {
-            entry.key for entry in self.tree.by_name.get(name, ()) if entry.key[:1] == key and len(entry.key) == 3
-        }
+        named = self.tree.by_name.get(name, ())
+        owners = {entry.key for entry in named if entry.key[:1] == key and len(entry.key) == 3}
         return next(iter(owners)) if len(owners) == 1 else (*key, name)

@@ -1,40 +1,22 @@
 """PHP."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 import tree_sitter_php
+from msgspec.structs import replace
 from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.expression import ROOT
-from codesum_pipeline.foundation.data_model.possible_values import UNKNOWN, ExternalValue, ModuleValue, Reason, Value
-from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scope, ScopedFile
+from codesum_pipeline.foundation.data_model.possible_values import UNKNOWN, ExternalValue, ModuleValue, Value
+from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, ScopedFile
 from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
+from codesum_pipeline.languages.declarations import hooks
 from codesum_pipeline.languages.declarations.declaration import Declaration, syntax_beside
 from codesum_pipeline.languages.declarations.handed_names import find_text_of_php
-from codesum_pipeline.languages.declarations.hook_values import (
-    CallSyntax,
-    DefinitionHead,
-    ImportSyntax,
-    Text,
-    TypedName,
-)
-from codesum_pipeline.languages.declarations.hooks import (
-    call_of_path,
-    child_of_type,
-    definition_reader,
-    field_children,
-    field_reader,
-    field_text,
-    find_field,
-    import_of_path,
-    member_text,
-    raw_text,
-    read_parameter,
-    spell_plain,
-    texts_of_fields,
-)
-from codesum_pipeline.languages.declarations.projects import Projects, folders_above, inner_table, join_path, texts_in
+from codesum_pipeline.languages.declarations.hook_values import CallSyntax, DefinitionHead, ImportSyntax, TypedName
+from codesum_pipeline.languages.declarations.node_code import Text, field_text, raw_text
+from codesum_pipeline.languages.declarations.nodes import child_of_type, field_children, find_field
+from codesum_pipeline.languages.declarations.projects import join_path
 from codesum_pipeline.languages.declarations.rules import Member, Outside, ResolvedImport, Rules
 from codesum_pipeline.languages.declarations.spec import split_words
 
@@ -64,17 +46,15 @@ def _namespace(node: Node) -> DefinitionHead | None:
 def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
     for child in field_children(find_field(node, "right") or node, "parameters"):
         if child.type in _PARAMETERS:
-            parameter = read_parameter(
-                child, text, "var_positional" if child.type == "variadic_parameter" else "positional"
-            )
-            yield Parameter(parameter.name.removeprefix("$"), parameter.type, parameter.default, parameter.kind)
+            kind = "var_positional" if child.type == "variadic_parameter" else "positional"
+            yield replace(hooks.read_parameter(child, text, kind), name=field_text(child, "name", text).lstrip("$"))
 
 
 def _bases(node: Node, text: Text) -> Iterator[str]:
     """What a class extends, implements and uses (traits)."""
-    clauses = [child for child in node.named_children if child.type in ("base_clause", "class_interface_clause")]
-    clauses += [child for child in field_children(node, "body") if child.type == "use_declaration"]
-    yield from (text(child) for clause in clauses for child in clause.named_children if child.type in _NAMES)
+    for clause in (*node.named_children, *field_children(node, "body")):
+        if clause.type in ("base_clause", "class_interface_clause", "use_declaration"):
+            yield from (text(child) for child in clause.named_children if child.type in _NAMES)
 
 
 def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[str]:
@@ -87,7 +67,7 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
 
 def _call(node: Node, text: Text) -> CallSyntax | None:
     function = find_field(node, "function")
-    return call_of_path(text(function), "\\") if function is not None and function.type in _NAMES else None
+    return hooks.call_of_path(text(function), "\\") if function is not None and function.type in _NAMES else None
 
 
 def _member_call(node: Node, text: Text) -> CallSyntax | None:
@@ -105,7 +85,7 @@ def _use(node: Node, text: Text) -> Iterator[ImportSyntax]:
         named = [child for child in clause.named_children if child.type in ("namespace_name", *_NAMES)]
         if clause.type == "namespace_use_clause" and named:
             whole = f"{prefix}\\{text(named[0])}" if group is not None else text(named[0])
-            yield import_of_path(whole.strip("\\"), "\\", text(named[1]) if len(named) > 1 else None)
+            yield hooks.import_of_path(whole.strip("\\"), "\\", text(named[1]) if len(named) > 1 else None)
 
 
 def _include(node: Node, text: Text) -> Iterator[ImportSyntax]:
@@ -155,20 +135,20 @@ DECLARATION = Declaration(
     **syntax_beside(
         __file__,
         tree_sitter_php.language_php,
-        spec={"respelled": {"string encapsed_string": spell_plain}},
+        spec={"respelled": {"string encapsed_string": hooks.spell_plain}},
         uses={"find_handed": find_text_of_php},
     ),
     definitions={
-        "function_definition method_declaration": definition_reader(SymbolType.FUNCTION),
-        "class_declaration interface_declaration trait_declaration enum_declaration": definition_reader(
+        "function_definition method_declaration": hooks.definition_reader(SymbolType.FUNCTION),
+        "class_declaration interface_declaration trait_declaration enum_declaration": hooks.definition_reader(
             SymbolType.CLASS
         ),
         "assignment_expression": _bound_function,
         "namespace_definition": _namespace,
     },
     fields={
-        "property_declaration": lambda node, text: (member_text(one.name, one.type) for one in _properties(node, text)),
-        "enum_case": texts_of_fields("name"),
+        "property_declaration": hooks.members_reader(_properties),
+        "enum_case": hooks.texts_of_fields("name"),
         "const_declaration": _constants,
     },
     calls={
@@ -191,7 +171,7 @@ DECLARATION = Declaration(
     return_type=lambda node, text: field_text(find_field(node, "right") or node, "return_type", text),
     bases=_bases,
     modifiers=_modifiers,
-    package={"namespace_definition": field_reader("name")},
+    package={"namespace_definition": hooks.field_reader("name")},
     globals={"const_declaration": _constants},
 )
 
@@ -202,37 +182,6 @@ class PhpRules(Rules):
     languages = frozenset({"php"})
     separator = "\\"
     constructors = ("__construct",)
-
-    def __init__(self, projects: Projects) -> None:
-        super().__init__(projects)
-        # By folder of a `composer.json`: prefixes of namespaces, and the folders of their classes.
-        self._autoload: dict[str, list[tuple[str, str]]] = {}
-        for path in projects.named("composer.json"):
-            folder, content = path.rpartition("/")[0], projects.json(path)
-            self._autoload[folder] = [
-                (prefix.strip("\\"), whole)
-                for part in ("autoload", "autoload-dev")
-                for prefix, folders in inner_table(content, part, "psr-4").items()
-                for inner in ([folders] if isinstance(folders, str) else texts_in(folders))
-                if (whole := join_path(folder, inner)) is not None
-            ]
-
-    def _picked(self, file: ScopedFile | None, found: Sequence[Scope], why: Reason) -> Value:
-        """The one among several classes of one name that is in the file that Composer would load."""
-        if len(found) > 1 and not any(entry.file is file for entry in found):
-            found = [entry for entry in found if self._is_loaded(entry)] or found
-        return super()._picked(file, found, why)
-
-    def _is_loaded(self, entry: Scope) -> bool:
-        folder = next((above for above in folders_above(entry.file.folder) if above in self._autoload), None)
-        return folder is not None and any(
-            entry.file.path == "/".join([*filter(None, [target]), *entry.key[len(_parts(prefix)) :]]) + ".php"
-            for prefix, target in self._autoload[folder]
-            if entry.key[: len(_parts(prefix))] == _parts(prefix)
-        )
-
-    def read_in_projects(self) -> Any:
-        return self._autoload
 
     def unit_of(self, file: ScopedFile) -> Key:
         return _parts(file.package or "")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declarations.hooks import find_field, only_code_child
+from codesum_pipeline.languages.declarations.nodes import find_field, only_code_child
 
 # The kind of the node around an expression, and the expression's field in it.
 Place = tuple[str, str | None]

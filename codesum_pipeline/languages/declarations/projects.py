@@ -32,6 +32,11 @@ class Projects:
         """The project files of a name, sorted by path."""
         return [path for path in self._by_name.get(name, ()) if self.has(path)]
 
+    def nearest(self, folder: str, *names: str) -> str | None:
+        """The first of some project files in a folder, or else in one around it."""
+        paths = (join_path(above, name) for above in folders_above(folder) for name in names)
+        return next(filter(self.has, paths), None)
+
     def ending(self, suffix: str) -> list[str]:
         """The files whose path ends in these whole parts."""
         found = self._by_name.get(suffix.rpartition("/")[2], ())

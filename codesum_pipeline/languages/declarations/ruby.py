@@ -14,6 +14,7 @@ from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.scopes import ImportRow, ScopedFile
 from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
+from codesum_pipeline.languages.declarations import hooks
 from codesum_pipeline.languages.declarations.declaration import Declaration, syntax_beside
 from codesum_pipeline.languages.declarations.handed_names import find_symbol_of_ruby
 from codesum_pipeline.languages.declarations.hook_values import (
@@ -21,39 +22,22 @@ from codesum_pipeline.languages.declarations.hook_values import (
     DefinitionHead,
     Extension,
     ImportSyntax,
-    Text,
     TypedName,
 )
-from codesum_pipeline.languages.declarations.hooks import (
-    field_children,
-    field_text,
-    find_field,
-    first_values_reader,
-    raw_text,
-    short_text,
-    spell_plain,
-)
 from codesum_pipeline.languages.declarations.kin import grandparent_of, next_sibling_of, parent_of, siblings_after
+from codesum_pipeline.languages.declarations.node_code import Text, field_text, raw_text, short_text
+from codesum_pipeline.languages.declarations.nodes import field_children, find_field
 from codesum_pipeline.languages.declarations.projects import join_path
 from codesum_pipeline.languages.declarations.ruby_heredocs import without_inner_documents, without_tight_shifts
 from codesum_pipeline.languages.declarations.rules import Outside, ResolvedImport, Rules
-from codesum_pipeline.languages.declarations.spec import split_words
+from codesum_pipeline.languages.declarations.syntax_tables import words_beside
 
-_VISIBILITY = split_words("private protected public module_function")
-_DEFINING_CALLS = split_words("define_method define_singleton_method")
-_ATTRIBUTES = split_words("attr_accessor attr_reader attr_writer attr cattr_accessor mattr_accessor class_attribute")
-_IMPORTS = split_words("require require_relative load autoload")
-_MIXINS = split_words("include extend prepend")
-_MADE = split_words("Struct Class Module Data Concern")
+_WORDS = words_beside(__file__)
+_VISIBILITY, _DEFINING_CALLS, _MIXINS, _CLAUSES = (
+    _WORDS[name] for name in ("visibility", "defining_calls", "mixins", "clauses")
+)
 _CONSTANTS = ("constant", "scope_resolution")
-# Calls that declare something, and so are no calls here.
-_DECLARING = _VISIBILITY | _DEFINING_CALLS | _MIXINS | _ATTRIBUTES | {"alias_method", "private_constant"}
-_CLAUSES = split_words("rescue else ensure")
-_FIRST_VALUES = first_values_reader("left", "right")
-_STATEMENTS = _CLAUSES | split_words("""
-    return if unless case case_match while until for begin assignment if_modifier unless_modifier while_modifier
-    until_modifier alias undef break next redo retry method singleton_method class module
-""")
+_FIRST_VALUES = hooks.first_values_reader("left", "right")
 # The kinds of parameters, and the name shown for one that has none.
 _PARAMETERS = {
     "identifier": ("positional", ""),
@@ -77,7 +61,7 @@ def _spell_quote(quote: Node, written: str, parent: str, field: str | None) -> s
     text = parent_of(quote)
     if written != "'" or parent != "string" or text is None:
         return written
-    return '"' if spell_plain(text, (text.text or b"").decode("latin-1"), parent, field)[0] == '"' else written
+    return '"' if hooks.spell_plain(text, (text.text or b"").decode("latin-1"), parent, field)[0] == '"' else written
 
 
 def _path(node: Node | None) -> tuple[str, ...]:
@@ -150,7 +134,7 @@ def _value_block(value: Node | None) -> Node | None:
 def _makes_class(value: Node | None) -> bool:
     """`Struct.new(…)`, `Class.new(Base)`, `Data.define(…)`."""
     is_call = value is not None and value.type == "call" and raw_text(value, "method") in ("new", "define")
-    return is_call and short_text(value, "receiver").removeprefix("::") in _MADE
+    return is_call and short_text(value, "receiver").removeprefix("::") in _WORDS["made"]
 
 
 def _symbols(call: Node) -> Iterator[str]:
@@ -244,7 +228,7 @@ def _call(node: Node, text: Text) -> CallSyntax | None:
     name = raw_text(method) if method is not None else "call"
     if method is not None and method.type not in ("identifier", "constant", "super", "operator"):
         return None
-    if name in _DECLARING:
+    if name in _WORDS["declaring"]:
         return None
     if name == "new" and (parts := _path(find_field(node, "receiver"))):
         return CallSyntax("::".join(parts[:-1]), parts[-1], is_new=True, mark="::")
@@ -274,7 +258,7 @@ def _is_variable(node: Node, name: str) -> bool:
 def _imports(node: Node, text: Text) -> Iterator[ImportSyntax]:
     """`require "path"`; a path relative to this file is one level up from it; `autoload :Name, "path"`."""
     name = raw_text(node, "method")
-    if name in _IMPORTS and find_field(node, "receiver") is None:
+    if name in _WORDS["imports"] and find_field(node, "receiver") is None:
         path = next(filter(None, map(_literal, field_children(node, "arguments"))), "")
         symbol = next(iter(_symbols(node)), "") if name == "autoload" else ""
         if path:
@@ -294,7 +278,7 @@ def _typed(node: Node, text: Text) -> Iterator[TypedName]:
 def _attributes(node: Node, text: Text) -> Iterator[str]:
     """What `attr_accessor :a` and the like name, the members of a `Struct.new(:a)`, and the other names of methods."""
     name = raw_text(node, "method")
-    if (name in _ATTRIBUTES and find_field(node, "receiver") is None) or _makes_class(node):
+    if (name in _WORDS["attributes"] and find_field(node, "receiver") is None) or _makes_class(node):
         yield from _symbols(node)
     elif name == "alias_method":
         names = [*_symbols(node)]
@@ -334,10 +318,10 @@ def _result(body: Node) -> Node | None:
     if body.type in ("block", "do_block"):
         body = find_field(body, "body") or body
     if body.type not in ("body_statement", "block_body"):
-        return body if body.is_named and body.type not in _STATEMENTS else None
+        return body if body.is_named and body.type not in _WORDS["statements"] else None
     shown = [child for child in body.named_children if not child.is_extra and child.type not in _CLAUSES]
     last = shown[-1] if shown else None
-    is_value = last is not None and last.type not in _STATEMENTS
+    is_value = last is not None and last.type not in _WORDS["statements"]
     return last if is_value and raw_text(find_field(last, "method") or last) not in ("raise", "fail") else None
 
 
@@ -393,6 +377,5 @@ class RubyRules(Rules):
 
     def _on_load_path(self, name: str) -> list[str]:
         found = self.projects.ending(name.removeprefix("./"))
-        return [path for path in found if f"/{path}".endswith((f"/lib/{name}", f"/app/{name}"))] or [
-            path for path in found if path == name
-        ]
+        loaded = [path for path in found if f"/{path}".endswith((f"/lib/{name}", f"/app/{name}"))]
+        return loaded or [path for path in found if path == name]

@@ -7,33 +7,18 @@ import tree_sitter_rust
 from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
+from codesum_pipeline.languages.declarations import hooks
 from codesum_pipeline.languages.declarations.declaration import Declaration, syntax_beside
 from codesum_pipeline.languages.declarations.hook_values import (
     CallSyntax,
     DefinitionHead,
     Extension,
     ImportSyntax,
-    Text,
     TypedName,
 )
-from codesum_pipeline.languages.declarations.hooks import (
-    call_of_path,
-    call_reader,
-    child_of_type,
-    definition_reader,
-    field_children,
-    field_reader,
-    field_text,
-    find_field,
-    first_values_reader,
-    import_of_path,
-    last_expression,
-    public_imports_reader,
-    raw_text,
-    read_typed_member,
-    texts_of_fields,
-)
 from codesum_pipeline.languages.declarations.kin import grandparent_of, parent_of, siblings_before
+from codesum_pipeline.languages.declarations.node_code import Text, field_text, raw_text
+from codesum_pipeline.languages.declarations.nodes import child_of_type, field_children, find_field, kind_of
 from codesum_pipeline.languages.declarations.rust_macros import around_items, without_templates
 from codesum_pipeline.languages.declarations.spec import Mark, Span, split_words
 
@@ -43,7 +28,7 @@ ITEMS = split_words("""
     macro_invocation inner_attribute_item attribute_item associated_type let_declaration expression_statement
     empty_statement
 """)
-_MODULE = definition_reader(None)
+_MODULE = hooks.definition_reader(None)
 _ABOVE_ITEMS = ("attribute_item", "line_comment", "block_comment")
 _CONDITION = re.compile(r"#\[\s*cfg\s*\((.*)\)\s*\]", re.DOTALL)
 # Types that are called by a name, which may be one of the repository's.
@@ -64,11 +49,10 @@ def _impl(node: Node) -> DefinitionHead:
 
 def _closure(node: Node) -> DefinitionHead | None:
     """`let name = |…| …`, with a body that is a block: a function with a name."""
-    value, pattern = find_field(node, "value"), find_field(node, "pattern")
-    if value is None or value.type != "closure_expression" or pattern is None or pattern.type != "identifier":
-        return None
-    body = find_field(value, "body")
-    return DefinitionHead((raw_text(pattern),), SymbolType.FUNCTION, body) if body and body.type == "block" else None
+    body = find_field(node, "value", "body")
+    kinds = kind_of(find_field(node, "pattern")), kind_of(find_field(node, "value")), kind_of(body)
+    is_function = kinds == ("identifier", "closure_expression", "block")
+    return DefinitionHead((raw_text(node, "pattern"),), SymbolType.FUNCTION, body) if is_function else None
 
 
 def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
@@ -79,8 +63,6 @@ def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
             pattern = find_field(child, "pattern")
             kind = "receiver" if pattern is not None and pattern.type == "self" else "positional"
             yield Parameter(text(pattern).removeprefix("mut "), field_text(child, "type", text), None, kind)
-        elif child.type == "variadic_parameter":
-            yield Parameter("...", None, None, "var_positional")
 
 
 def _extension(node: Node, text: Text) -> Extension | None:
@@ -113,11 +95,10 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
 
 def _is_of_public_trait(node: Node) -> bool:
     """Whether it is in a public trait, or in an `impl` of any trait, which may be defined in another file."""
-    around = parent_of(node)
-    around = parent_of(around) if around is not None and around.type == "declaration_list" else None
-    if around is None or around.type != "trait_item":
-        return around is not None and around.type == "impl_item" and find_field(around, "trait") is not None
-    return child_of_type(around, "visibility_modifier") is not None
+    around = grandparent_of(node)
+    if kind_of(around) == "impl_item":
+        return find_field(around, "trait") is not None
+    return kind_of(around) == "trait_item" and child_of_type(around, "visibility_modifier") is not None
 
 
 def _condition(node: Node, text: Text) -> str:
@@ -136,7 +117,7 @@ def _condition(node: Node, text: Text) -> str:
 
 def _macro_call(node: Node, text: Text) -> CallSyntax:
     macro = field_text(node, "macro", text)
-    return call_of_path(macro and f"{macro}!", "::")
+    return hooks.call_of_path(macro and f"{macro}!", "::")
 
 
 def _struct_literal(node: Node, text: Text) -> CallSyntax:
@@ -159,7 +140,7 @@ def _use(node: Node, text: Text) -> Iterator[ImportSyntax]:
             yield ImportSyntax(_joined(path, text(next(iter(part.named_children), None))), "*")
         else:
             whole = _joined(path, field_text(part, "path", text) if part.type == "use_as_clause" else text(part))
-            yield import_of_path(whole.removesuffix("::self"), "::", field_text(part, "alias", text))
+            yield hooks.import_of_path(whole.removesuffix("::self"), "::", field_text(part, "alias", text))
 
 
 def _joined(path: str, name: str) -> str:
@@ -194,11 +175,10 @@ def _made(value: Node | None, text: Text) -> str:
     return path if makes and path.rpartition("::")[2][:1].isupper() else ""
 
 
-def _global(node: Node, text: Text) -> Iterator[str]:
+def _global(node: Node, text: Text) -> list[str]:
     """Constants and aliases of a module, not of a type."""
-    around = grandparent_of(node)
-    if around is None or around.type not in ("impl_item", "trait_item"):
-        yield field_text(node, "name", text)
+    is_of_type = kind_of(grandparent_of(node)) in ("impl_item", "trait_item")
+    return [field_text(node, "name", text)] if not is_of_type else []
 
 
 def _test_modules(outside: Sequence[Mark]) -> list[Span]:
@@ -221,8 +201,8 @@ DECLARATION = Declaration(
     **syntax_beside(__file__, tree_sitter_rust.language, tests={"modules": _test_modules}),
     without_templates=without_templates,
     definitions={
-        "function_item function_signature_item": definition_reader(SymbolType.FUNCTION),
-        "struct_item enum_item union_item trait_item": definition_reader(SymbolType.CLASS),
+        "function_item function_signature_item": hooks.definition_reader(SymbolType.FUNCTION),
+        "struct_item enum_item union_item trait_item": hooks.definition_reader(SymbolType.CLASS),
         "mod_item": lambda node: _MODULE(node) if find_field(node, "body") is not None else None,
         "impl_item": _impl,
         "macro_definition": lambda node: DefinitionHead(
@@ -231,11 +211,11 @@ DECLARATION = Declaration(
         "let_declaration": _closure,
     },
     hiding=lambda source, is_broken: around_items(source),
-    fields={"field_declaration": read_typed_member, "enum_variant": texts_of_fields("name")},
+    fields={"field_declaration": hooks.read_typed_member, "enum_variant": hooks.texts_of_fields("name")},
     # A block's last expression without `;` is its value.
-    result=lambda body: last_expression(body, ITEMS),
+    result=lambda body: hooks.last_expression(body, ITEMS),
     calls={
-        "call_expression": call_reader(
+        "call_expression": hooks.call_reader(
             "function", "field_expression value . field  scoped_identifier path :: name", around="generic_function"
         ),
         "macro_invocation": _macro_call,
@@ -243,15 +223,15 @@ DECLARATION = Declaration(
     },
     imports={"use_declaration": _use, "mod_item": _module_file},
     typed={"parameter field_declaration let_declaration": _typed},
-    bound={"let_declaration": first_values_reader("pattern", "value", unless="type")},
+    bound={"let_declaration": hooks.first_values_reader("pattern", "value", unless="type")},
     parameters=_parameters,
-    return_type=field_reader("return_type"),
+    return_type=hooks.field_reader("return_type"),
     # The traits that a trait extends; those that a type derives are attributes.
     bases=lambda node, text: (text(child) for child in field_children(node, "bounds") if child.type != "lifetime"),
     extensions={"impl_item": _extension},
     condition=_condition,
     modifiers=_modifiers,
     is_public=lambda parts, modifiers: any(word.startswith("pub") for word in modifiers),
-    reexports={"use_declaration": public_imports_reader(_use)},
+    reexports={"use_declaration": hooks.public_imports_reader(_use)},
     globals={"const_item static_item type_item": _global},
 )

@@ -1,18 +1,24 @@
 """Rust: crates from `Cargo.toml`, modules from files and blocks, paths from `crate`, `self`, `super` or a crate."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import Any
 
 from codesum_pipeline.foundation.data_model.possible_values import UNKNOWN, ExternalValue, ModuleValue, Value
 from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scope, ScopedFile, UseExpression
 from codesum_pipeline.languages.declarations.projects import Projects, folders_above, inner_table, join_path, text_under
 from codesum_pipeline.languages.declarations.rules import Member, Outside, ResolvedImport, Rules
-from codesum_pipeline.languages.declarations.rust_conditions import can_both_hold
 
 _ROOTS = frozenset({"lib", "main"})
 # Folders whose files are each a crate of their own.
 _SINGLE = frozenset({"bin", "examples", "tests", "benches"})
 _STANDARD = frozenset({"std", "core", "alloc"})
+# In `#[cfg(all(unix, not(feature = "std")))]`: `feature = "std"` is one name of what is true or false.
+_CONDITION_NAME = re.compile(r'\b(?!(?:all|any|not)\b)[\w.]+(?:="[^"]*")?')
+_APPLIED_TO_VALUES = re.compile(r"(all|any|not)\(([01,]*)\)")
+# Of more names there are too many values to try.
+_MOST_NAMES, _MOST_BRACKETS = 8, 50
 
 
 class RustRules(Rules):
@@ -25,7 +31,6 @@ class RustRules(Rules):
         super().__init__(projects)
         self._crates: dict[str, set[Key]] = {}
         self._folders: set[str] = set()
-        self._roots: dict[str, str] = {}
         self._dependencies: dict[str, dict[str, str]] = {}
         for path in projects.named("Cargo.toml"):
             self._add_crate(path.rpartition("/")[0], path)
@@ -36,7 +41,6 @@ class RustRules(Rules):
         if not name:
             return
         self._folders.add(folder)
-        self._add_roots(folder, content)
         root = text_under(inner_table(content, "lib"), "path") or "src/lib.rs"
         known = text_under(inner_table(content, "lib"), "name") or name
         self._crates.setdefault(known.replace("-", "_"), set()).add((join_path(folder, root) or "",))
@@ -47,30 +51,9 @@ class RustRules(Rules):
                 renamed[alias.replace("-", "_")] = (package or alias).replace("-", "_")
         self._dependencies[folder] = renamed
 
-    def _add_roots(self, folder: str, content: dict[str, Any]) -> None:
-        """The folders that hold a crate's modules where `Cargo.toml` says so."""
-        bins = content.get("bin")
-        paths = [text_under(inner_table(content, "lib"), "path")]
-        paths += (
-            [text_under(target, "path") for target in bins if isinstance(target, dict)]
-            if isinstance(bins, list)
-            else []
-        )
-        for path in paths:
-            whole = join_path(folder, path) if path else None
-            if whole is not None and "/" in whole and not whole.startswith(f"{folder}/src/" if folder else "src/"):
-                self._roots.setdefault(whole.rpartition("/")[0], whole)
-
     def unit_of(self, file: ScopedFile) -> Key:
         """The crate's root file, then the modules on the way to a file."""
-        above_root = next((above for above in folders_above(file.folder) if above in self._roots), None)
-        if above_root is not None:
-            inner = file.path[len(above_root) + 1 if above_root else 0 :].removesuffix(".rs")
-            return self._modules(self._roots[above_root], inner.split("/"))
-        folder = next((above for above in folders_above(file.folder) if above in self._folders), None)
-        if folder is None:
-            folder = next((above for above in folders_above(file.folder) if above.endswith("src")), file.folder)
-            return self._in_crate(folder.removesuffix("/src").removesuffix("src"), file.path)
+        folder = next((above for above in folders_above(file.folder) if above in self._folders), "")
         return self._in_crate(folder, file.path)
 
     def _in_crate(self, folder: str, path: str) -> Key:
@@ -100,8 +83,7 @@ class RustRules(Rules):
     def inner_spaces(self, scope: Scope) -> Iterator[Key]:
         """A block `mod` sees its own names alone; types are no scopes."""
         for key in super().inner_spaces(scope):
-            entries = self.tree.entries.get(key, ())
-            if not entries and not key[-1][:1].isupper():
+            if not self.tree.entries.get(key, ()) and not key[-1][:1].isupper():
                 yield key
                 return
 
@@ -142,9 +124,7 @@ class RustRules(Rules):
         elif parts[0] in ("self", "super"):
             while parts and parts[0] in ("self", "super"):
                 at, parts = (at[:-1] if parts[0] == "super" and len(at) > 1 else at), parts[1:]
-        elif (*at, parts[0]) in self.tree.spaces or (*at, parts[0]) in self.tree.units:
-            pass
-        else:
+        elif (*at, parts[0]) not in self.tree.spaces and (*at, parts[0]) not in self.tree.units:
             crate = self._crate(file, parts[0])
             if crate is None:
                 return None
@@ -178,3 +158,27 @@ class RustRules(Rules):
         """The crates that a file's own crate depends on, by the names it has for them."""
         folder = next((above for above in folders_above(file.folder) if above in self._dependencies), None)
         return self._dependencies[folder] if folder is not None else {}
+
+
+def can_both_hold(first: str, second: str) -> bool:
+    """Whether two conditions can be true at once, as far as that can be told; each is a list with commas."""
+    written = re.sub(r"\s", "", f"all(all({first}),all({second}))")
+    names = sorted(set(_CONDITION_NAME.findall(written)))
+    if len(names) > _MOST_NAMES or written.count("(") > _MOST_BRACKETS:
+        return True
+    return any(
+        _holds(written, dict(zip(names, values, strict=True))) for values in product("10", repeat=len(names))
+    )  # fmt: skip
+
+
+def _holds(condition: str, values: Mapping[str, str]) -> bool:
+    """Whether a condition is true; one that is no whole one is."""
+    left, rest = "", _CONDITION_NAME.sub(lambda name: values[name[0]], condition)
+    while left != rest:
+        left, rest = rest, _APPLIED_TO_VALUES.sub(_value, rest)
+    return rest != "0"
+
+
+def _value(applied: re.Match[str]) -> str:
+    operator, values = applied.groups()
+    return str(int("1" in values if operator == "any" else ("0" in values) is (operator == "not")))

@@ -12,37 +12,19 @@ import tree_sitter_scala
 from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
+from codesum_pipeline.languages.declarations import hooks
 from codesum_pipeline.languages.declarations.declaration import Declaration, syntax_beside
-from codesum_pipeline.languages.declarations.hook_values import (
-    CallSyntax,
-    DefinitionHead,
-    ImportSyntax,
-    Text,
-    TypedName,
-)
-from codesum_pipeline.languages.declarations.hooks import (
-    call_of_path,
-    call_reader,
-    child_of_type,
-    definition_reader,
-    directly_in,
-    field_reader,
-    field_text,
-    find_field,
-    last_expression,
-    member_text,
-    modifiers_before,
-    node_after_annotations,
-    raw_text,
-    typed_name_reader,
-)
+from codesum_pipeline.languages.declarations.hook_values import CallSyntax, DefinitionHead, ImportSyntax, TypedName
 from codesum_pipeline.languages.declarations.kin import next_sibling_of, parent_of
+from codesum_pipeline.languages.declarations.node_code import Text, field_text, raw_text
+from codesum_pipeline.languages.declarations.nodes import child_of_type, find_field
 from codesum_pipeline.languages.declarations.spec import split_words
 
 TYPES = split_words("class_definition trait_definition object_definition enum_definition package_object")
 VALUES = split_words("val_definition var_definition val_declaration var_declaration")
 BLOCKS = ("block", "indented_block")
 FUNCTION_VALUES = ("lambda_expression", "case_block")
+_FUNCTION = hooks.definition_reader(SymbolType.FUNCTION, hooks.node_after_annotations)
 
 
 def _is_alone(block: Node) -> bool:
@@ -73,13 +55,11 @@ def _value(node: Node) -> DefinitionHead | None:
     pattern, value = find_field(node, "pattern"), _bound(node)
     if pattern is None or value is None or pattern.type not in ("identifier", "operator_identifier"):
         return None
-    is_function = value.type in FUNCTION_VALUES
-    body = _class_body(value)
-    if is_function:
-        body = value if value.type == "case_block" else value.children[-1]
-    type_ = SymbolType.FUNCTION if is_function else SymbolType.CLASS
-    name = _name(pattern)
-    return DefinitionHead((name,), type_, body, node_after_annotations(node)) if name and body is not None else None
+    type_, body = SymbolType.CLASS, _class_body(value)
+    if value.type in FUNCTION_VALUES:
+        type_, body = SymbolType.FUNCTION, value if value.type == "case_block" else value.children[-1]
+    head = hooks.node_after_annotations(node)
+    return DefinitionHead((_name(pattern),), type_, body, head) if body is not None else None
 
 
 def _class_body(value: Node) -> Node | None:
@@ -96,7 +76,7 @@ def _given_definition(node: Node) -> DefinitionHead | None:
     name = _name(node, "name") or "_".join(["given", *_type_names(find_field(node, "return_type"))])
     made_body = (child_of_type(node, "with") or body) if body.type == "with_template_body" else _class_body(body)
     type_ = SymbolType.FUNCTION if made_body is None else SymbolType.CLASS
-    return DefinitionHead((name,), type_, made_body or body, node_after_annotations(node))
+    return DefinitionHead((name,), type_, made_body or body, hooks.node_after_annotations(node))
 
 
 def _type_names(type_: Node | None) -> Iterator[str]:
@@ -144,7 +124,7 @@ def _bases(node: Node, text: Text) -> Iterator[str]:
 
 
 def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[str]:
-    yield from modifiers_before(node, text, ("Test",))
+    yield from hooks.modifiers_before(node, text, ("Test",))
     if child_of_type(node, "case"):
         yield "case"
 
@@ -222,7 +202,7 @@ def _value_name(node: Node) -> str:
 
 
 def _field(node: Node, text: Text) -> Iterator[str]:
-    yield from (member_text(name, field_text(node, "type", text)) for name in _global(node, text))
+    yield from (hooks.member_text(name, field_text(node, "type", text)) for name in _global(node, text))
 
 
 def _member(node: Node, text: Text) -> list[str]:
@@ -239,7 +219,7 @@ def _result(body: Node) -> Node | None:
     """An expression, or the last one of a block."""
     last: Node | None = body
     while last is not None and last.type in BLOCKS:
-        last = last_expression(last, ())
+        last = hooks.last_expression(last, ())
     is_none = last is None or last.type in ("case_block", "return_expression", "throw_expression")
     return None if is_none or (last and ("definition" in last.type or "declaration" in last.type)) else last
 
@@ -247,8 +227,8 @@ def _result(body: Node) -> Node | None:
 DECLARATION = Declaration(
     **syntax_beside(__file__, tree_sitter_scala.language, spec={"flat": {"indented_block": _is_alone}}),
     definitions={
-        **dict.fromkeys(TYPES, definition_reader(SymbolType.CLASS, node_after_annotations)),
-        "function_definition function_declaration": definition_reader(SymbolType.FUNCTION, node_after_annotations),
+        **dict.fromkeys(TYPES, hooks.definition_reader(SymbolType.CLASS, hooks.node_after_annotations)),
+        "function_definition function_declaration": _FUNCTION,
         "val_definition var_definition": _value,
         "given_definition": _given_definition,
         "extension_definition": _extension,
@@ -257,25 +237,25 @@ DECLARATION = Declaration(
     fields={
         **dict.fromkeys(VALUES, _field),
         # The parameters of a class are known in all of it; those of an enum's case are not its own.
-        "class_parameter": directly_in(
+        "class_parameter": hooks.directly_in(
             TYPES, lambda node, text: [f"{_name(node, 'name')}: {field_text(node, 'type', text)}"]
         ),
         "simple_enum_case full_enum_case type_definition": _member,
     },
     calls={
-        "call_expression": call_reader("function", "field_expression value . field", around="generic_function"),
+        "call_expression": hooks.call_reader("function", "field_expression value . field", around="generic_function"),
         "infix_expression": _infix_call,
-        "instance_expression": lambda node, text: call_of_path(_made(node, text).partition("[")[0], is_new=True),
+        "instance_expression": lambda node, text: hooks.call_of_path(_made(node, text).partition("[")[0], is_new=True),
     },
     imports={"import_declaration export_declaration": _import},
     reexports={"export_declaration": _import},
     typed={
         **dict.fromkeys(VALUES, _typed_value),
-        "parameter class_parameter binding": typed_name_reader(),
-        "typed_pattern": typed_name_reader("pattern"),
+        "parameter class_parameter binding": hooks.typed_name_reader(),
+        "typed_pattern": hooks.typed_name_reader("pattern"),
     },
     parameters=_parameters,
-    return_type=field_reader("return_type"),
+    return_type=hooks.field_reader("return_type"),
     bases=_bases,
     modifiers=_modifiers,
     is_public=lambda parts, modifiers: not any(word.startswith("private") for word in modifiers),

@@ -103,9 +103,8 @@ def routes_of(known: LanguageMarks, marks: Sequence[StartMark], around: Sequence
     for mark in routes:
         path = mark.text_of(_PATH_ARGUMENTS) or ""
         named = _METHODS.search(mark.arguments or "")
-        methods = (
-            [known.routes[mark.name]] if known.routes[mark.name] else _METHOD.findall(named[1]) if named else verbs
-        )
+        methods = _METHOD.findall(named[1]) if named else verbs
+        methods = [known.routes[mark.name]] if known.routes[mark.name] else methods
         if (path or prefix) and (path.startswith("/") or not known.rooted):
             yield " ".join(filter(None, (",".join(methods), _joined(prefix, path))))
     if verbs and prefix and not routes:

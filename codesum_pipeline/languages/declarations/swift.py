@@ -9,26 +9,18 @@ from tree_sitter import Node
 from codesum_pipeline.foundation.data_model.possible_values import ModuleValue
 from codesum_pipeline.foundation.data_model.scopes import ImportRow, Key, Scope, ScopedFile, UseExpression
 from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
+from codesum_pipeline.languages.declarations import hooks
 from codesum_pipeline.languages.declarations.declaration import Declaration, syntax_beside
 from codesum_pipeline.languages.declarations.hook_values import (
     CallSyntax,
     DefinitionHead,
     Extension,
     ImportSyntax,
-    Text,
     TypedName,
 )
-from codesum_pipeline.languages.declarations.hooks import (
-    child_of_type,
-    field_children,
-    field_text,
-    find_field,
-    member_text,
-    raw_text,
-    texts_of_children,
-    unknown_words_reader,
-)
 from codesum_pipeline.languages.declarations.kin import parent_of
+from codesum_pipeline.languages.declarations.node_code import Text, field_text, raw_text
+from codesum_pipeline.languages.declarations.nodes import child_of_type, field_children, find_field, kind_of
 from codesum_pipeline.languages.declarations.rules import Outside, ResolvedImport, Rules
 from codesum_pipeline.languages.declarations.spec import split_words
 from codesum_pipeline.languages.declarations.syntax_tables import patterns_beside
@@ -90,10 +82,9 @@ def _type(node: Node) -> DefinitionHead:
 
 def _property(node: Node) -> DefinitionHead | None:
     """A computed property, or a variable that holds a closure."""
-    name, body = find_field(node, "name"), find_field(node, "computed_value") or find_field(node, "value")
-    if name is None or body is None or body.type not in ("computed_property", "lambda_literal"):
-        return None
-    return DefinitionHead((raw_text(name),), SymbolType.FUNCTION, body)
+    body = find_field(node, "computed_value") or find_field(node, "value")
+    is_function = kind_of(body) in ("computed_property", "lambda_literal")
+    return DefinitionHead((raw_text(node, "name"),), SymbolType.FUNCTION, body) if is_function else None
 
 
 def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
@@ -185,7 +176,7 @@ def _typed_property(node: Node, text: Text) -> Iterator[TypedName]:
     name, value = field_text(node, "name", text), find_field(node, "value")
     type_ = _stated_type(child_of_type(node, "type_annotation"), text)
     made = _call(value, text) if value is not None and value.type == "call_expression" else None
-    if name and (type_ or (made is not None and made.is_new)):
+    if type_ or (made is not None and made.is_new):
         yield TypedName(name, type_ or (made.name if made else ""))
 
 
@@ -193,7 +184,7 @@ def _stored(node: Node, text: Text) -> Iterator[str]:
     """The stored properties that a declaration names."""
     if find_field(node, "computed_value") is None:
         type_ = _return_type(node, text)
-        yield from (member_text(text(name), type_ or "") for name in node.children_by_field_name("name"))
+        yield from (hooks.member_text(text(name), type_ or "") for name in node.children_by_field_name("name"))
 
 
 def _global(node: Node, text: Text) -> Iterator[str]:
@@ -220,10 +211,10 @@ DECLARATION = Declaration(
         "property_declaration": _property,
     },
     masked=_masked,
-    hiding=unknown_words_reader(_unknown),
+    hiding=hooks.unknown_words_reader(_unknown),
     fields={
         "property_declaration protocol_property_declaration": _stored,
-        "enum_entry": texts_of_children("simple_identifier"),
+        "enum_entry": hooks.texts_of_children("simple_identifier"),
     },
     result=_result,
     calls={"call_expression": _call},

@@ -10,14 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
-from msgspec.structs import fields
-
 from codesum_pipeline.languages.declarations.spec import split_words
 from codesum_pipeline.languages.declarations.token_spacing import TokenSpacing
 
 # Of the tables of such a file, those that others are written with, or that a module reads itself.
-_OTHER_TABLES = ("parts", "patterns")
+_OTHER_TABLES = ("parts", "patterns", "words")
 
 
 def _read_spacing(table: str) -> dict[str, TokenSpacing]:
@@ -72,52 +69,35 @@ def syntax_file(module: str) -> Path:
     return Path(module).with_suffix(".syntax.toml")
 
 
-def read_tables(path: Path, structs: Mapping[str, type[Struct]]) -> dict[str, dict[str, Any]]:
-    """The tables of a file, with those that it extends, each as the keywords of its struct.
+def read_tables(path: Path, names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The tables of these names in a file, with those that it extends, each as keywords.
 
-    Raises `ValueError` for a table or a key that there is none of, with the file that has it.
+    Raises `ValueError` for a table of another name.
     """
-    tables = _read(path, structs)
+    tables = _read(path)
+    if unknown := tables.keys() - {*names, *_OTHER_TABLES}:
+        raise ValueError(f"{path}: there is no table [{min(unknown)}]; there are {', '.join((*names, *_OTHER_TABLES))}")
     parts = tables.get("parts", {})
-    return {name: _keywords(tables.get(name, {}), parts) for name in structs}
-
-
-def check_keys(path: Path, table: str, struct: type[Struct], keys: Sequence[str]) -> None:
-    """Raise `ValueError` where a struct needs more than these keys, with the file and the table to add one to."""
-    for field in fields(struct):
-        if field.required and field.name not in keys:
-            raise ValueError(f"{path}: [{table}] has no key {field.name!r}, which every language needs")
+    return {name: _keywords(tables.get(name, {}), parts) for name in names}
 
 
 def patterns_beside(module: str) -> dict[str, re.Pattern[bytes]]:
     """The patterns of bytes in the file beside a module."""
-    tables = _read(syntax_file(module), {})
+    tables = _read(syntax_file(module))
     parts = tables.get("parts", {})
     return {name: re.compile(_whole(pattern, parts).encode()) for name, pattern in tables["patterns"].items()}
 
 
-def _read(path: Path, structs: Mapping[str, type[Struct]]) -> dict[str, dict[str, Any]]:
+def words_beside(module: str) -> dict[str, frozenset[str]]:
+    """The lists of words in the file beside a module."""
+    return {name: split_words(words) for name, words in _read(syntax_file(module))["words"].items()}
+
+
+def _read(path: Path) -> dict[str, dict[str, Any]]:
     own = tomllib.loads(path.read_text(encoding="utf-8"))
-    extended = own.get("spec", {}).pop("extends", "").split()
-    if structs:
-        _refuse_unknown(path, own, structs)
-    for name in reversed(extended):
-        own = _joined(_read(path.with_name(f"{name}.syntax.toml"), structs), own)
+    for name in reversed(own.get("spec", {}).pop("extends", "").split()):
+        own = _joined(_read(path.with_name(f"{name}.syntax.toml")), own)
     return own
-
-
-def _refuse_unknown(path: Path, tables: Mapping[str, Any], structs: Mapping[str, type[Struct]]) -> None:
-    for name, table in tables.items():
-        if name in _OTHER_TABLES:
-            continue
-        if name not in structs:
-            raise ValueError(f"{path}: there is no table [{name}]; there are {', '.join((*structs, *_OTHER_TABLES))}")
-        known = [field.name for field in fields(structs[name])]
-        for key in table:
-            if key not in known:
-                raise ValueError(
-                    f"{path}: [{name}] has no key {key!r}; {structs[name].__name__} has {', '.join(known)}"
-                )
 
 
 def _joined(base: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:

@@ -8,21 +8,11 @@ from tree_sitter import Node
 from codesum_pipeline.foundation.data_model.possible_values import ModuleValue
 from codesum_pipeline.foundation.data_model.scopes import ImportRow, ScopedFile
 from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
+from codesum_pipeline.languages.declarations import hooks
 from codesum_pipeline.languages.declarations.declaration import Declaration, syntax_beside
-from codesum_pipeline.languages.declarations.hook_values import DefinitionHead, ImportSyntax, Text, TypedName
-from codesum_pipeline.languages.declarations.hooks import (
-    call_reader,
-    child_of_type,
-    definition_reader,
-    field_reader,
-    field_text,
-    find_field,
-    member_text,
-    public_imports_reader,
-    raw_text,
-    read_parameter,
-    texts_of_children,
-)
+from codesum_pipeline.languages.declarations.hook_values import DefinitionHead, ImportSyntax, TypedName
+from codesum_pipeline.languages.declarations.node_code import Text, field_text, raw_text
+from codesum_pipeline.languages.declarations.nodes import child_of_type, find_field
 from codesum_pipeline.languages.declarations.projects import join_path
 from codesum_pipeline.languages.declarations.rules import Member, Outside, ResolvedImport, Rules
 from codesum_pipeline.languages.declarations.spec import split_words
@@ -84,7 +74,7 @@ def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
     for number, child in enumerate(listed.named_children if listed is not None else ()):
         if child.type == "parameter":
             is_receiver = not number and field_text(child, "name", text) in ("self", "this")
-            yield read_parameter(child, text, "receiver" if is_receiver else "positional")
+            yield hooks.read_parameter(child, text, "receiver" if is_receiver else "positional")
 
 
 def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[str]:
@@ -109,11 +99,6 @@ def _import(node: Node, text: Text) -> Iterator[ImportSyntax]:
         yield ImportSyntax(path, ".".join(reversed(inner)) or None, text(declared))
 
 
-def _using(node: Node, text: Text) -> Iterator[ImportSyntax]:
-    if path := _imported_path(child_of_type(node, "builtin_function"), text):
-        yield ImportSyntax(path, "*")
-
-
 def _imported_path(node: Node | None, text: Text) -> str:
     if node is None or node.type != "builtin_function" or text(child_of_type(node, "builtin_identifier")) != "@import":
         return ""
@@ -121,9 +106,8 @@ def _imported_path(node: Node | None, text: Text) -> str:
 
 
 def _typed(node: Node, text: Text) -> Iterator[TypedName]:
-    name, type_ = field_text(node, "name", text), field_text(node, "type", text)
-    if name and type_:
-        yield TypedName(name, type_)
+    if type_ := field_text(node, "type", text):
+        yield TypedName(field_text(node, "name", text), type_)
 
 
 def _typed_variable(node: Node, text: Text) -> Iterator[TypedName]:
@@ -151,7 +135,7 @@ def _made(value: Node | None, text: Text) -> str:
 def _field(node: Node, text: Text) -> Iterator[str]:
     type_ = field_text(node, "type", text)
     name = field_text(node, "name", text) or text(child_of_type(node, "identifier"))
-    yield member_text(name, type_ if type_ != name else "")
+    yield hooks.member_text(name, type_ if type_ != name else "")
 
 
 def _global(node: Node, text: Text) -> Iterator[str]:
@@ -172,18 +156,18 @@ def _handed_on(node: Node, text: Text) -> Iterator[ImportSyntax]:
 DECLARATION = Declaration(
     **syntax_beside(__file__, tree_sitter_zig.language),
     definitions={
-        "function_declaration": definition_reader(SymbolType.FUNCTION),
+        "function_declaration": hooks.definition_reader(SymbolType.FUNCTION),
         "variable_declaration": _variable,
         "test_declaration": _test,
     },
-    fields={"container_field": _field, "error_set_declaration": texts_of_children("identifier")},
-    calls={"call_expression": call_reader("function", "field_expression object . member")},
-    imports={"variable_declaration": _import, "using_namespace_declaration": _using},
+    fields={"container_field": _field, "error_set_declaration": hooks.texts_of_children("identifier")},
+    calls={"call_expression": hooks.call_reader("function", "field_expression object . member")},
+    imports={"variable_declaration": _import},
     typed={"parameter container_field": _typed, "variable_declaration": _typed_variable},
     parameters=_parameters,
-    return_type=field_reader("type"),
+    return_type=hooks.field_reader("type"),
     modifiers=_modifiers,
-    reexports={"variable_declaration": public_imports_reader(_handed_on)},
+    reexports={"variable_declaration": hooks.public_imports_reader(_handed_on)},
     globals={"variable_declaration": _global},
 )
 
@@ -199,9 +183,6 @@ class ZigRules(Rules):
         if row.module.endswith(".zig"):
             path = join_path(file.folder, row.module)
             if path is None or path not in self.projects.paths:
-                return
-            if row.name == "*":
-                yield ResolvedImport(ModuleValue((path,)), None, (path,), is_star=True, is_handed_on=True)
                 return
             inner = tuple((row.name or "").split(".")) if row.name else ()
             target = Member((path, *inner[:-1]), inner[-1]) if inner else ModuleValue((path,))

@@ -61,11 +61,9 @@ def _from_package_of_all(name: str) -> Language:
 
     try:
         grammar: Language = get_language(name)
-    except (LanguageNotFoundError, UnsupportedPlatformError) as error:
-        raise MissingGrammar(f"the package {PACKAGE} has no grammar {name!r} for this machine: {error}") from error
-    except GrammarLoadError as error:
+    except (LanguageNotFoundError, UnsupportedPlatformError, GrammarLoadError) as error:
         raise MissingGrammar(
-            f"the grammar {name!r} cannot be unpacked or loaded: {error.__cause__ or error}; set "
-            "SEMBLE_GRAMMARS_CACHE_DIR to an empty folder that can be written"
+            f"the package {PACKAGE} has no grammar {name!r} for this machine, or cannot load it: "
+            f"{error.__cause__ or error}; set SEMBLE_GRAMMARS_CACHE_DIR to an empty folder that can be written"
         ) from error
     return grammar

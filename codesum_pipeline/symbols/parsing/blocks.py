@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from tree_sitter import Node
 
 from codesum_pipeline.languages.declarations.declaration import Declaration
-from codesum_pipeline.languages.declarations.hook_values import Text
+from codesum_pipeline.languages.declarations.node_code import Text
 from codesum_pipeline.languages.declarations.spans import NestedRanges, is_inside
 from codesum_pipeline.languages.declarations.spec import Mark
 from codesum_pipeline.symbols.parsing.chains import parameter_names

@@ -13,7 +13,8 @@ from tree_sitter import Node
 from codesum_pipeline.foundation.data_model.symbol import Fact, Form, SymbolFacts, SymbolType
 from codesum_pipeline.languages.declarations.condition_syntax import Branch
 from codesum_pipeline.languages.declarations.declaration import Declaration
-from codesum_pipeline.languages.declarations.hook_values import CallSyntax, Text
+from codesum_pipeline.languages.declarations.hook_values import CallSyntax
+from codesum_pipeline.languages.declarations.node_code import Text
 from codesum_pipeline.languages.declarations.spec import Mark, Span
 from codesum_pipeline.symbols.parsing.branches import branches_of, conditions_of
 from codesum_pipeline.symbols.parsing.canonical import Canonical

@@ -18,7 +18,8 @@ from codesum_pipeline.foundation.data_model.symbol import (
     SymbolType,
 )
 from codesum_pipeline.languages.declarations.declaration import Declaration
-from codesum_pipeline.languages.declarations.hook_values import References, Text
+from codesum_pipeline.languages.declarations.hook_values import References
+from codesum_pipeline.languages.declarations.node_code import Text
 from codesum_pipeline.languages.declarations.plain_lines import DefinitionLine
 from codesum_pipeline.languages.declarations.spec import Span
 from codesum_pipeline.symbols.parsing.canonical import Canonical, call_places, lay_out

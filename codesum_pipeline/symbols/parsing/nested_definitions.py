@@ -11,7 +11,7 @@ from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.languages.declarations.declaration import Declaration
 from codesum_pipeline.languages.declarations.hook_values import DefinitionHead
-from codesum_pipeline.languages.declarations.hooks import raw_text
+from codesum_pipeline.languages.declarations.node_code import raw_text
 from codesum_pipeline.languages.declarations.spec import Mark
 from codesum_pipeline.symbols.parsing.canonical import DEEPEST_INDENT, INDENT
 from codesum_pipeline.symbols.parsing.comments import Comments

@@ -6,7 +6,7 @@ a chain of calls is called on, or of functions in each other. Real files ask for
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declarations.hook_values import Code
+from codesum_pipeline.languages.declarations.node_code import Code
 from codesum_pipeline.symbols.parsing.file_tokens import Tokens
 
 # A text of more bytes in the source is a long one, and so many times the bytes of the file are given of all long ones.

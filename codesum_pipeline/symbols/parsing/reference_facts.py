@@ -30,7 +30,8 @@ from tree_sitter import Node
 from codesum_pipeline.foundation.data_model.expression import CAST, OBJECT
 from codesum_pipeline.foundation.data_model.symbol import Import, Symbol, SymbolType
 from codesum_pipeline.languages.declarations.declaration import Declaration
-from codesum_pipeline.languages.declarations.hook_values import MAX_CHAIN, MAX_TYPE, Code, References, Text, WordRow
+from codesum_pipeline.languages.declarations.hook_values import References, WordRow
+from codesum_pipeline.languages.declarations.node_code import MAX_CHAIN, MAX_TYPE, Code, Text
 from codesum_pipeline.languages.declarations.spec import Mark, Span
 from codesum_pipeline.symbols.parsing.blocks import BlockScopes, NameRow, ScopedNames
 from codesum_pipeline.symbols.parsing.canonical import Canonical

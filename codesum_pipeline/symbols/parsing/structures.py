@@ -12,9 +12,9 @@ from typing import Any
 from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.expression import chain_to_json, type_to_json
-from codesum_pipeline.languages.declarations.hook_values import MAX_CHAIN, NAMELESS, CallSyntax, Code
-from codesum_pipeline.languages.declarations.hooks import raw_text
+from codesum_pipeline.languages.declarations.hook_values import NAMELESS, CallSyntax
 from codesum_pipeline.languages.declarations.kin import parent_of
+from codesum_pipeline.languages.declarations.node_code import MAX_CHAIN, Code, raw_text
 from codesum_pipeline.symbols.parsing.chains import read_chain, read_type
 from codesum_pipeline.symbols.parsing.expressions import pieces_between
 from codesum_pipeline.symbols.parsing.file_tokens import Tokens

@@ -16,7 +16,7 @@ from codesum_pipeline.source.masking.secrets import SECRETS_VERSION
 
 # What a file without anything to resolve says to the graph.
 NO_REFERENCES = "{}"
-TEXT_VERSION = "text/3"
+TEXT_VERSION = "text/4"
 # Raise it where the parsers read something else from the same file: all files of the languages that they know are read
 # again. What one language alone reads is in the `version` of its layout.
 READING_VERSION = "reading/1"

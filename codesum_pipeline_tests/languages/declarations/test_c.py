@@ -50,10 +50,10 @@ def test_what_a_function_says_about_itself() -> None:
     assert comparison.facts.parameters == (Parameter("kind", "item_kind", None, "positional"),)
 
 
-def test_parameters_of_the_old_style_have_their_types_below() -> None:
+def test_parameters_of_the_old_style_have_names_and_no_types() -> None:
     assert symbols_by_name("c", SOURCE)["old_style"].facts.parameters == (
-        Parameter("a", "int", None, "positional"),
-        Parameter("b", "char *", None, "positional"),
+        Parameter("a", None, None, "positional"),
+        Parameter("b", None, None, "positional"),
     )
 
 

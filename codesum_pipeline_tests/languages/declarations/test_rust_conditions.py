@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.languages.declarations.rust_conditions import can_both_hold
+from codesum_pipeline.languages.declarations.rust_crates import can_both_hold
 
 
 @pytest.mark.parametrize(

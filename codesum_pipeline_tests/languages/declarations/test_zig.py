@@ -70,7 +70,6 @@ def test_fields_imports_and_globals() -> None:
         Import("std", 0, None, "std", None, 3),
         Import("shapes.zig", 0, None, "shapes", None, 5),
         Import("shapes.zig", 0, "Circle", "Circle", None, 6),
-        Import("common.zig", 0, "*", None, None, 7),
     )
     assert facts.globals == ("Allocator", "limit", "count")
 

@@ -72,8 +72,6 @@ A = 2
         ("__all__ = 'a', 'b'", ("a", "b")),
         ("__all__ = ['a'] + x.__all__ + ['b']", ("a", "b")),
         ("__all__ = ['a']\n__all__ += ['b']\n__all__ += x", ("a", "b")),
-        ("__all__ = ['a']\n__all__.append('b')\n__all__.extend(('c', f'd'))", ("a", "b", "c")),
-        ("__all__ = ['a', 'b']\n__all__.remove('a')", ("b",)),
         ("__all__ = ['a']\nif x:\n    __all__ = ['b']", ("b",)),
         ("def f():\n    __all__ = ['a']", None),
     ],

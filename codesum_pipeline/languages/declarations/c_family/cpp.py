@@ -6,22 +6,13 @@ import tree_sitter_cpp
 from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
-from codesum_pipeline.languages.declarations.c_family.declarators import (
-    define_prototype,
-    define_structure,
-    name_parts,
-    template_arguments,
-)
-from codesum_pipeline.languages.declarations.c_family.shared import (
-    DEFINITIONS,
-    HOOKS,
-    read_call,
-    read_include,
-    read_typed,
-)
+from codesum_pipeline.languages.declarations.c_family import declarators, shared
+from codesum_pipeline.languages.declarations.c_family.declarators import name_parts, template_arguments
 from codesum_pipeline.languages.declarations.declaration import Declaration, syntax_beside
-from codesum_pipeline.languages.declarations.hook_values import DefinitionHead, ImportSyntax, Text, TypedName
-from codesum_pipeline.languages.declarations.hooks import call_of_path, child_of_type, field_text, find_field, raw_text
+from codesum_pipeline.languages.declarations.hook_values import DefinitionHead, ImportSyntax, TypedName
+from codesum_pipeline.languages.declarations.hooks import call_of_path
+from codesum_pipeline.languages.declarations.node_code import Text, field_text, raw_text
+from codesum_pipeline.languages.declarations.nodes import child_of_type, find_field, kind_of
 
 
 def _namespace(node: Node) -> DefinitionHead | None:
@@ -33,10 +24,10 @@ def _namespace(node: Node) -> DefinitionHead | None:
 
 def _lambda(node: Node) -> DefinitionHead | None:
     """`auto name = [](…) {…}`: a function with a name."""
-    value, declarator = find_field(node, "value"), find_field(node, "declarator")
-    if value is None or value.type != "lambda_expression" or declarator is None or declarator.type != "identifier":
-        return None
-    return DefinitionHead((raw_text(declarator),), SymbolType.FUNCTION, find_field(value, "body"))
+    kinds = kind_of(find_field(node, "value")), kind_of(find_field(node, "declarator"))
+    is_lambda = kinds == ("lambda_expression", "identifier")
+    body = find_field(node, "value", "body")
+    return DefinitionHead((raw_text(node, "declarator"),), SymbolType.FUNCTION, body) if is_lambda else None
 
 
 def _bases(node: Node, text: Text) -> Iterator[str]:
@@ -72,11 +63,11 @@ def _typed_by_value(node: Node, text: Text) -> Iterator[TypedName]:
 
 DECLARATION = Declaration(
     **syntax_beside(__file__, tree_sitter_cpp.language),
-    **HOOKS,
+    **shared.HOOKS,
     definitions={
-        **DEFINITIONS,
-        "field_declaration": define_prototype,
-        "class_specifier": define_structure,
+        **declarators.DEFINITIONS,
+        "field_declaration": declarators.define_prototype,
+        "class_specifier": declarators.define_structure,
         "concept_definition": lambda node: DefinitionHead(
             (raw_text(node, "name"),), SymbolType.CLASS, node.named_children[-1]
         ),
@@ -86,15 +77,15 @@ DECLARATION = Declaration(
         "init_declarator": _lambda,
     },
     calls={
-        "call_expression": read_call,
+        "call_expression": shared.read_call,
         "new_expression": lambda node, text: call_of_path(
             "::".join(name_parts(find_field(node, "type"))), "::", is_new=True
         ),
     },
-    imports={"preproc_include": read_include, "using_declaration": _using},
+    imports={"preproc_include": shared.read_include, "using_declaration": _using},
     typed={
-        "declaration parameter_declaration": read_typed,
-        "optional_parameter_declaration field_declaration for_range_loop": read_typed,
+        "declaration parameter_declaration": shared.read_typed,
+        "optional_parameter_declaration field_declaration for_range_loop": shared.read_typed,
         "init_declarator": _typed_by_value,
     },
     bases=_bases,

@@ -2,14 +2,16 @@
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 
 from msgspec import Struct
 from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.languages.declarations.hook_values import DefinitionHead
-from codesum_pipeline.languages.declarations.hooks import child_of_type, field_children, find_field, raw_text
 from codesum_pipeline.languages.declarations.kin import next_sibling_of, parent_of
+from codesum_pipeline.languages.declarations.node_code import raw_text
+from codesum_pipeline.languages.declarations.nodes import child_of_type, field_children, find_field, kind_of
 from codesum_pipeline.languages.declarations.spec import split_words
 
 _POINTING = split_words("pointer_declarator reference_declarator pointer_type_declarator")
@@ -164,12 +166,8 @@ def is_macro_call(node: Node, shape: Shape) -> bool:
 def _named_by_macro(function: Node) -> tuple[str, ...]:
     """The arguments of a macro, if they are names: the macro makes a function of these names."""
     listed = field_children(function, "parameters")
-    names: list[str] = []
-    for child in listed:
-        type_ = find_field(child, "type")
-        if type_ is None or child.named_child_count > 1 or type_.type not in _PLAIN:
-            break
-        names.append(raw_text(type_))
+    types = [find_field(child, "type") if child.named_child_count == 1 else None for child in listed]
+    names = [raw_text(type_) for type_ in takewhile(lambda type_: kind_of(type_) in _PLAIN, types)]
     return tuple(names if len(names) == len(listed) <= 2 else names[:1])
 
 
@@ -195,14 +193,12 @@ def define_structure(node: Node) -> DefinitionHead:
 
 def define_by_typedef(node: Node) -> DefinitionHead | None:
     """`typedef struct {…} Name`: the structure has no other name."""
-    type_ = find_field(node, "type")
-    if type_ is None or type_.type not in _STRUCTURES or find_field(type_, "name") is not None:
-        return None
-    body, declarator = find_field(type_, "body"), find_field(node, "declarator")
+    body, declarator = find_field(node, "type", "body"), find_field(node, "declarator")
     while declarator is not None and declarator.type.endswith("_declarator"):
         declarator = _inner(declarator)
-    name = raw_text(declarator)
-    return DefinitionHead((name,), SymbolType.CLASS, body) if body is not None else None
+    is_nameless = kind_of(find_field(node, "type")) in _STRUCTURES and find_field(node, "type", "name") is None
+    is_found = body is not None and is_nameless
+    return DefinitionHead((raw_text(declarator),), SymbolType.CLASS, body) if is_found else None
 
 
 def define_macro(node: Node) -> DefinitionHead | None:
@@ -270,3 +266,13 @@ def _plainly_named(arguments: Sequence[Node]) -> tuple[str, ...]:
 
 def _plain_arguments(arguments: Sequence[Node]) -> list[str]:
     return [raw_text(child) for child in arguments if child.type == "identifier"]
+
+
+DEFINITIONS = {
+    "function_definition": define_function,
+    "declaration": define_prototype,
+    "struct_specifier union_specifier enum_specifier": define_structure,
+    "type_definition": define_by_typedef,
+    "preproc_function_def": define_macro,
+    "expression_statement ERROR": define_by_call_and_block,
+}

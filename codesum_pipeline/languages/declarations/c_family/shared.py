@@ -6,34 +6,12 @@ from typing import Any
 from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.symbol import Parameter
-from codesum_pipeline.languages.declarations.c_family.declarators import (
-    Shape,
-    define_by_call_and_block,
-    define_by_typedef,
-    define_function,
-    define_macro,
-    define_prototype,
-    define_structure,
-    is_macro_call,
-    name_parts,
-    shape_of,
-    shape_of_declarator,
-)
-from codesum_pipeline.languages.declarations.c_family.macros import (
-    mask_macros,
-    rewritten_parts,
-    unknown_macros,
-    without_macro_bodies,
-)
-from codesum_pipeline.languages.declarations.c_family.old_style import declared_type, hidden_declarations, type_without
-from codesum_pipeline.languages.declarations.hook_values import CallSyntax, Code, ImportSyntax, Text, TypedName
-from codesum_pipeline.languages.declarations.hooks import (
-    field_children,
-    field_text,
-    find_field,
-    texts_of_fields,
-    unknown_words_reader,
-)
+from codesum_pipeline.languages.declarations.c_family import declarators, macros
+from codesum_pipeline.languages.declarations.c_family.declarators import Shape, name_parts, shape_of
+from codesum_pipeline.languages.declarations.hook_values import CallSyntax, ImportSyntax, TypedName
+from codesum_pipeline.languages.declarations.hooks import texts_of_fields, unknown_words_reader
+from codesum_pipeline.languages.declarations.node_code import Code, Text, field_text
+from codesum_pipeline.languages.declarations.nodes import field_children, find_field
 from codesum_pipeline.languages.declarations.spec import split_words
 
 # Types that are not classes.
@@ -61,7 +39,7 @@ def _shape_of_function(node: Node) -> Shape | None:
 
 
 def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
-    """The parameters of a function or a macro. In K&R's style, their types are declared below the brackets."""
+    """The parameters of a function or a macro. In K&R's style, they say no types there."""
     if node.type == "preproc_function_def":
         listed = find_field(node, "parameters")
         for child in listed.children if listed is not None else ():
@@ -69,13 +47,12 @@ def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
                 yield Parameter(text(child), None, None, "var_positional" if child.type == "..." else "positional")
         return
     shape = _shape_of_function(node)
-    if shape is None or is_macro_call(node, shape):
+    if shape is None or declarators.is_macro_call(node, shape):
         return
-    hidden = hidden_declarations(node, shape.function, text)
+    is_old = _is_old_style(node, shape.function, text)
     for child in field_children(shape.function, "parameters"):
-        if child.type == "identifier" or (hidden and child.named_child_count == 1):
-            type_ = _type_below(node, text(child), text) or declared_type(hidden, text(child))
-            yield Parameter(text(child), type_, None, "positional")
+        if child.type == "identifier" or is_old:
+            yield Parameter(text(child), None, None, "positional")
         elif child.type == "variadic_parameter":
             yield Parameter("...", None, None, "var_positional")
         elif child.type.endswith("parameter_declaration") and text(child) != "void":
@@ -83,20 +60,29 @@ def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
             default = field_text(child, "default_value", text) or None
             declared = shape_of(child)
             name = text(declared.name).removeprefix("...") if declared else ""
-            yield Parameter(name or "_", type_without(text(child), name, default), default, kind)
+            yield Parameter(name or "_", _type_without(text(child), name, default), default, kind)
 
 
-def _type_below(node: Node, name: str, text: Text) -> str | None:
-    for declared in node.named_children:
-        for shape in _shapes(declared) if declared.type == "declaration" else ():
-            if text(shape.name) == name:
-                return f"{field_text(declared, 'type', text)} {shape.marks}".strip()
-    return None
+def _is_old_style(node: Node, head: Node | None, text: Text) -> bool:
+    """Whether parameters look like types since the grammar was not shown their declarations, behind the brackets."""
+    listed = field_children(head, "parameters")
+    are_names = all([part.type for part in child.named_children] == ["type_identifier"] for child in listed)
+    return are_names and bool(listed and text(node).partition(text(head))[2].partition("{")[0].strip())
+
+
+def _type_without(declared: str, name: str, default: str | None) -> str | None:
+    """The text of a declaration without the name that it declares."""
+    if default:
+        declared = declared.removesuffix(default).rstrip().removesuffix("=").rstrip()
+    before, found, after = declared.rpartition(name) if name else (declared, "", "")
+    if name and not found:
+        return declared
+    return f"{before.rstrip()}{'' if after.startswith(')') else ' '}{after}".strip()
 
 
 def _shapes(node: Node) -> list[Shape]:
     """What a declaration declares."""
-    return [*filter(None, map(shape_of_declarator, node.children_by_field_name("declarator")))]
+    return [*filter(None, map(declarators.shape_of_declarator, node.children_by_field_name("declarator")))]
 
 
 def _return_type(node: Node, text: Text) -> str | None:
@@ -121,7 +107,7 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
         yield "#define"
         return
     shape = _shape_of_function(node)
-    if shape and is_macro_call(node, shape) and "TEST" in text(shape.name):
+    if shape and declarators.is_macro_call(node, shape) and "TEST" in text(shape.name):
         yield "test"
     for child in [*node.children, *(shape.function.children if shape and shape.function else ())]:
         if child.type in _FUNCTION_WORDS:
@@ -207,20 +193,12 @@ def _constant(node: Node, text: Text) -> Iterator[str]:
         yield field_text(node, "name", text)
 
 
-DEFINITIONS = {
-    "function_definition": define_function,
-    "declaration": define_prototype,
-    "struct_specifier union_specifier enum_specifier": define_structure,
-    "type_definition": define_by_typedef,
-    "preproc_function_def": define_macro,
-    "expression_statement ERROR": define_by_call_and_block,
-}
 # The hooks of a declaration that both have.
 HOOKS: dict[str, Any] = {
-    "masked": mask_macros,
-    "rewritten": rewritten_parts,
-    "without_templates": without_macro_bodies,
-    "hiding": unknown_words_reader(unknown_macros),
+    "masked": macros.mask_macros,
+    "rewritten": macros.rewritten_parts,
+    "without_templates": macros.without_macro_bodies,
+    "hiding": unknown_words_reader(macros.unknown_macros),
     "fields": {"field_declaration": _fields, "enumerator": texts_of_fields("name")},
     "reexports": {"translation_unit": _forwarded_headers},
     "parameters": _parameters,

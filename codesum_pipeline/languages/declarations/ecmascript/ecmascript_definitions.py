@@ -15,13 +15,9 @@ from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.languages.declarations.hook_values import DefinitionHead
-from codesum_pipeline.languages.declarations.hooks import (
-    code_children,
-    definition_reader,
-    field_children,
-    find_field,
-    raw_text,
-)
+from codesum_pipeline.languages.declarations.hooks import definition_reader
+from codesum_pipeline.languages.declarations.node_code import raw_text
+from codesum_pipeline.languages.declarations.nodes import code_children, field_children, find_field
 from codesum_pipeline.languages.declarations.spec import split_words
 
 # What a node of one kind defines.
@@ -148,18 +144,13 @@ def _member(node: Node) -> DefinitionHead:
 
 def _variable(node: Node) -> DefinitionHead | None:
     name = find_field(node, "name")
-    return (
-        define_bound((raw_text(name),), find_field(node, "value"))
-        if name is not None and name.type == "identifier"
-        else None
-    )
+    is_plain = name is not None and name.type == "identifier"
+    return define_bound((raw_text(name),), find_field(node, "value")) if is_plain else None
 
 
 def _field(node: Node) -> DefinitionHead | None:
-    return define_bound(
-        (key_name(find_field(node, "property") or find_field(node, "name") or find_field(node, "key")),),
-        find_field(node, "value"),
-    )
+    key = find_field(node, "property") or find_field(node, "name") or find_field(node, "key")
+    return define_bound((key_name(key),), find_field(node, "value"))
 
 
 def _assignment(node: Node) -> DefinitionHead | None:

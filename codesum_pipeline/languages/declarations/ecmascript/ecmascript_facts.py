@@ -11,18 +11,17 @@ from codesum_pipeline.languages.declarations.ecmascript.ecmascript_definitions i
     key_name,
     unwrapped_value,
 )
-from codesum_pipeline.languages.declarations.hook_values import MAX_CHAIN, CallSyntax, Code, Text, TypedName
-from codesum_pipeline.languages.declarations.hooks import (
+from codesum_pipeline.languages.declarations.hook_values import CallSyntax, TypedName
+from codesum_pipeline.languages.declarations.hooks import member_text
+from codesum_pipeline.languages.declarations.kin import next_sibling_of
+from codesum_pipeline.languages.declarations.node_code import MAX_CHAIN, Code, Text, field_text, raw_text
+from codesum_pipeline.languages.declarations.nodes import (
     child_of_type,
     code_children,
     field_children,
-    field_text,
     find_field,
     first_code_child,
-    member_text,
-    raw_text,
 )
-from codesum_pipeline.languages.declarations.kin import next_sibling_of
 from codesum_pipeline.languages.declarations.spec import split_words
 
 _WORDS = {"static get"} | split_words("""
@@ -178,11 +177,7 @@ def wrapper_words(wrapper: Node, text: Text) -> Iterator[str]:
 
 def read_bases(node: Node, text: Text) -> Iterator[str]:
     """What a class extends and implements, an interface extends, a type is joined with or another name of."""
-    held = (
-        None
-        if node.type == "class" or find_field(node, "body")
-        else unwrapped_value(find_field(node, "value") or find_field(node, "right"))
-    )
+    held = unwrapped_value(find_field(node, "value") or find_field(node, "right"))
     for child in (held if held is not None and held.type == "class" else node).named_children:
         if child.type == "class_heritage":
             yield from _heritage(child, text)
@@ -246,8 +241,7 @@ def _is_field(parameter: Node) -> bool:
 
 def typed_variable(node: Node, text: Text) -> Iterator[TypedName]:
     """A variable or a field with a type, or made by `new`."""
-    if name := _variable(node, text):
-        yield TypedName(name, declared_type(node, text) or _made(find_field(node, "value"), text))
+    yield TypedName(_variable(node, text), declared_type(node, text) or _made(find_field(node, "value"), text))
 
 
 def _variable(node: Node, text: Text) -> Code | str:
@@ -257,8 +251,7 @@ def _variable(node: Node, text: Text) -> Code | str:
 
 def typed_assignment(node: Node, text: Text) -> Iterator[TypedName]:
     """`this.x = new X()`."""
-    if name := _assigned(node, text):
-        yield TypedName(name, _made(find_field(node, "right"), text))
+    yield TypedName(_assigned(node, text), _made(find_field(node, "right"), text))
 
 
 def _assigned(node: Node, text: Text) -> Code | str:

@@ -7,8 +7,9 @@ from typing import Any
 from tree_sitter import Node
 
 from codesum_pipeline.languages.declarations.ecmascript.ecmascript_brackets import GROUP, is_bare_group
-from codesum_pipeline.languages.declarations.hooks import code_children, find_field, spell_number, spell_quoted
+from codesum_pipeline.languages.declarations.hooks import spell_number, spell_quoted
 from codesum_pipeline.languages.declarations.kin import siblings_after
+from codesum_pipeline.languages.declarations.nodes import code_children, find_field
 from codesum_pipeline.languages.declarations.spec import split_words
 
 _PROPERTIES = {("pair", "key"), ("pair_pattern", "key"), ("field_definition", "property")} | {

@@ -23,15 +23,10 @@ from codesum_pipeline.languages.declarations.ecmascript.ecmascript_definitions i
     unwrapped_value,
 )
 from codesum_pipeline.languages.declarations.ecmascript.ecmascript_facts import returned_values, shortened
-from codesum_pipeline.languages.declarations.hook_values import MAX_CHAIN, Code, ImportSyntax, Text, TypedName
-from codesum_pipeline.languages.declarations.hooks import (
-    child_of_type,
-    field_children,
-    field_text,
-    find_field,
-    raw_text,
-)
+from codesum_pipeline.languages.declarations.hook_values import ImportSyntax, TypedName
 from codesum_pipeline.languages.declarations.kin import parent_of
+from codesum_pipeline.languages.declarations.node_code import MAX_CHAIN, Code, Text, field_text, raw_text
+from codesum_pipeline.languages.declarations.nodes import child_of_type, field_children, find_field
 
 _PLAIN_KEYS = ("identifier", "property_identifier", "shorthand_property_identifier_pattern")
 _AROUND_LOADED = ("await_expression", "parenthesized_expression", "member_expression")

@@ -11,10 +11,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from codesum_pipeline.languages.declarations.ecmascript.workspaces import Workspaces
 from codesum_pipeline.languages.declarations.projects import (
     Projects,
-    folders_above,
     inner_table,
     join_path,
     text_under,
@@ -23,26 +21,14 @@ from codesum_pipeline.languages.declarations.projects import (
 
 # Where a declaration is beside what it declares, the latter is meant.
 _SUFFIXES = (
-    ".ts",
-    ".tsx",
-    ".mts",
-    ".cts",
-    ".js",
-    ".jsx",
-    ".mjs",
-    ".cjs",
-    ".d.ts",
-    ".json",
-    ".vue",
-    ".svelte",
-    ".astro",
-)
+    ".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".d.ts", ".json", ".vue", ".svelte", ".astro",
+)  # fmt: skip
 # The name of a compiled file refers to its source.
 _SOURCES = {".js": (".ts", ".tsx", ".d.ts", ".jsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
 _CONDITIONS = ("source", "types", "import", "module", "require", "node", "browser", "development", "default")
 _FIELDS = ("source", "types", "typings", "module", "main")
 # Folders that builds write to, and where their sources usually are.
-_BUILT = ("dist/", "lib/", "build/", "out/", "es/", "esm/", "cjs/")
+_BUILT = ("dist", "lib", "build", "out", "es", "esm", "cjs")
 MAX_EXTENDS = 10
 # The folders of a package that the tools of Vue, Nuxt, SvelteKit and Astro call so, where no configuration says it.
 _USUAL_ALIASES = {"$lib": ("src/lib",), "@": ("src", "app", ""), "~": ("app", "src", ""), "~~": ("",)}
@@ -106,9 +92,8 @@ class EcmascriptModules:
         candidates += [path + suffix for suffix in _SUFFIXES]
         candidates += [f"{path}/index{suffix}" if path else f"index{suffix}" for suffix in _SUFFIXES]
         found = next((candidate for candidate in candidates if candidate in paths), None)
-        if found is None and self._projects.has(f"{path}/package.json"):
-            return self._entry(path, ".")
-        return found
+        is_package = found is None and self._projects.has(f"{path}/package.json")
+        return self._entry(path, ".") if is_package else found
 
     def _by_paths(self, folder: str, specifier: str) -> str | None:
         rules = self._rules_for(folder)
@@ -128,17 +113,10 @@ class EcmascriptModules:
         return self._file(path) if path is not None else None
 
     def _rules_for(self, folder: str) -> PathAliases | None:
-        for above in folders_above(folder):
-            for name in ("tsconfig.json", "jsconfig.json"):
-                path = f"{above}/{name}" if above else name
-                if self._projects.has(path):
-                    return self._rules(path)
-        return None
-
-    def _rules(self, path: str) -> PathAliases | None:
-        if path not in self._configs:
+        path = self._projects.nearest(folder, "tsconfig.json", "jsconfig.json")
+        if path is not None and path not in self._configs:
             self._configs[path] = self._read_rules(path)
-        return self._configs[path]
+        return self._configs[path] if path is not None else None
 
     def _read_rules(self, path: str) -> PathAliases | None:
         base: str | None = None
@@ -178,15 +156,11 @@ class EcmascriptModules:
 
     @cached_property
     def _packages(self) -> dict[str, str]:
-        """The folders of the repository's packages by name; of several, the one of a workspace."""
+        """The folders of the repository's packages by name; none of several, such as copies in fixtures."""
         found: dict[str, set[str]] = {}
         for path in self._projects.named("package.json"):
             if name := text_under(self._projects.json(path), "name"):
                 found.setdefault(name, set()).add(path.rpartition("/")[0])
-        workspaces = Workspaces(self._projects)
-        for name, folders in found.items():
-            if len(folders) > 1:
-                found[name] = {folder for folder in folders if workspaces.holds(folder)}
         return {name: next(iter(folders)) for name, folders in found.items() if len(folders) == 1}
 
     def _by_package(self, folder: str, specifier: str) -> str | None:
@@ -202,27 +176,22 @@ class EcmascriptModules:
         alias, _, rest = specifier.partition("/")
         if alias not in _USUAL_ALIASES:
             return None
-        packages = (above for above in folders_above(folder) if self._projects.has(join_path(above, "package.json")))
-        here = next(packages, "")
+        here = (self._projects.nearest(folder, "package.json") or "").rpartition("/")[0]
         paths = (join_path(here, f"{base}/{rest}".strip("/")) for base in _USUAL_ALIASES[alias])
         return next((found for path in paths if path and (found := self._file(path))), None)
 
     def _by_own_imports(self, folder: str, specifier: str) -> str | None:
-        for above in folders_above(folder):
-            path = f"{above}/package.json" if above else "package.json"
-            if self._projects.has(path):
-                return self._mapped(above, inner_table(self._projects.json(path), "imports"), specifier)
-        return None
+        path = self._projects.nearest(folder, "package.json")
+        imports = inner_table(self._projects.json(path), "imports") if path is not None else {}
+        return self._mapped((path or "").rpartition("/")[0], imports, specifier)
 
     def _entry(self, folder: str, inner: str) -> str | None:
         """What a package gives under `.` or `./inner`."""
         content = self._projects.json(f"{folder}/package.json" if folder else "package.json")
         exports = content.get("exports")
-        if isinstance(exports, str):
+        if not (isinstance(exports, dict) and any(key.startswith(".") for key in exports)):
             exports = {".": exports}
-        if isinstance(exports, dict) and not any(key.startswith(".") for key in exports):
-            exports = {".": exports}
-        if isinstance(exports, dict) and (found := self._mapped(folder, exports, inner)) is not None:
+        if (found := self._mapped(folder, exports, inner)) is not None:
             return found
         if inner != ".":
             path = join_path(folder, inner)
@@ -242,19 +211,10 @@ class EcmascriptModules:
 
     def _source_of(self, folder: str, path: str) -> str | None:
         """A file that a package names; where it is built, the source of the same name."""
-        plain = path.removeprefix("./")
-        whole = join_path(folder, plain)
-        if whole is None:
-            return None
-        if found := self._file(whole):
-            return found
-        for built in _BUILT:
-            if plain.startswith(built):
-                stem = plain[len(built) :].removesuffix(".d.ts").rsplit(".", 1)[0]
-                for source in (f"src/{stem}", stem):
-                    if found := self._file(join_path(folder, source) or ""):
-                        return found
-        return None
+        built, _, inner = path.removeprefix("./").partition("/")
+        stem = inner.removesuffix(".d.ts").rsplit(".", 1)[0]
+        sources = [path, f"src/{stem}", stem] if built in _BUILT else [path]
+        return next(filter(None, (self._file(whole) for one in sources if (whole := join_path(folder, one)))), None)
 
 
 def _best(paths: Iterable[str | None]) -> str | None:

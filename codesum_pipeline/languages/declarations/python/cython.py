@@ -11,14 +11,6 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from codesum_pipeline.languages.declarations.python.cython_lines import (
-    LogicalLine,
-    equals_sign,
-    last_word,
-    logical_lines,
-    matching_bracket,
-    split_list,
-)
 from codesum_pipeline.languages.declarations.spec import Span
 from codesum_pipeline.languages.declarations.syntax_tables import patterns_beside
 
@@ -26,9 +18,24 @@ _PATTERNS = patterns_beside(__file__)
 _NOT_BLANK = re.compile(rb"[^\n\\]|\\(?!\n)")
 # `cdef int name "name_in_c"(…)`.
 _NAME_IN_C = re.compile(rb'(?<![ \t])[ \t]*+"0*+"[ \t]*+\Z')
-_BLANKS = b" \t\n\\"
+_BLANKS = b" \t\f\n\\"
+_TOKEN_IN_LINE = re.compile(rb"[()\[\]{},=]")
+# A line that begins so begins a statement, whatever bracket is open.
+_STATEMENT = re.compile(rb"(?:cdef|cpdef|def|class|ctypedef|cimport)\b")
+_OPENING, _CLOSING = frozenset(b"([{"), frozenset(b")]}")
+_OF_WORDS = bytes(byte for byte in range(256) if chr(byte).isalnum() or byte == ord("_") or byte >= 128)
 # `def` and a blank.
 _LEAST_BEFORE_NAME = 4
+
+
+class LogicalLine(Struct, frozen=True):
+    """One statement, or the head of a compound one: `code` is its text from the byte `start` of the file on, with
+    blanks in place of comments and noughts in place of what texts hold."""
+
+    source: bytes
+    start: int
+    margin: int
+    code: bytes
 
 
 class Change(Struct, frozen=True):
@@ -65,7 +72,7 @@ def _changes(source: bytes) -> Iterator[Change]:
     """All changes, in order, none in another one."""
     # The margins of the blocks around a line, and whether declarations stand without `cdef` in each.
     around: list[tuple[int, bool]] = []
-    for line in logical_lines(source):
+    for line in _logical_lines(source):
         while around and line.margin <= around[-1][0]:
             around.pop()
         is_declared = bool(around) and around[-1][1]
@@ -120,7 +127,7 @@ def _of_words(line: LogicalLine, found: re.Match[bytes]) -> Iterator[Change]:
 def _of_class(line: LogicalLine, found: re.Match[bytes]) -> Iterator[Change]:
     """`cdef class A(B) [object C]:` and the structures of C; one without a name is a block."""
     code, name_end = line.code, found.end()
-    bases_end = matching_bracket(code, name_end) if code[name_end : name_end + 1] == b"(" else name_end
+    bases_end = _matching_bracket(code, name_end) if code[name_end : name_end + 1] == b"(" else name_end
     colon = _PATTERNS["class_end"].match(code, bases_end)
     if colon is None:
         yield _filled(line, 0, len(code))
@@ -140,8 +147,8 @@ def _of_declaration(line: LogicalLine, start: int) -> Iterator[Change]:
     if opened is None:
         yield from _of_variables(line, start)
         return
-    closed, head = matching_bracket(line.code, opened), _NAME_IN_C.sub(b"", line.code[:opened])
-    colon, name = _PATTERNS["body"].match(line.code, closed), last_word(head)
+    closed, head = _matching_bracket(line.code, opened), _NAME_IN_C.sub(b"", line.code[:opened])
+    colon, name = _PATTERNS["body"].match(line.code, closed), _last_word(head)
     brackets = line.code[opened:closed]
     if brackets.count(b"(") != brackets.count(b")"):
         return
@@ -164,20 +171,20 @@ def _opening_of_parameters(code: bytes, start: int) -> int | None:
         if b"=" in before or code[opened + 1 :].lstrip(_BLANKS).startswith(b"*"):
             return None
         if before.strip(_BLANKS):
-            return opened if last_word(_NAME_IN_C.sub(b"", before)) is not None else None
-        position = matching_bracket(code, opened)
+            return opened if _last_word(_NAME_IN_C.sub(b"", before)) is not None else None
+        position = _matching_bracket(code, opened)
     return None
 
 
 def _of_variables(line: LogicalLine, start: int) -> Iterator[Change]:
     """`cdef int a = 1, *b`: the type becomes a statement of its own, and so does each variable."""
     code = line.code
-    for number, (first, end) in enumerate([*split_list(code, start, len(code))]):
-        equals = equals_sign(code, first, end)
+    for number, (first, end) in enumerate([*_split_list(code, start, len(code))]):
+        equals = _equals_sign(code, first, end)
         left = code[first : end if equals is None else equals]
         sizes = _PATTERNS["sizes"].search(left)
         left = left[: sizes.start("sizes")] if sizes else left
-        name = last_word(left)
+        name = _last_word(left)
         if name is None:
             yield _filled(line, 0, len(code))
             return
@@ -191,14 +198,14 @@ def _of_variables(line: LogicalLine, start: int) -> Iterator[Change]:
 def _of_parameters(line: LogicalLine, opened: int) -> Iterator[Change]:
     """The types of parameters, and what is behind their names."""
     code = line.code
-    for first, end in split_list(code, opened + 1, matching_bracket(code, opened) - 1):
+    for first, end in _split_list(code, opened + 1, _matching_bracket(code, opened) - 1):
         part = code[first:end]
         if part.strip(_BLANKS) == b"...":
             yield _shown(line, first + part.index(b"..."), first + part.index(b"...") + 3, b"*_")
             continue
         if part.lstrip(_BLANKS).startswith(b"*"):
             continue
-        equals, annotated = equals_sign(code, first, end), _PATTERNS["annotation"].match(part)
+        equals, annotated = _equals_sign(code, first, end), _PATTERNS["annotation"].match(part)
         if equals is not None and code[equals + 1 : end].strip(_BLANKS) in (b"*", b"?"):
             yield _shown(line, equals, end, b"")
         left = part[: annotated.end() - 1] if annotated else code[first : end if equals is None else equals]
@@ -212,7 +219,7 @@ def _of_parameters(line: LogicalLine, opened: int) -> Iterator[Change]:
 
 def _of_parameter(line: LogicalLine, first: int, left: bytes) -> Iterator[Change]:
     """A parameter up to its value: its type is left out; of a pointer to a function, all but its name."""
-    begin, name = len(left) - len(left.lstrip(_BLANKS)), last_word(left)
+    begin, name = len(left) - len(left.lstrip(_BLANKS)), _last_word(left)
     if pointer := _PATTERNS["pointer"].search(left):
         yield _shown(line, first + begin, first + pointer.start("name"), b"")
         yield _shown(line, first + pointer.end("name"), first + len(left.rstrip(_BLANKS)), b"")
@@ -251,3 +258,78 @@ def _filled(line: LogicalLine, start: int, end: int) -> Change:
 
 def _fill(part: bytes) -> bytes:
     return b"_" * len(part)
+
+
+def _logical_lines(source: bytes) -> Iterator[LogicalLine]:
+    """The statements of a file in order."""
+    plain, depth, begin, row = bytearray(source), 0, 0, 0
+    for match in _PATTERNS["token"].finditer(source):
+        start, end = match.span()
+        if match["comment"]:
+            plain[start:end] = b" " * (end - start)
+        elif match["text"]:
+            first = start + len(match["text"]) - len(match["text"].lstrip(_OF_WORDS))
+            plain[first:end] = b'"' + b"0" * (end - first - 2) + b'"' if end - first > 1 else b'"'
+        elif match["open"]:
+            depth += 1
+        elif match["close"]:
+            depth = max(depth - 1, 0)
+        elif match["end"]:
+            if depth and match["end"] == b"\n" and _STATEMENT.match(source[end : end + 400].lstrip(b" \t")):
+                depth = 0
+            if not depth:
+                yield from _line(source, plain, begin, start, row)
+                begin, row = end, end if match["end"] == b"\n" else row
+    yield from _line(source, plain, begin, len(source), row)
+
+
+def _line(source: bytes, plain: bytearray, begin: int, end: int, row: int) -> Iterator[LogicalLine]:
+    whole = bytes(plain[begin:end])
+    code = whole.strip(_BLANKS)
+    if code:
+        start = begin + len(whole) - len(whole.lstrip(_BLANKS))
+        text = source[row : row + 400]
+        yield LogicalLine(source, start, len(text) - len(text.lstrip(b" \t")) if begin != start else 0, code)
+
+
+def _matching_bracket(code: bytes, opened: int) -> int:
+    """The place behind the bracket that closes the one at `opened`; the end where there is none."""
+    depth = 0
+    for place, mark in _marks(code, opened, len(code)):
+        depth += (mark in _OPENING) - (mark in _CLOSING)
+        if depth == 0 and mark in _CLOSING:
+            return place + 1
+    return len(code)
+
+
+def _split_list(code: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The parts between the commas that are in no bracket."""
+    depth = 0
+    for place, mark in _marks(code, start, end):
+        depth += (mark in _OPENING) - (mark in _CLOSING)
+        if depth == 0 and mark == ord(","):
+            yield start, place
+            start = place + 1
+    if code[start:end].strip(_BLANKS):
+        yield start, end
+
+
+def _equals_sign(code: bytes, start: int, end: int) -> int | None:
+    """Where a value is given: the first `=` that is in no bracket."""
+    depth = 0
+    for place, mark in _marks(code, start, end):
+        depth += (mark in _OPENING) - (mark in _CLOSING)
+        if depth == 0 and mark == ord("="):
+            return place
+    return None
+
+
+def _last_word(text: bytes) -> int | None:
+    """Where the word begins that a text ends with; None where it ends with something else."""
+    text = text.rstrip(_BLANKS)
+    start = len(text.rstrip(_OF_WORDS))
+    return start if start < len(text) and not text[start : start + 1].isdigit() else None
+
+
+def _marks(code: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
+    return ((match.start(), match[0][0]) for match in _TOKEN_IN_LINE.finditer(code, start, end))

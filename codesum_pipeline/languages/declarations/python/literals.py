@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declarations.hooks import first_code_child
+from codesum_pipeline.languages.declarations.nodes import first_code_child
 from codesum_pipeline.languages.declarations.python.syntax_trees import PARSING
 
 # A prefix, the quotes, what is between them.

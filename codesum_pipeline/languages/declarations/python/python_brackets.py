@@ -10,8 +10,9 @@ from collections.abc import Collection, Sequence
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declarations.hooks import find_field, first_code_child, is_longer_than_one
+from codesum_pipeline.languages.declarations.hooks import is_longer_than_one
 from codesum_pipeline.languages.declarations.kin import grandparent_of, parent_of, siblings_before
+from codesum_pipeline.languages.declarations.nodes import find_field, first_code_child
 from codesum_pipeline.languages.declarations.precedence import Precedence, held_in, operator_of
 
 GROUP = "parenthesized_expression"

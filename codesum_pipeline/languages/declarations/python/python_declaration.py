@@ -1,5 +1,11 @@
-"""Python."""
+"""Python.
 
+Long runs of comment lines are blanked before the grammar sees them: tree-sitter-python looks past all comments that
+follow each time it meets one, so that the time for a run of them grows with its square: 4,000 lines of 40 characters
+took 7 s. What stays is as long as it was, byte for byte and line for line, and comments say nothing to later steps.
+"""
+
+import re
 from collections.abc import Container, Sequence
 
 import tree_sitter_python
@@ -10,45 +16,38 @@ from codesum_pipeline.languages.declarations.declaration import Declaration, syn
 from codesum_pipeline.languages.declarations.framework_rules import TEST, is_called_test
 from codesum_pipeline.languages.declarations.hook_values import Docstrings
 from codesum_pipeline.languages.declarations.hooks import definition_reader, field_reader
-from codesum_pipeline.languages.declarations.python.cython import as_python, changed_parts, is_cython
-from codesum_pipeline.languages.declarations.python.literals import (
-    docstring_node,
-    docstring_text,
-    is_ellipsis,
-    is_one_text,
-    spell_float,
-    spell_integer,
-    spell_string,
-    spell_texts,
-)
-from codesum_pipeline.languages.declarations.python.python_brackets import (
-    is_bare_call,
-    is_bare_group,
-    is_bare_target,
-    is_bare_tuple,
-    is_no_only_item,
-)
-from codesum_pipeline.languages.declarations.python.python_facts import (
-    assigned_targets,
-    read_bases,
-    read_exports,
-    read_globals,
-    read_import,
-    read_modifiers,
-    read_parameters,
-    read_reexports,
-    value_span,
-)
-from codesum_pipeline.languages.declarations.python.python_recovery import (
-    LINES,
-    hiding_parts,
-    silent_parts,
-    without_comment_runs,
-)
+from codesum_pipeline.languages.declarations.python import cython, literals, python_brackets, python_facts
 from codesum_pipeline.languages.declarations.python.references.python_references import extract_references
 from codesum_pipeline.languages.declarations.spec import split_words
 
+# So long a run takes 20 ms.
+_LONGEST_RUN = 200
+
+_LINES = rb"(?:^[ \t\f]*+\#[^\n]*+\n(?:[ \t\f]*+\n)*+){%d,}+" % (_LONGEST_RUN + 1)
+_ANY_LONG_RUN = re.compile(_LINES, re.MULTILINE)
+# Strings are passed over whole: what looks like a comment in one is text.
+_RUN_OR_STRING = re.compile(
+    rb"(?P<run>%b)|\#[^\n]*+"
+    rb'|"{3}(?:[^\\"]|\\.|"(?!""))*+(?:"{3})?+'
+    rb"|'{3}(?:[^\\']|\\.|'(?!''))*+(?:'{3})?+"
+    rb'|"(?:[^"\\\n]|\\.)*+"?+'
+    rb"|'(?:[^'\\\n]|\\.)*+'?+" % _LINES,
+    re.MULTILINE | re.DOTALL,
+)
+_COMMENT = re.compile(rb"\#[^\n]*")
 _FRAMEWORKS = split_words("pytest unittest nose hypothesis testtools")
+
+
+def _without_comment_runs(source: bytes) -> bytes:
+    """The source with blanks in place of the comments of runs longer than `_LONGEST_RUN` lines."""
+    if not _ANY_LONG_RUN.search(source):
+        return source
+    return _RUN_OR_STRING.sub(_blanked, source)
+
+
+def _blanked(match: re.Match[bytes]) -> bytes:
+    run = match["run"]
+    return match[0] if run is None else _COMMENT.sub(lambda comment: b" " * len(comment[0]), run)
 
 
 def _is_listed(node: Node, parts: tuple[str, ...], listed: Container[str]) -> bool:
@@ -76,19 +75,19 @@ DECLARATION = Declaration(
         tree_sitter_python.language,
         spec={
             "bare": {
-                "parenthesized_expression": is_bare_group,
-                "tuple": is_bare_tuple,
-                "tuple_pattern": is_bare_target,
-                "argument_list": is_bare_call,
+                "parenthesized_expression": python_brackets.is_bare_group,
+                "tuple": python_brackets.is_bare_tuple,
+                "tuple_pattern": python_brackets.is_bare_target,
+                "argument_list": python_brackets.is_bare_call,
             },
-            "other_lists": {"type_parameter": is_no_only_item},
+            "other_lists": {"type_parameter": python_brackets.is_no_only_item},
             "respelled": {
-                "string": spell_string,
-                "concatenated_string": spell_texts,
-                "integer": spell_integer,
-                "float": spell_float,
+                "string": literals.spell_string,
+                "concatenated_string": literals.spell_texts,
+                "integer": literals.spell_integer,
+                "float": literals.spell_float,
             },
-            "merged": {"concatenated_string": is_one_text},
+            "merged": {"concatenated_string": literals.is_one_text},
         },
         tests={"is_test": _is_test},
     ),
@@ -96,27 +95,24 @@ DECLARATION = Declaration(
         "function_definition": definition_reader(SymbolType.FUNCTION, lambda node: node),
         "class_definition": definition_reader(SymbolType.CLASS, lambda node: node),
     },
-    docstrings=Docstrings(docstring_node, docstring_text, is_ellipsis),
-    masked=lambda source, is_broken: without_comment_runs(
-        as_python(source) if is_broken and is_cython(source) else source
+    docstrings=Docstrings(literals.docstring_node, literals.docstring_text, literals.is_ellipsis),
+    masked=lambda source, is_broken: _without_comment_runs(
+        cython.as_python(source) if is_broken and cython.is_cython(source) else source
     ),
-    rewritten=changed_parts,
-    is_mixed=is_cython,
-    definition_lines=LINES,
-    hiding=hiding_parts,
-    silent=silent_parts,
+    rewritten=cython.changed_parts,
+    is_mixed=cython.is_cython,
     callees={"call": lambda node: node.child(0)},
-    targets=assigned_targets,
-    value_span=value_span,
-    imports={"import_statement import_from_statement future_import_statement": read_import},
-    parameters=read_parameters,
+    targets=python_facts.assigned_targets,
+    value_span=python_facts.value_span,
+    imports={"import_statement import_from_statement future_import_statement": python_facts.read_import},
+    parameters=python_facts.read_parameters,
     return_type=field_reader("return_type"),
-    bases=read_bases,
-    modifiers=read_modifiers,
+    bases=python_facts.read_bases,
+    modifiers=python_facts.read_modifiers,
     is_public=lambda parts, modifiers: all(map(_is_public_name, parts)),
     is_listed=_is_listed,
-    made_exports=read_exports,
-    reexports_of_file=read_reexports,
-    globals={"assignment": read_globals},
+    made_exports=python_facts.read_exports,
+    reexports_of_file=python_facts.read_reexports,
+    globals={"assignment": python_facts.read_globals},
     references=extract_references,
 )

@@ -11,8 +11,9 @@ from pathlib import Path
 from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.symbol import Import, Parameter, Reexport
-from codesum_pipeline.languages.declarations.hook_values import ImportSyntax, Text
-from codesum_pipeline.languages.declarations.hooks import code_children, field_text, find_field, raw_text
+from codesum_pipeline.languages.declarations.hook_values import ImportSyntax
+from codesum_pipeline.languages.declarations.node_code import Text, field_text, raw_text
+from codesum_pipeline.languages.declarations.nodes import code_children, find_field
 from codesum_pipeline.languages.declarations.python.literals import literal_value
 from codesum_pipeline.languages.declarations.spec import Mark, split_words
 
@@ -91,10 +92,8 @@ def read_modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> tuple
         found.update(_MODIFIERS["bases"].get(last, "").split())
         if last.endswith(EXCEPTION_ENDINGS):
             found.add("exception")
-    keywords = (
-        text(argument) for argument in code_children(node, "superclasses") if argument.type == "keyword_argument"
-    )
-    if any(keyword.startswith("metaclass=") and keyword.endswith("ABCMeta") for keyword in keywords):
+    arguments = map(text, code_children(node, "superclasses"))
+    if any(argument.startswith("metaclass=") and argument.endswith("ABCMeta") for argument in arguments):
         found.add("abstract")
     if not is_class and (name == "test" or name.startswith("test_")) and "fixture" not in found:
         found.add("test")
@@ -129,36 +128,14 @@ def read_globals(node: Node, text: Text) -> Iterator[str]:
 
 
 def read_exports(marks: Sequence[Mark], text: Text) -> tuple[str, ...] | None:
-    """The literal names of `__all__`, with `+=`, `append`, `extend` and `remove`; None if the file has none."""
+    """The literal names of `__all__`, with those that `+=` adds; None if the file has none."""
     exports: dict[str, None] | None = None
     for kind, _, node in marks:
-        change = _change_of_exports(kind, node, text)
-        if change is None:
-            continue
-        how, value = change
-        if how == "=" or exports is None:
-            exports = {}
-        names = dict.fromkeys(_literal_names(value, text))
-        if how == "remove":
-            exports = {name: None for name in exports if name not in names}
-        else:
-            exports.update(names)
+        right = find_field(node, "right") if kind in ("assignment", "augmented_assignment") else None
+        if right is not None and field_text(node, "left", text) == "__all__":
+            exports = (exports or {}) if kind == "augmented_assignment" else {}
+            exports.update(dict.fromkeys(_literal_names(right, text)))
     return None if exports is None else tuple(exports)
-
-
-def _change_of_exports(kind: str, node: Node, text: Text) -> tuple[str, Node] | None:
-    """How a statement changes `__all__` (`=`, `+=` or a method's name), and by what."""
-    if kind in ("assignment", "augmented_assignment"):
-        right = find_field(node, "right")
-        if right and field_text(node, "left", text) == "__all__":
-            return ("=" if kind == "assignment" else "+=", right)
-    elif kind == "call":
-        callee, arguments = find_field(node, "function"), find_field(node, "arguments")
-        if callee and arguments and callee.type == "attribute":
-            name, _, method = text(callee).rpartition(".")
-            if name == "__all__" and method in ("append", "extend", "remove"):
-                return (method, arguments)
-    return None
 
 
 def _literal_names(value: Node, text: Text) -> Iterator[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declarations.hooks import child_of_type, find_field
+from codesum_pipeline.languages.declarations.nodes import child_of_type, find_field
 from codesum_pipeline.symbols.parsing.components.component_blocks import ASTRO, SVELTE, VUE, nodes_below
 
 # Types that name each other in a circle end here.

@@ -16,7 +16,7 @@ from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.printable import some_of
 from codesum_pipeline.foundation.data_model.symbol import Fact, FileFacts, Import, Symbol, SymbolFacts, SymbolType
 from codesum_pipeline.foundation.settings.stage_settings import STEPS_PER_BYTE
-from codesum_pipeline.languages.declarations.hooks import child_of_type
+from codesum_pipeline.languages.declarations.nodes import child_of_type
 from codesum_pipeline.languages.declarations.spans import blanked_out, only_shown
 from codesum_pipeline.languages.declarations.spec import Span
 from codesum_pipeline.languages.outlines.grammars import grammar_version

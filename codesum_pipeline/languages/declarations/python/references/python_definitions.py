@@ -6,8 +6,8 @@ from typing import Any
 from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.bindings import Bound, ScopeKind
-from codesum_pipeline.languages.declarations.hook_values import Code
-from codesum_pipeline.languages.declarations.hooks import code_children
+from codesum_pipeline.languages.declarations.node_code import Code
+from codesum_pipeline.languages.declarations.nodes import code_children
 from codesum_pipeline.languages.declarations.python.python_facts import read_import
 from codesum_pipeline.languages.declarations.python.references.python_scopes import NameScope, NameTable
 from codesum_pipeline.languages.declarations.spec import split_words

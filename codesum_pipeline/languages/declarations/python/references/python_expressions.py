@@ -16,7 +16,7 @@ import re
 
 from tree_sitter import Node
 
-from codesum_pipeline.languages.declarations.hooks import code_children, only_code_child
+from codesum_pipeline.languages.declarations.nodes import code_children, only_code_child
 from codesum_pipeline.languages.declarations.spec import split_words
 
 UNKNOWN_ROOT = "?"

@@ -20,6 +20,7 @@ Callees and values are shapes of expressions, see `references.expressions`.
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 import tree_sitter_python
 from tree_sitter import Language, Node, Query, QueryCursor
@@ -27,8 +28,7 @@ from tree_sitter import Language, Node, Query, QueryCursor
 from codesum_pipeline.foundation.data_model.bindings import Bound, ScopeKind
 from codesum_pipeline.foundation.data_model.symbol import Symbol
 from codesum_pipeline.languages.declarations.hook_values import NAMELESS, References, WordRow
-from codesum_pipeline.languages.declarations.hooks import only_code_child
-from codesum_pipeline.languages.declarations.python.references.narrowing import read_narrowings
+from codesum_pipeline.languages.declarations.nodes import only_code_child
 from codesum_pipeline.languages.declarations.python.references.python_definitions import DefinitionReader, read_imports
 from codesum_pipeline.languages.declarations.python.references.python_scopes import (
     BoundAttribute,
@@ -36,49 +36,14 @@ from codesum_pipeline.languages.declarations.python.references.python_scopes imp
     NameScope,
     NameTable,
 )
-from codesum_pipeline.languages.declarations.python.references.python_statements import StatementReader
+from codesum_pipeline.languages.declarations.python.references.python_statements import StatementReader, read_narrowings
 from codesum_pipeline.languages.declarations.python.references.python_uses import UseReader
 from codesum_pipeline.languages.declarations.python.references.reaching import ShapeReach
 
-_QUERY_SOURCE = """
-(function_definition) @function
-(class_definition) @class
-(decorated_definition) @decorated
-(lambda) @lambda
-[(list_comprehension) (set_comprehension) (dictionary_comprehension) (generator_expression)] @comprehension
-(call function: (_) @callee)
-(decorator (identifier) @callee)
-(decorator (attribute attribute: (identifier) @accessor) @callee (#not-any-of? @accessor "setter" "getter" "deleter"))
-(assignment) @assignment
-(augmented_assignment left: (identifier) @augmented)
-(named_expression) @walrus
-[(for_statement) (for_in_clause)] @loop
-(as_pattern) @as
-(except_clause (as_pattern) @except_as)
-(case_pattern (as_pattern) @case_as)
-(case_pattern (dotted_name . (identifier) @captured .))
-(union_pattern (dotted_name . (identifier) @captured .))
-(keyword_pattern (dotted_name . (identifier) @captured .))
-(splat_pattern (identifier) @captured)
-(type_alias_statement left: (type (identifier) @captured))
-(interpolation expression: (_) @interpolated)
-(type (string) @quoted)
-(import_statement) @import
-(import_from_statement) @from
-(global_statement) @global
-(nonlocal_statement) @nonlocal
-(delete_statement) @delete
-(return_statement) @return
-(yield) @yield
-[(if_statement) (elif_clause) (else_clause) (for_statement) (while_statement) (try_statement) (except_clause)
-  (case_clause)] @branch
-[(break_statement) (continue_statement)] @jump
-(call function: (identifier) @isinstance (#eq? @isinstance "isinstance")) @narrowing
-"""
 # An error of more nodes is a wide one, and a tree of more levels a deep one.
 WIDE = 5_000
 DEEP = 20_000
-_QUERY = Query(Language(tree_sitter_python.language()), _QUERY_SOURCE)
+_QUERY = Query(Language(tree_sitter_python.language()), Path(__file__).with_suffix(".scm").read_text(encoding="utf-8"))
 
 
 def extract_references(

@@ -15,7 +15,7 @@ from enum import Flag, auto
 from tree_sitter import Node
 
 from codesum_pipeline.foundation.data_model.bindings import CHOSEN, Bound, ScopeKind
-from codesum_pipeline.languages.declarations.hooks import code_children
+from codesum_pipeline.languages.declarations.nodes import code_children
 from codesum_pipeline.languages.declarations.python.references.python_scopes import BoundName, NameScope, NameTable
 from codesum_pipeline.languages.declarations.spans import NestedRanges
 from codesum_pipeline.languages.declarations.spec import split_words
