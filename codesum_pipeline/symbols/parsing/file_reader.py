@@ -302,7 +302,9 @@ class FileReader:
 
     def _docstring(self, definition: Definition) -> tuple[str | None, int]:
         """What documents a definition, and how many canonical lines that takes."""
-        docs = [self._own_comments(definition)] if definition.docs else []
+        docs: list[str | None] = []
+        if definition.docs:
+            docs.append(self._comments.documentation(definition.docs, definition.parts[-1]))
         lines = sum(len(self._comments.canonical(node).lines) for node in definition.docs)
         inner = self._declaration.inner_doc(definition.nodes[0], definition.preambles)
         if inner is not None:
@@ -314,19 +316,6 @@ class FileReader:
             docs.append(self._docstring_text(node))
             lines += self._canonical.lines_between(0, node.end_byte)[1] - self._canonical.line_at(node.start_byte)
         return "\n\n".join(filter(None, docs)) or None, lines
-
-    def _own_comments(self, definition: Definition) -> str | None:
-        """What the comments above a definition say of it. A title above several definitions, one right below the other,
-        is not about the first."""
-        others = self._outline.definitions
-        following = bisect_left(others, definition.end_byte, key=_start_byte)
-        below = others[following] if following < len(others) else None
-        is_for_several = below is not None and not below.docs and below.parent == definition.parent
-        if is_for_several and below is not None:
-            is_for_several = self._source.count(b"\n", definition.end_byte, below.start_byte) <= 1
-        return self._comments.documentation(
-            definition.docs, definition.code_start, definition.parts[-1], is_for_several=is_for_several
-        )
 
     def _docstring_text(self, node: Node | None) -> str | None:
         """What a docstring says."""

@@ -9,8 +9,8 @@ are not described are passed over.
 """
 
 import hashlib
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
@@ -198,7 +198,7 @@ def _varint(file: IO[bytes]) -> int:
 
 # Where more indexes have documents about a file, the first of them count.
 MOST_OFFERS = 4
-# So many documents say well enough which folder an index was made in.
+# So many documents that nothing is made of are looked at for what is wrong with them.
 _SAMPLE = 500
 _UNNAMED_TOOL = "unknown"
 _SHOWN_PATH = 200
@@ -254,13 +254,12 @@ def find_offers(files: Sequence[IndexFile], folder: Path, paths: Collection[str]
 def _offers_of(file: IndexFile, index: Path, paths: Collection[str]) -> tuple[dict[str, list[Offer]], list[str]]:
     """The documents of one index that are about files of the repository, and what is to be said about the others."""
     content = _Content.of(index, {path.rpartition("/")[2] for path in paths})
-    root, notes = _root(content.places, file.root, paths)
     offers: defaultdict[str, list[Offer]] = defaultdict(list)
     for place in content.places:
-        path = _path_below(root, place.path)
+        path = _path_below(file.root, place.path)
         if path is not None and path in paths:
             offers[path].append(Offer(index, file.origin, content.tool, place))
-    return offers, notes + content.notes(is_used=bool(offers))
+    return offers, content.notes(is_used=bool(offers))
 
 
 class _Content(Struct):
@@ -302,37 +301,10 @@ class _Content(Struct):
         if some and not is_used:
             found.append(
                 f"none of its {self.documents:,} documents is about a file that is indexed here (one is about "
-                f"{some[0][:_SHOWN_PATH]!r}): it was made of another repository, or its root has to be named"
+                f"{some[0][:_SHOWN_PATH]!r}): it was made of another repository, or its root has to be named: "
+                "`--scip PATH@FOLDER`"
             )
         return found
-
-
-def _root(places: Sequence[DocumentPlace], stated: str, paths: Collection[str]) -> tuple[str, list[str]]:
-    """The folder that an index's paths are relative to: as stated, or the one under which most of them are files.
-
-    Indexers are run in the folder of a package and seldom say which one that was.
-    """
-    sample = [place.path for place in places[:: max(1, len(places) // _SAMPLE)]]
-    fitting = {root: sum(_path_below(root, path) in paths for path in sample) for root in {stated, ""}}
-    if fitting[stated] or not sample:
-        return stated, []
-    fitting |= {root: sum(_path_below(root, path) in paths for path in sample) for root in _roots_of(sample, paths)}
-    best = max(sorted(fitting), key=lambda root: fitting[root])
-    if best == stated or not fitting[best]:
-        return stated, []
-    return best, [f"its paths are relative to {best or 'the root of the repository'}, not to {stated or 'its root'}"]
-
-
-def _roots_of(sample: Iterable[str], paths: Collection[str]) -> list[str]:
-    """The folders under which files end as the sample's paths do, the most frequent first."""
-    by_name: defaultdict[str, list[str]] = defaultdict(list)
-    for path in paths:
-        by_name[path.rpartition("/")[2]].append(path)
-    roots: Counter[str] = Counter()
-    for path in sample:
-        ending = f"/{path}"
-        roots.update(one[: -len(ending)] for one in by_name.get(path.rpartition("/")[2], ()) if one.endswith(ending))
-    return [root for root, _ in roots.most_common(10)]
 
 
 def _slashed(path: str) -> str:

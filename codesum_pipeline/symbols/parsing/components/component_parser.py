@@ -3,9 +3,8 @@
 The parser of a script sees the whole file with blanks for all else, so that each symbol has its real place.
 """
 
-import re
 from collections.abc import Container, Iterator, Mapping, Sequence
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from typing import Protocol
 
 from msgspec import Struct
@@ -21,7 +20,6 @@ from codesum_pipeline.languages.declarations.spans import blanked_out, only_show
 from codesum_pipeline.languages.declarations.spec import Span
 from codesum_pipeline.languages.outlines.grammars import grammar_version
 from codesum_pipeline.symbols.parsing.bounded import WorkBudget
-from codesum_pipeline.symbols.parsing.comment_kinds import is_prose
 from codesum_pipeline.symbols.parsing.comments import doc_text, is_note
 from codesum_pipeline.symbols.parsing.components.astro_markup import read_astro
 from codesum_pipeline.symbols.parsing.components.component_blocks import (
@@ -50,8 +48,6 @@ from codesum_pipeline.symbols.parsing.text import ParsedFile, content_hash, coun
 
 _MOST_TOLD = 5
 _LONGEST_RUN = 40
-# Code that is left out.
-_LEFT_OUT = re.compile(r"(?:import|export)\b[^\n]{0,200}\bfrom\b")
 _MARKUP_LANGUAGE = "tsx"
 # A canonical line of the file with its real line.
 Line = tuple[int, str]
@@ -208,16 +204,10 @@ class _ComponentFile:
         return sorted([*code, *((number, line) for number, line in others if line)], key=lambda line: line[0])
 
     def _documentation(self, scripts: Sequence[ScriptPart]) -> Iterator[str]:
-        """The comments of the scripts that are about the component: right above a default export, else what a script
-        begins with that is not right above something else than an import."""
+        """The comments of the scripts that are right above a default export."""
         tops = [script.reading.tree.root_node.named_children for script in scripts]
         above_defaults = (before for top in tops for before, node in pairwise(top) if _is_default(before, node))
         yield from filter(None, map(self._said_above, above_defaults))
-        heads = [takewhile(lambda pair: pair[0].type == "comment", pairwise(top)) for top in tops]
-        for comment in (before for head in heads for before, node in head if _stands_apart(before, node)):
-            text = self._said_above(comment)
-            if is_prose(text) and not _LEFT_OUT.match(text):
-                yield text
 
     def _said_above(self, node: Node) -> str:
         """What a comment says, with those of one line right above it."""
@@ -236,11 +226,6 @@ def _is_default(before: Node, node: Node) -> bool:
     """Whether a comment is right above a default export."""
     is_export = node.type == "export_statement" and child_of_type(node, "default") is not None
     return is_export and before.type == "comment" and before.end_point.row + 1 == node.start_point.row
-
-
-def _stands_apart(comment: Node, node: Node) -> bool:
-    """Whether a comment is not right above what follows, or above imports."""
-    return comment.end_point.row + 1 < node.start_point.row or node.type == "import_statement"
 
 
 class ComponentParser:
