@@ -95,8 +95,6 @@ class FactReader(Struct):
 
         node = definition.nodes[0]
         parameters = () if is_class else tuple(declaration.parameters(node, self._text))
-        if parameters and parameters[0].kind == "receiver" and declaration.unbound in words:
-            parameters = (replace(parameters[0], kind="positional"), *parameters[1:])
         # Where a docstring ends, or the first line of the signature does.
         docstring_end = (definition.docstring or node.children[0]).end_byte if declaration.docstrings else 0
         start, end = definition.start_byte, definition.end_byte

@@ -35,7 +35,6 @@ from codesum_pipeline.symbols.parsing.calls_with_names import LONGEST_CALLEE, Na
 from codesum_pipeline.symbols.parsing.comments import Comments
 from codesum_pipeline.symbols.parsing.file_tokens import Tokens
 from codesum_pipeline.symbols.parsing.nested_definitions import Definition, FileOutline, id_part
-from codesum_pipeline.symbols.parsing.routed_handlers import routed_elsewhere
 from codesum_pipeline.symbols.parsing.table_names import TableEntry, names_in_tables
 
 # A shorter function says no more than the line that holds it; but people look for what they start.
@@ -48,6 +47,13 @@ _METHOD = re.compile(r"(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|ANY|ALL)\s++(\S++
 _MEMBER = re.compile(r"(?<!\w)(\w++)\s*+$")
 # Their own last names are their names.
 _TOLD_BY_NAME = (NameKind.TEST, NameKind.KEY)
+# Routes that name their handlers in a way of their own, in Axum and Actix, Rails, Phoenix.
+# `get(handler)` of Axum, `web::get().to(handler)` of Actix.
+_ROUTER = re.compile(r"\b(get|post|put|patch|delete|head|options|any)(?:\(\)\s*+\.to)?\(\s*+([A-Za-z_][\w:]*+)\s*+\)")
+_RAILS = re.compile(r"['\"]([a-z][\w/]*)#(\w+)['\"]")
+_ELIXIR = re.compile(r"(?<![\w.])([A-Z][\w.]*+)\s*+,\s*+:(\w++[?!]?)")
+_LIVE = re.compile(r"^[^,]*+,\s*+([A-Z][\w.]*+)")
+_SPACE = "::"
 _start_byte = attrgetter("start_byte")
 
 
@@ -224,7 +230,7 @@ class _HeldReader:
             return
         given = brackets_of(call.node)
         written = raw(given) if given is not None and given.end_byte - given.start_byte < 2_000 else ""
-        if found := [*routed_elsewhere(written, call.word, [one.module for one in self._blocks])]:
+        if found := [*_routed_elsewhere(written, call.word, [one.module for one in self._blocks])]:
             for said_method, said in found:
                 self._add(NameKind.ROUTE, f"{said_method or method} {path}".strip(), None, said)
             return
@@ -359,3 +365,17 @@ def clean_name(text: str) -> str:
     """A name as it may stand in ids, addresses and tables: printable, on one line; no part looks like a suffix."""
     name = " ".join(one_line(text).split())
     return f"{name}." if without_suffix(name) != name else name
+
+
+def _routed_elsewhere(written: str, word: str, modules: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The methods and handlers that a route names in a way of its own."""
+    if word == "route":
+        yield from ((method.upper(), said) for method, said in _ROUTER.findall(written))
+    elif word == "live":
+        yield from (("", ".".join([*filter(None, modules), said])) for said in _LIVE.findall(written))
+    elif match := _RAILS.search(written):
+        parts = [part for place in (*modules, match[1]) for part in place.split("/")]
+        path = [part.title().replace("_", "") for part in parts if part.isidentifier()]
+        yield "", f"{_SPACE.join(path)}Controller.{match[2]}"
+    elif match := _ELIXIR.search(written):
+        yield "", ".".join([*filter(None, modules), match[1], match[2]])

@@ -3,15 +3,17 @@
 An index is one message of protobuf: documents one after the other, each with its length before it. They are looked
 through once, without holding more than one of them, so that the document of a file can be read later, by its place.
 
-Its messages (https://github.com/sourcegraph/scip, `scip.proto`) are described here, as far as they are read, and not
-compiled: generated code is tied to a range of versions of protobuf, and its version is not ours to choose. Fields that
-are not described are passed over.
+Its messages (https://github.com/sourcegraph/scip, `scip.proto`) are described in `scip_messages.toml` and not compiled:
+generated code is tied to a range of versions of protobuf, and its version is not ours to choose. Fields that are not
+described are passed over.
 """
 
 import hashlib
+import tomllib
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
@@ -24,25 +26,6 @@ if TYPE_CHECKING:
     from google.protobuf.descriptor_pool import DescriptorPool
 
 _PACKAGE = "scip"
-# Each message with its fields: number, name and type, `*` where it is repeated. Enumerations are read as numbers: a
-# newer index may have values that we do not know. `DocumentPath` is as much of a document as says what its file is.
-_MESSAGES = """
-ToolInfo: 1 name string, 2 version string
-Metadata: 2 tool_info ToolInfo, 3 project_root string
-Relationship: 1 symbol string, 2 is_reference bool, 3 is_implementation bool, 5 is_definition bool
-Signature: 5 text string
-SymbolInformation: 1 symbol string, 3 documentation *string, 4 relationships *Relationship, 5 kind int32,
-  6 display_name string, 7 signature_documentation Signature, 8 enclosing_symbol string
-SingleLineRange: 1 line int32, 2 start_character int32, 3 end_character int32
-MultiLineRange: 1 start_line int32, 2 start_character int32, 3 end_line int32, 4 end_character int32
-Occurrence: 1 range *int32, 2 symbol string, 3 symbol_roles int32, 7 enclosing_range *int32,
-  8 single_line_range SingleLineRange, 9 multi_line_range MultiLineRange,
-  10 single_line_enclosing_range SingleLineRange, 11 multi_line_enclosing_range MultiLineRange
-DocumentPath: 1 relative_path string
-Document: 1 relative_path string, 2 occurrences *Occurrence, 3 symbols *SymbolInformation, 4 language string,
-  5 text string, 6 position_encoding int32
-Index: 1 metadata Metadata, 2 documents *Document, 3 external_symbols *SymbolInformation
-"""
 
 
 def read_message(name: str, content: bytes) -> Any:
@@ -72,10 +55,11 @@ def _pool() -> "DescriptorPool":
     kinds = FieldDescriptorProto
     scalars = {"string": kinds.TYPE_STRING, "int32": kinds.TYPE_INT32, "bool": kinds.TYPE_BOOL}
     described = FileDescriptorProto(name="scip.proto", package=_PACKAGE, syntax="proto3")
-    for line in _MESSAGES.replace(",\n ", ",").strip().splitlines():
-        message, _, fields = line.partition(": ")
+    messages = tomllib.loads(resources.files(__package__).joinpath("scip_messages.toml").read_text(encoding="utf-8"))
+    for message, fields in messages.items():
         added = described.message_type.add(name=message)
-        for number, name, type_name in (field.split() for field in fields.split(", ")):
+        for name, said in fields.items():
+            number, type_name = said.split()
             kind = type_name.removeprefix("*")
             field = added.field.add(name=name, number=int(number), type=scalars.get(kind, kinds.TYPE_MESSAGE))
             field.label = kinds.LABEL_OPTIONAL if kind == type_name else kinds.LABEL_REPEATED

@@ -337,11 +337,6 @@ NAMES = {
     "a live view of Phoenix": (
         "elixir", 'scope "/a", Web do\n  live "/x", PageLive, :index\nend', ["route", "LIVE /a/x", "", "Web.PageLive"],
     ),
-    "the names around a method of ASP.NET": (
-        "c-sharp",
-        '[Route("api/[controller]")] class UsersController { [HttpGet("[action]/{id}")] int Show(int id) => 1; }',
-        ["route", "GET api/Users/Show/{id}", "UsersController::Show", ""],
-    ),
     "a reference to a method": (
         "java", 'class A { void m() { app.get("/x", Users::all); } }', ["route", "GET /x", "A::m", "Users::all"],
     ),
