@@ -53,7 +53,7 @@ FIELDS = {
         setup(
             "defineProps({ user: { type: Object as PropType<User>, required: true }, on: [String, Number], x: null })"
         ),
-        ["user: User", "on: String | Number", "x"],
+        ["user: Object as PropType<User>", "on: [String, Number]", "x"],
     ),
     "properties by names": ("A.vue", setup('defineProps(["title", "size"])'), ["title", "size"]),
     "models": (

@@ -32,7 +32,6 @@ from codesum_pipeline.symbols.parsing.components.component_blocks import (
 )
 from codesum_pipeline.symbols.parsing.components.component_joining import (
     ComponentPart,
-    JoinedParts,
     ScriptRole,
     default_class,
     join_parts,
@@ -44,7 +43,7 @@ from codesum_pipeline.symbols.parsing.components.svelte_markup import read_svelt
 from codesum_pipeline.symbols.parsing.components.vue_markup import read_vue
 from codesum_pipeline.symbols.parsing.facts import MAX_FACTS, MAX_TEXT
 from codesum_pipeline.symbols.parsing.file_reader import Reading
-from codesum_pipeline.symbols.parsing.text import ParsedFile, content_hash, count_lines
+from codesum_pipeline.symbols.parsing.text import NO_REFERENCES, ParsedFile, content_hash, count_lines
 
 _MOST_TOLD = 5
 _LONGEST_RUN = 40
@@ -104,9 +103,9 @@ class _ComponentFile:
         docstring = blocks.comment or next(self._documentation(scripts), None)
         component = self._component(blocks, scripts, markup, code, docstring)
         modules = [Import(module, 0, None, None, None, line) for module, line in blocks.modules]
-        joined = join_parts(component, parts, modules)
+        symbols, joined = join_parts(component, parts, modules)
         if not (blocks.scripts or blocks.markup or blocks.modules):
-            joined = JoinedParts((), "{}", (), (), ())
+            symbols, joined = (), {"references": NO_REFERENCES, "exports": (), "imports": (), "call_places": ()}
         text = "\n".join(line for _, line in self._lines(code, [(one.start, one.end) for one in blocks.scripts]))
         lost = [line for facts in documents for line in facts.lost_lines or ()]
         is_lost_known = any(facts.lost_definitions is not None for facts in documents)
@@ -119,21 +118,18 @@ class _ComponentFile:
             source=text,
             lines=count_lines(self.source),
             docstring=docstring,
-            imports=joined.imports,
             globals=tuple(dict.fromkeys(name for facts in documents for name in facts.globals)),
-            exports=joined.exports,
-            references=joined.references,
             syntax_errors=sum(facts.syntax_errors for facts in documents) + len(blocks.problems),
             reexports=tuple([one for facts in documents for one in facts.reexports or ()]),
             only_reexports=False,
             is_test=any(facts.is_test for facts in documents),
             literals=tuple(dict.fromkeys(text for facts in documents for text in facts.literals)),
             lost_definitions=sum(facts.lost_definitions or 0 for facts in documents) if is_lost_known else None,
-            call_places=joined.call_places,
             failure=some_of(blocks.problems, _MOST_TOLD, mark="; ") or None,
             lost_lines=tuple(sorted(lost)) or None,
+            **joined,
         )
-        return ParsedFile(facts, joined.symbols)
+        return ParsedFile(facts, symbols)
 
     def _component(
         self,
