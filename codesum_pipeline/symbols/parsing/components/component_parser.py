@@ -73,35 +73,24 @@ class ScriptParser(Protocol):
         ...
 
 
-class _ComponentFile:
-    """Puts together what is known of one file."""
+class _ComponentFile(Struct):
+    """What is known of one file."""
 
-    def __init__(self, language: str, source: bytes, path: str, hash_policy: HashPolicy) -> None:
-        self.language, self.source, self.path, self.hash_policy = language, source, path, hash_policy
+    language: str
+    source: bytes
+    path: str
+    hash_policy: HashPolicy
+    blocks: ComponentBlocks
+    scripts: Sequence[ScriptPart]
+    markup: MarkupCode
 
-    def read_markup(self, blocks: ComponentBlocks, scripts: Sequence[ScriptPart]) -> MarkupCode:
-        """What the markup shows."""
-        if self.language == VUE:
-            imports = (one for script in scripts for one in script.part.parsed.facts.imports)
-            imported = {name for one in imports if (name := one.alias or one.name)}
-            return read_vue(blocks.markup[0], self.source, imported) if blocks.markup else MarkupCode()
-        return (read_svelte if self.language == SVELTE else read_astro)(blocks.markup, self.source)
-
-    def parsed(
-        self,
-        blocks: ComponentBlocks,
-        scripts: Sequence[ScriptPart],
-        markup: MarkupCode,
-        parts: Sequence[ComponentPart],
-        *,
-        blob: str,
-        version: str,
-    ) -> ParsedFile:
+    def parsed(self, parts: Sequence[ComponentPart], *, blob: str, version: str) -> ParsedFile:
         """The file as a whole."""
+        blocks, scripts = self.blocks, self.scripts
         code = [line for script in scripts for line in script.reading.reader.lines]
         documents = [script.part.parsed.facts for script in scripts]
-        docstring = blocks.comment or next(self._documentation(scripts), None)
-        component = self._component(blocks, scripts, markup, code, docstring)
+        docstring = blocks.comment or next(self._documentation(), None)
+        component = self._component(code, docstring)
         modules = [Import(module, 0, None, None, None, line) for module, line in blocks.modules]
         symbols, joined = join_parts(component, parts, modules)
         if not (blocks.scripts or blocks.markup or blocks.modules):
@@ -131,16 +120,10 @@ class _ComponentFile:
         )
         return ParsedFile(facts, symbols)
 
-    def _component(
-        self,
-        blocks: ComponentBlocks,
-        scripts: Sequence[ScriptPart],
-        markup: MarkupCode,
-        code: Sequence[Line],
-        docstring: str | None,
-    ) -> Symbol:
+    def _component(self, code: Sequence[Line], docstring: str | None) -> Symbol:
         """The class that the component is. Its source is that of its scripts and its markup below a line that names
         it."""
+        blocks, scripts, markup = self.blocks, self.scripts, self.markup
         class_ = next(filter(None, (default_class(one.part.parsed) for one in scripts)), None)
         beside = {
             symbol.id
@@ -199,9 +182,9 @@ class _ComponentFile:
         others = ((number, line.strip()) for number, line in enumerate(rest.decode().split("\n"), 1))
         return sorted([*code, *((number, line) for number, line in others if line)], key=lambda line: line[0])
 
-    def _documentation(self, scripts: Sequence[ScriptPart]) -> Iterator[str]:
+    def _documentation(self) -> Iterator[str]:
         """The comments of the scripts that are right above a default export."""
-        tops = [script.reading.tree.root_node.named_children for script in scripts]
+        tops = [script.reading.tree.root_node.named_children for script in self.scripts]
         above_defaults = (before for top in tops for before, node in pairwise(top) if _is_default(before, node))
         yield from filter(None, map(self._said_above, above_defaults))
 
@@ -222,6 +205,15 @@ def _is_default(before: Node, node: Node) -> bool:
     """Whether a comment is right above a default export."""
     is_export = node.type == "export_statement" and child_of_type(node, "default") is not None
     return is_export and before.type == "comment" and before.end_point.row + 1 == node.start_point.row
+
+
+def _read_markup(language: str, source: bytes, blocks: ComponentBlocks, scripts: Sequence[ScriptPart]) -> MarkupCode:
+    """What the markup shows."""
+    if language == VUE:
+        imports = (one for script in scripts for one in script.part.parsed.facts.imports)
+        imported = {name for one in imports if (name := one.alias or one.name)}
+        return read_vue(blocks.markup[0], source, imported) if blocks.markup else MarkupCode()
+    return (read_svelte if language == SVELTE else read_astro)(blocks.markup, source)
 
 
 class ComponentParser:
@@ -245,46 +237,44 @@ class ComponentParser:
         What cannot be read is named in `failure`. Raises `MissingGrammar`, and `TooMuchWork` or `TooCostly` past the
         budget.
         """
-        file = _ComponentFile(self._language, source, file_path, hash_policy)
         blocks = read_blocks(self._language, source, budget)
-        scripts = self._scripts(file, blocks, budget)
-        markup = file.read_markup(blocks, scripts)
+        scripts = self._scripts(source, file_path, blocks, hash_policy, budget)
+        markup = _read_markup(self._language, source, blocks, scripts)
         parts = [one.part for one in scripts]
         if markup.statements:
-            parts.append(self._markup_part(file, markup, budget))
-        return file.parsed(blocks, scripts, markup, parts, blob=blob, version=version)
+            parsed, _ = self._parsers[_MARKUP_LANGUAGE].read(
+                markup.code.encode(), file_path, blob="", hash_policy=hash_policy, budget=budget, version=""
+            )
+            parts.append(ComponentPart(ScriptRole.MARKUP, parsed))
+        file = _ComponentFile(self._language, source, file_path, hash_policy, blocks, scripts, markup)
+        return file.parsed(parts, blob=blob, version=version)
 
     def documentation(self, source: bytes, file_path: str, starts: Container[int], budget: WorkBudget) -> list[Span]:
         """The bytes, in order, of what documents the functions and classes that start in these lines of the scripts;
         raises as `parse`."""
-        file = _ComponentFile(self._language, source, file_path, HashPolicy.CANONICAL)
-        scripts = self._scripts(file, read_blocks(self._language, source, budget), budget)
+        blocks = read_blocks(self._language, source, budget)
+        scripts = self._scripts(source, file_path, blocks, HashPolicy.CANONICAL, budget)
         return sorted(span for one in scripts for span in one.reading.reader.documentation(starts))
 
-    def _scripts(self, file: _ComponentFile, blocks: ComponentBlocks, budget: WorkBudget) -> tuple[ScriptPart, ...]:
+    def _scripts(
+        self, source: bytes, path: str, blocks: ComponentBlocks, hash_policy: HashPolicy, budget: WorkBudget
+    ) -> tuple[ScriptPart, ...]:
         """The scripts that are read together are parts: all of Astro's, each one of the others; one part at least."""
         found = blocks.scripts or [ScriptBlock(0, 0, "javascript", False)]
         together = [found] if self._language == ASTRO else [[script] for script in found]
         parts = []
         for scripts in together:
-            shown = only_shown(file.source, sorted((one.start, one.end) for one in scripts))
+            shown = only_shown(source, sorted((one.start, one.end) for one in scripts))
             parsed, reading = self._parsers[scripts[0].language].read(
-                shown, file.path, blob="", hash_policy=file.hash_policy, budget=budget, version=""
+                shown, path, blob="", hash_policy=hash_policy, budget=budget, version=""
             )
             kind = ScriptRole.MODULE if scripts[0].of_module else ScriptRole.INSTANCE
             is_shared = kind is ScriptRole.INSTANCE and self._language != SVELTE
-            last_line = file.source.count(b"\n", 0, scripts[0].end) + 1
+            last_line = source.count(b"\n", 0, scripts[0].end) + 1
             exports = frozenset(parsed.facts.exports or ()) if is_shared else frozenset()
             shared = exports.difference(one.name for one in parsed.symbols if one.start_line > last_line)
             parts.append(ScriptPart(ComponentPart(kind, parsed, shared), reading))
         return tuple(parts)
-
-    def _markup_part(self, file: _ComponentFile, markup: MarkupCode, budget: WorkBudget) -> ComponentPart:
-        code = markup.code.encode()
-        parsed, _ = self._parsers[_MARKUP_LANGUAGE].read(
-            code, file.path, blob="", hash_policy=file.hash_policy, budget=budget, version=""
-        )
-        return ComponentPart(ScriptRole.MARKUP, parsed)
 
 
 def _distinct(members: Sequence[ComponentMember]) -> list[ComponentMember]:
