@@ -136,7 +136,8 @@ def resolve_files(
     files: dict[str, ResolvedFile] = {}
     tables: dict[str, EdgeTable] = {}
     total = sum(len(family.rows) for family in families)
-    changed = _ChangedFacts.of(families, last)
+    facts = {path: _hash_facts(row) for family in families for path, row in family.rows.items()}
+    same = {path for path, file in (last.files if last else {}).items() if facts.get(path) == file.facts}
 
     def tell(done: int) -> None:
         if done % PROGRESS_EVERY == 0:
@@ -145,7 +146,7 @@ def resolve_files(
     for family in families:
         before = len(guard.failures)
         with guard.item(f"every file of {family.name}"):
-            base, known, found = _resolve_family(family, changed, last, guard, tell, compiled)
+            base, known, found = _resolve_family(family, facts, same, last, guard, tell, compiled)
             files.update(known)
             tables.update(found)
             if len(guard.failures) == before:
@@ -154,22 +155,6 @@ def resolve_files(
     records = {path: table.lookups for path, table in tables.items() if table.lookups is not None}
     lookups = lookups.updated([path for path in files if path not in tables], records)
     return Resolution(settings=settings, families=bases, files=files, lookups=lookups), tables
-
-
-class _ChangedFacts(Struct, frozen=True):
-    """The hash of the facts of each file of all families; the files of the last build that have the `same` now, and the
-    `others` of them."""
-
-    facts: Mapping[str, str]
-    same: Set[str]
-    others: Set[str]
-
-    @classmethod
-    def of(cls, families: Sequence[LanguageFamily], last: Resolution | None) -> Self:
-        facts = {path: _hash_facts(row) for family in families for path, row in family.rows.items()}
-        files = last.files if last else {}
-        same = {path for path, file in files.items() if facts.get(path) == file.facts}
-        return cls(facts, same, files.keys() - same)
 
 
 def _hash_facts(row: Row) -> str:
@@ -191,7 +176,8 @@ def _read_files(
 
 def _resolve_family(
     family: LanguageFamily,
-    changed: "_ChangedFacts",
+    facts: Mapping[str, str],
+    unchanged: Set[str],
     last: Resolution | None,
     guard: FailureGuard,
     tell: Callable[[int], None],
@@ -199,7 +185,7 @@ def _resolve_family(
 ) -> tuple[str, dict[str, ResolvedFile], dict[str, EdgeTable]]:
     """The hash of what the files have in common, what is known of each, and the edges of those resolved."""
     last_files = last.files if last else {}
-    same = {path: last_files[path] for path in family.rows if path in changed.same}
+    same = {path: last_files[path] for path in family.rows if path in unchanged}
     others = [path for path in family.rows if path not in same]
     telling = {path: file.telling for path, file in same.items()}
     telling |= _read_files(family.telling_names, others, guard, dict)
@@ -207,7 +193,7 @@ def _resolve_family(
     known: dict[str, ResolvedFile] = {}
     if last and family.name in last.families:
         # Those of other families are gone from the one that they were of.
-        gone = changed.others - family.rows.keys()
+        gone = last_files.keys() - unchanged - family.rows.keys()
         changes = FamilyChanges(
             same=same,
             lookups=last.lookups,
@@ -216,11 +202,13 @@ def _resolve_family(
             last_telling={path: last_files[path].telling if path in last_files else {} for path in (*others, *gone)},
             is_elsewhere=last.families[family.name] != base,
         )
-        known = _without_outdated(same, family.find_outdated(changes), compiled)
+        outdated = family.find_outdated(changes)
+        kept = {path: file for path, file in same.items() if path not in outdated}
+        known = {path: file for path, file in kept.items() if file.has_sites == (path in compiled)}
     tables = _resolve([path for path in family.rows if path not in known], family, telling, guard, tell, compiled)
     for path, table in tables.items():
         known[path] = ResolvedFile(
-            facts=changed.facts[path],
+            facts=facts[path],
             outcomes=dict(table.outcomes),
             reasons=dict(table.reasons),
             telling=telling[path],
@@ -231,13 +219,6 @@ def _resolve_family(
         known.pop(path, None)
         tables.pop(path, None)
     return base, known, tables
-
-
-def _without_outdated(
-    same: Mapping[str, ResolvedFile], outdated: Collection[str], compiled: Collection[str]
-) -> dict[str, ResolvedFile]:
-    """The files whose edges are those of the last build."""
-    return {path: file for path, file in same.items() if path not in outdated and file.has_sites == (path in compiled)}
 
 
 def _resolve(

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Self
+from typing import IO, TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -182,8 +182,6 @@ def _varint(file: IO[bytes]) -> int:
 
 # Where more indexes have documents about a file, the first of them count.
 MOST_OFFERS = 4
-# So many documents that nothing is made of are looked at for what is wrong with them.
-_SAMPLE = 500
 _UNNAMED_TOOL = "unknown"
 _SHOWN_PATH = 200
 
@@ -236,68 +234,42 @@ def find_offers(files: Sequence[IndexFile], folder: Path, paths: Collection[str]
 
 
 def _offers_of(file: IndexFile, index: Path, paths: Collection[str]) -> tuple[dict[str, list[Offer]], list[str]]:
-    """The documents of one index that are about files of the repository, and what is to be said about the others."""
-    content = _Content.of(index, {path.rpartition("/")[2] for path in paths})
+    """The documents of one index that are about files of the repository, and what is to be said about the others. An
+    index may have a million documents of files that are not here."""
+    found: list[tuple[str, DocumentPlace]] = []
+    tool, documents, oversized, first, outside = _UNNAMED_TOOL, 0, 0, "", ""
+    for part in read_index_parts(index):
+        match part:
+            case IndexerIdentity(name, version):
+                tool = f"{name or _UNNAMED_TOOL} {version}".strip()
+            case OversizedDocument():
+                oversized += 1
+            case DocumentPlace():
+                documents += 1
+                first = first or part.path
+                path = _path_below(file.root, part.path)
+                if path is None:
+                    outside = outside or part.path
+                elif path in paths:
+                    found.append((path, part))
     offers: defaultdict[str, list[Offer]] = defaultdict(list)
-    for place in content.places:
-        path = _path_below(file.root, place.path)
-        if path is not None and path in paths:
-            offers[path].append(Offer(index, file.origin, content.tool, place))
-    return offers, content.notes(is_used=bool(offers))
-
-
-class _Content(Struct):
-    """What an index holds: the documents that have the name of a file at hand, and the paths of some others.
-
-    An index may have a million documents of files that are not here.
-    """
-
-    tool: str = _UNNAMED_TOOL
-    documents: int = 0
-    oversized: int = 0
-    places: list[DocumentPlace] = []
-    others: list[str] = []
-
-    @classmethod
-    def of(cls, index: Path, names: Collection[str]) -> Self:
-        content = cls()
-        for found in read_index_parts(index):
-            match found:
-                case IndexerIdentity(name, version):
-                    content.tool = f"{name or _UNNAMED_TOOL} {version}".strip()
-                case DocumentPlace():
-                    content.documents += 1
-                    if _slashed(found.path).rpartition("/")[2] in names:
-                        content.places.append(found)
-                    elif len(content.others) < _SAMPLE:
-                        content.others.append(found.path)
-                case OversizedDocument():
-                    content.oversized += 1
-        return content
-
-    def notes(self, *, is_used: bool) -> list[str]:
-        """Notes on the parts that cannot be used."""
-        found = [f"{self.oversized:,} of its documents are too large to be read"] if self.oversized else []
-        some = [*(place.path for place in self.places), *self.others]
-        outside = next((path for path in some if _path_below("", path) is None), None)
-        if outside is not None:
-            found.append(f"it has paths that lead out of the repository, such as {outside[:_SHOWN_PATH]!r}")
-        if some and not is_used:
-            found.append(
-                f"none of its {self.documents:,} documents is about a file that is indexed here (one is about "
-                f"{some[0][:_SHOWN_PATH]!r}): it was made of another repository, or its root has to be named: "
-                "`--scip PATH@FOLDER`"
-            )
-        return found
-
-
-def _slashed(path: str) -> str:
-    return path.replace("\\", "/")
+    for path, place in found:
+        offers[path].append(Offer(index, file.origin, tool, place))
+    notes = [f"{oversized:,} of its documents are too large to be read"] if oversized else []
+    if outside:
+        notes.append(f"it has paths that lead out of the repository, such as {outside[:_SHOWN_PATH]!r}")
+    if first and not found:
+        notes.append(
+            f"none of its {documents:,} documents is about a file that is indexed here (one is about "
+            f"{first[:_SHOWN_PATH]!r}): it was made of another repository, or its root has to be named: "
+            "`--scip PATH@FOLDER`"
+        )
+    return offers, notes
 
 
 def _path_below(root: str, path: str) -> str | None:
     """A document's path in the repository; None if it leads out of it."""
-    parts = _slashed(path).split("/")
+    parts = path.replace("\\", "/").split("/")
     if path.startswith("/") or ".." in parts or ":" in parts[0]:
         return None
     below = "/".join(part for part in parts if part not in ("", "."))

@@ -125,8 +125,8 @@ class PythonLookups(AskedQuestions):
             if exports is not None:
                 yield owner, export_key(name), LISTED if name in exports else ABSENT
         elif kind == _MODULE:
-            question = f"{holder}\0{name}"
-            yield hash_answer(question), 0, _module_answer(self._paths, question)
+            asked = f"{holder}\0{name}"
+            yield hash_answer(asked), 0, _module_answer(self._paths, asked)
         else:
             yield _method_owner(name), 0, _method_answer(self._methods().get(name))
 
