@@ -21,7 +21,7 @@ from codesum_pipeline.languages.declarations.spec import Span
 from codesum_pipeline.languages.outlines.grammars import grammar_version
 from codesum_pipeline.symbols.parsing.bounded import WorkBudget
 from codesum_pipeline.symbols.parsing.comments import doc_text, is_note
-from codesum_pipeline.symbols.parsing.components.astro_markup import read_astro
+from codesum_pipeline.symbols.parsing.components.astro_markup import AstroReader
 from codesum_pipeline.symbols.parsing.components.component_blocks import (
     ASTRO,
     SVELTE,
@@ -39,8 +39,8 @@ from codesum_pipeline.symbols.parsing.components.component_joining import (
 from codesum_pipeline.symbols.parsing.components.component_members import ComponentMember, members_of
 from codesum_pipeline.symbols.parsing.components.component_names import component_name
 from codesum_pipeline.symbols.parsing.components.markup_code import MarkupCode
-from codesum_pipeline.symbols.parsing.components.svelte_markup import read_svelte
-from codesum_pipeline.symbols.parsing.components.vue_markup import read_vue
+from codesum_pipeline.symbols.parsing.components.svelte_markup import SvelteReader
+from codesum_pipeline.symbols.parsing.components.vue_markup import VueReader
 from codesum_pipeline.symbols.parsing.facts import MAX_FACTS, MAX_TEXT
 from codesum_pipeline.symbols.parsing.file_reader import Reading
 from codesum_pipeline.symbols.parsing.text import NO_REFERENCES, ParsedFile, content_hash, count_lines
@@ -212,8 +212,8 @@ def _read_markup(language: str, source: bytes, blocks: ComponentBlocks, scripts:
     if language == VUE:
         imports = (one for script in scripts for one in script.part.parsed.facts.imports)
         imported = {name for one in imports if (name := one.alias or one.name)}
-        return read_vue(blocks.markup[0], source, imported) if blocks.markup else MarkupCode()
-    return (read_svelte if language == SVELTE else read_astro)(blocks.markup, source)
+        return VueReader(source, imported).read(blocks.markup[0]) if blocks.markup else MarkupCode()
+    return (SvelteReader if language == SVELTE else AstroReader)(source).read(blocks.markup)
 
 
 class ComponentParser:

@@ -13,7 +13,7 @@ from codesum_pipeline.symbols.parsing.components.component_blocks import (
 )
 from codesum_pipeline.symbols.parsing.components.markup_code import (
     MarkupCode,
-    MarkupText,
+    MarkupReader,
     Names,
     names_in,
     with_names,
@@ -30,18 +30,11 @@ _STARTS = ("each_start", "await_start", "snippet_start", "then_start", "catch_st
 _RAW = ("script_element", "style_element", "comment")
 
 
-def read_svelte(markup: Sequence[Node], source: bytes) -> MarkupCode:
-    """What the markup shows."""
-    return _SvelteReader(source).read(markup)
-
-
-class _SvelteReader:
-    def __init__(self, source: bytes) -> None:
-        self._source = source
-        self._text = MarkupText(source)
-        self._found = MarkupCode()
+class SvelteReader(MarkupReader):
+    """Reads the markup of Svelte."""
 
     def read(self, markup: Sequence[Node]) -> MarkupCode:
+        """What the markup shows."""
         snippets = [self._text(node) for top in markup for node in nodes_below(top) if node.type == "snippet_name"]
         names = with_names((), snippets)
         waiting: list[tuple[Node, Names]] = [(node, names) for node in reversed(markup)]
