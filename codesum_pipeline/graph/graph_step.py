@@ -7,7 +7,8 @@ anything changed that other files' names are found by.
 import gc
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from itertools import chain, islice
 from typing import TypeVar
 
 import pyarrow as pa
@@ -166,8 +167,10 @@ def _resolved(
 
 
 def _rows_of(resolved: Iterable[Iterable[Row]], row_type: type[Row]) -> pa.Table:
-    """The rows of the files that were resolved."""
-    return pa.concat_tables([to_table(rows, row_type) for rows in _in_batches(resolved)])
+    """The rows of the files that were resolved; few of them are values at one time."""
+    rows = chain.from_iterable(resolved)
+    batches = iter(lambda: [*islice(rows, _ROWS_AT_ONCE)], [])
+    return pa.concat_tables([to_table([], row_type), *(to_table(batch, row_type) for batch in batches)])
 
 
 def _rows_of_files(ws: Workspace, table: str, paths: Collection[str]) -> pa.Table:
@@ -175,17 +178,6 @@ def _rows_of_files(ws: Workspace, table: str, paths: Collection[str]) -> pa.Tabl
     found = rows_of_files(ws.tables.read(table, ws.key), TABLES[table], paths)
     is_of_edges = TABLES[table].schema == schema_of(Edge)
     return found.filter(pc.field("reason") != str(Reason.REEXPORT)) if is_of_edges else found
-
-
-def _in_batches(rows_of_files: Iterable[Iterable[Row]]) -> Iterator[list[Row]]:
-    """Yield the rows of all files in batches of bounded size."""
-    batch: list[Row] = []
-    for rows in rows_of_files:
-        batch += rows
-        if len(batch) >= _ROWS_AT_ONCE:
-            yield batch
-            batch = []
-    yield batch
 
 
 def _with_reexports(edges: pa.Table, aliases: pa.Table) -> pa.Table:
