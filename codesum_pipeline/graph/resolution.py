@@ -36,13 +36,12 @@ PROGRESS_EVERY = 200
 class ResolvedFile(Struct, frozen=True):
     """The resolved facts of one file.
 
-    The hash of its facts, how many of its calls had which outcome and reason, the names by which a method of it may be
+    The hash of its facts, how many of its calls had which outcome, the names by which a method of it may be
     known, and whether its calls are kept one by one, for a compiler's index to be put beside.
     """
 
     facts: str
     outcomes: dict[str, int]
-    reasons: dict[str, int]
     telling: dict[str, str]
     has_sites: bool = False
 
@@ -94,17 +93,13 @@ class Coverage(Struct, frozen=True):
     builtin: int
     ambiguous: int
     unknown: int
-    by_reason: tuple[tuple[str, int], ...]
 
     @classmethod
     def of(cls, files: Mapping[str, ResolvedFile]) -> Self:
         """The sum over all files."""
-        outcomes: Counter[str] = Counter()
-        reasons: Counter[str] = Counter()
+        outcomes = Counter[str]()
         for file in files.values():
-            for counter, found in ((outcomes, file.outcomes), (reasons, file.reasons)):
-                for name, count in found.items():
-                    counter[name] += count
+            outcomes.update(file.outcomes)
         return cls(
             call_sites=outcomes.total(),
             resolved=outcomes[CallOutcome.RESOLVED],
@@ -112,7 +107,6 @@ class Coverage(Struct, frozen=True):
             builtin=outcomes[CallOutcome.BUILTIN],
             ambiguous=outcomes[CallOutcome.AMBIGUOUS],
             unknown=outcomes[CallOutcome.UNKNOWN],
-            by_reason=tuple(sorted(reasons.items())),
         )
 
 
@@ -210,7 +204,6 @@ def _resolve_family(
         known[path] = ResolvedFile(
             facts=facts[path],
             outcomes=dict(table.outcomes),
-            reasons=dict(table.reasons),
             telling=telling[path],
             has_sites=path in compiled,
         )

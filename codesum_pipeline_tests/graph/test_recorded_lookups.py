@@ -70,7 +70,7 @@ def _resolve(sources: Sources, last: Resolution | None) -> tuple[Resolution, Res
 
 def _shown(table: EdgeTable) -> Any:
     aliases = sorted(table.aliases, key=repr)
-    return [*table.edges()], table.calls, aliases, dict(table.outcomes), dict(table.reasons)
+    return [*table.edges()], table.calls, aliases, dict(table.outcomes)
 
 
 def _path(document_id: str) -> str:
