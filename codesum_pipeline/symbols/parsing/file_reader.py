@@ -26,11 +26,10 @@ from codesum_pipeline.symbols.parsing.comments import Comments
 from codesum_pipeline.symbols.parsing.expressions import FileTexts
 from codesum_pipeline.symbols.parsing.facts import CallReader, FactReader
 from codesum_pipeline.symbols.parsing.file_reexports import are_all, reexports_of
-from codesum_pipeline.symbols.parsing.file_tokens import Tokens
+from codesum_pipeline.symbols.parsing.file_tokens import NodeTexts, Tokens
 from codesum_pipeline.symbols.parsing.held_functions import HeldFunction, find_held
 from codesum_pipeline.symbols.parsing.name_facts import with_names
 from codesum_pipeline.symbols.parsing.nested_definitions import Definition, find_definitions
-from codesum_pipeline.symbols.parsing.node_texts import NodeTexts
 from codesum_pipeline.symbols.parsing.opening_comments import OpeningComments
 from codesum_pipeline.symbols.parsing.overloads import ids_of
 from codesum_pipeline.symbols.parsing.recovery import is_cut

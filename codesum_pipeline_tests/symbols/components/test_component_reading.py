@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.symbols.parsing.components.component_names import component_name
+from codesum_pipeline.symbols.parsing.components.component_parser import component_name
 from codesum_pipeline.symbols.parsing.parsers import documentation_spans
 from codesum_pipeline_tests.symbols.components.reading import fields_of, names_of, read_component
 

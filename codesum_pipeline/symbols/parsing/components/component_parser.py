@@ -3,6 +3,7 @@
 The parser of a script sees the whole file with blanks for all else, so that each symbol has its real place.
 """
 
+import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Protocol
@@ -37,7 +38,6 @@ from codesum_pipeline.symbols.parsing.components.component_joining import (
     join_parts,
 )
 from codesum_pipeline.symbols.parsing.components.component_members import ComponentMember, members_of
-from codesum_pipeline.symbols.parsing.components.component_names import component_name
 from codesum_pipeline.symbols.parsing.components.markup_code import MarkupCode
 from codesum_pipeline.symbols.parsing.components.svelte_markup import SvelteReader
 from codesum_pipeline.symbols.parsing.components.vue_markup import VueReader
@@ -46,6 +46,11 @@ from codesum_pipeline.symbols.parsing.file_reader import Reading
 from codesum_pipeline.symbols.parsing.text import NO_REFERENCES, ParsedFile, content_hash, count_lines
 
 _MOST_TOLD = 5
+# A file of these names is its folder's.
+_INDEX = ("index", "Index")
+# What frameworks add to a file's name to say where its code runs.
+_SIDES = frozenset(("client", "server"))
+_WORD = re.compile(r"[^\W_]+")
 _LONGEST_RUN = 40
 _MARKUP_LANGUAGE = "tsx"
 # A canonical line of the file with its real line.
@@ -281,3 +286,21 @@ def _distinct(members: Sequence[ComponentMember]) -> list[ComponentMember]:
     """Members by name, properties first."""
     named = {(one.is_event, one.name): one for one in reversed(members)}
     return sorted(named.values(), key=lambda one: (one.is_event, one.start))
+
+
+def component_name(path: str) -> str:
+    """`UserCard` of `user-card.vue`; of `Card/index.vue` its folder; `BlogPage` of SvelteKit's `blog/+page.svelte`."""
+    folder, _, file = path.rpartition("/")
+    stem = file.rpartition(".")[0]
+    name = _pascal(stem)
+    if stem.startswith("+"):
+        name = _pascal(folder.rpartition("/")[2]) + name
+    elif stem in _INDEX:
+        name = _pascal(folder.rpartition("/")[2]) or name
+    return name if name[:1].isalpha() else f"Page{name}"
+
+
+def _pascal(written: str) -> str:
+    words = _WORD.findall(written)
+    shown = words[:1] + [word for word in words[1:] if word not in _SIDES]
+    return "".join(word[:1].upper() + word[1:] for word in shown)
