@@ -318,7 +318,11 @@ class _FileMerger:
 
     def add_others(self, own: Sequence[Edge]) -> None:
         """Add imports and bases. For a class that both know, the bases of the index count."""
-        bases = self._bases()
+        content = self._file.content
+        based = [*self._pairs(content["bases"])]
+        bases: defaultdict[str, set[str]] = defaultdict(set)
+        for src, dst in based:
+            bases[src].add(dst)
         for edge in own:
             named = {dst.rpartition(".")[2].rpartition(":")[2] for dst in bases.get(edge.src_id, ())}
             is_other = edge.kind is EdgeKind.INHERIT and edge.dst not in bases.get(edge.src_id, ())
@@ -329,30 +333,18 @@ class _FileMerger:
                 edge.src_id, edge.dst, edge.kind, edge.reason, confidence=edge.confidence,
                 count=edge.count, is_external=edge.is_external,
             )  # fmt: skip
-        pairs = ((src, dst, EdgeKind.INHERIT) for src, found in bases.items() for dst in found)
+        pairs = {(*pair, EdgeKind.INHERIT) for pair in (*based, *self._pairs(content["overrides"]))}
+        pairs |= {(*pair, EdgeKind.IMPORT) for pair in self._pairs(["", key] for key in content["imports"])}
         known = {(edge.src_id, edge.dst, edge.kind) for edge in own}
-        for src, dst, kind in sorted({*self._imports(), *self._overrides(), *pairs}):
+        for src, dst, kind in sorted(pairs):
             verdict = Agreement.AGREE if (src, dst, kind) in known else Agreement.ONLY_INDEX
             self.verdicts[verdict, "import" if kind is EdgeKind.IMPORT else "base"] += 1
             # The edge counts once, even if several sources have it.
             self._add(src, dst, kind, count=0 if (src, dst, False, kind) in self._edges else 1)
 
-    def _imports(self) -> Iterator[tuple[str, str, EdgeKind]]:
-        for key in self._file.content["imports"]:
-            target = self._find([key]).id
-            if target is not None and target != self._file.path:
-                yield self._file.path, target, EdgeKind.IMPORT
-
-    def _bases(self) -> dict[str, set[str]]:
-        found: defaultdict[str, set[str]] = defaultdict(set)
-        for local, key in self._file.content["bases"]:
-            target = self._find([key]).id
-            if target is not None and target != self._file.id_of(local):
-                found[self._file.id_of(local)].add(target)
-        return found
-
-    def _overrides(self) -> Iterator[tuple[str, str, EdgeKind]]:
-        for local, key in self._file.content["overrides"]:
-            target = self._find([key]).id
-            if target is not None:
-                yield self._file.id_of(local), target, EdgeKind.INHERIT
+    def _pairs(self, rows: Iterable[Sequence[Any]]) -> Iterator[tuple[str, str]]:
+        """The documents of the file, by the names in some rows, each with another one, by its key."""
+        for local, key in rows:
+            source, target = self._file.id_of(local), self._find([key]).id
+            if target is not None and target != source:
+                yield source, target

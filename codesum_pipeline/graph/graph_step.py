@@ -7,7 +7,8 @@ anything changed that other files' names are found by.
 import gc
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from itertools import chain, islice
 from typing import TypeVar
 
 import pyarrow as pa
@@ -68,7 +69,6 @@ class GraphReport(Struct, frozen=True):
     inherits: int
     references: int
     external_edges: int
-    components: int
     communities: int
     coverage: Coverage
     failed: int
@@ -94,7 +94,10 @@ def build_call_graph(ws: Workspace, *, progress: Progress = no_progress) -> Grap
         written |= {table: ws.tables.keep(table, ws.key) for table in ("graph_stats", "contexts")}
         stats = ws.tables.read("graph_stats", ws.key)
     else:
-        others = _ranked_and_sampled(ws, places, symbols, edges, progress)
+        others = rank_and_sample(
+            places, symbols, edges, root=ws.entry.root_module, settings=ws.settings,
+            tests=read_tests_in_code(ws.tables, ws.key), progress=progress,
+        )  # fmt: skip
         written |= {table: ws.tables.write(table, ws.key, rows) for table, rows in others.items()}
         stats = others["graph_stats"]
     hashes = {table: one.table_hash for table, one in written.items()}
@@ -112,7 +115,6 @@ def build_call_graph(ws: Workspace, *, progress: Progress = no_progress) -> Grap
         inherits=kinds[EdgeKind.INHERIT],
         references=kinds[EdgeKind.REFERENCE],
         external_edges=pc.sum(edges.column("is_external")).as_py() or 0,
-        components=pc.count_distinct(stats.column("component")).as_py(),
         communities=pc.count_distinct(stats.column("community")).as_py(),
         coverage=Coverage.of(found.resolution.files),
         failed=len(found.guard.failed),
@@ -165,8 +167,10 @@ def _resolved(
 
 
 def _rows_of(resolved: Iterable[Iterable[Row]], row_type: type[Row]) -> pa.Table:
-    """The rows of the files that were resolved."""
-    return pa.concat_tables([to_table(rows, row_type) for rows in _in_batches(resolved)])
+    """The rows of the files that were resolved; few of them are values at one time."""
+    rows = chain.from_iterable(resolved)
+    batches = iter(lambda: [*islice(rows, _ROWS_AT_ONCE)], [])
+    return pa.concat_tables([to_table([], row_type), *(to_table(batch, row_type) for batch in batches)])
 
 
 def _rows_of_files(ws: Workspace, table: str, paths: Collection[str]) -> pa.Table:
@@ -174,17 +178,6 @@ def _rows_of_files(ws: Workspace, table: str, paths: Collection[str]) -> pa.Tabl
     found = rows_of_files(ws.tables.read(table, ws.key), TABLES[table], paths)
     is_of_edges = TABLES[table].schema == schema_of(Edge)
     return found.filter(pc.field("reason") != str(Reason.REEXPORT)) if is_of_edges else found
-
-
-def _in_batches(rows_of_files: Iterable[Iterable[Row]]) -> Iterator[list[Row]]:
-    """Yield the rows of all files in batches of bounded size."""
-    batch: list[Row] = []
-    for rows in rows_of_files:
-        batch += rows
-        if len(batch) >= _ROWS_AT_ONCE:
-            yield batch
-            batch = []
-    yield batch
 
 
 def _with_reexports(edges: pa.Table, aliases: pa.Table) -> pa.Table:
@@ -220,21 +213,6 @@ def _documents_hash(ws: Workspace) -> str:
     return hash_of([ws.tables.content_hash(table, ws.key, columns=columns) for table, columns in read.items()])
 
 
-def _ranked_and_sampled(
-    ws: Workspace, places: Sequence[FilePlace], symbols: pa.Table, edges: pa.Table, progress: Progress
-) -> dict[str, pa.Table]:
-    stats, contexts = rank_and_sample(
-        places,
-        symbols,
-        edges,
-        root=ws.entry.root_module,
-        settings=ws.settings,
-        tests=read_tests_in_code(ws.tables, ws.key),
-        progress=progress,
-    )
-    return {"graph_stats": stats, "contexts": contexts}
-
-
 def rank_and_sample(
     files: Sequence[SourceFile | FilePlace],
     symbols: pa.Table,
@@ -244,9 +222,9 @@ def rank_and_sample(
     settings: ContextSettings,
     tests: Collection[str] = (),
     progress: Progress = no_progress,
-) -> tuple[pa.Table, pa.Table]:
-    """The statistics of every symbol and file, and the context of every document, from rows of `SymbolPlace` and
-    `Edge`; `tests` are paths and ids of what the code says is a test. References count for neither."""
+) -> dict[str, pa.Table]:
+    """The statistics of every symbol and file, and the context of every document, by table; from rows of `SymbolPlace`
+    and `Edge`. `tests` are paths and ids of what the code says is a test. References count for neither."""
     indexed = indexed_paths(files)
     edges = edges.filter(pc.field("kind") != str(EdgeKind.REFERENCE))
     progress("ranking", 0, 2)
@@ -255,7 +233,7 @@ def rank_and_sample(
     flagged = {*(file.path for file in files if file.is_test), *tests}
     contexts = find_contexts(ContextSubjects(symbols, indexed, flagged, root), edges, settings)
     progress("sampling contexts", 2, 2)
-    return stats, contexts
+    return {"graph_stats": stats, "contexts": contexts}
 
 
 def stats_json(stats: pa.Table) -> str:

@@ -36,13 +36,12 @@ PROGRESS_EVERY = 200
 class ResolvedFile(Struct, frozen=True):
     """The resolved facts of one file.
 
-    The hash of its facts, how many of its calls had which outcome and reason, the names by which a method of it may be
+    The hash of its facts, how many of its calls had which outcome, the names by which a method of it may be
     known, and whether its calls are kept one by one, for a compiler's index to be put beside.
     """
 
     facts: str
     outcomes: dict[str, int]
-    reasons: dict[str, int]
     telling: dict[str, str]
     has_sites: bool = False
 
@@ -94,17 +93,13 @@ class Coverage(Struct, frozen=True):
     builtin: int
     ambiguous: int
     unknown: int
-    by_reason: tuple[tuple[str, int], ...]
 
     @classmethod
     def of(cls, files: Mapping[str, ResolvedFile]) -> Self:
         """The sum over all files."""
-        outcomes: Counter[str] = Counter()
-        reasons: Counter[str] = Counter()
+        outcomes = Counter[str]()
         for file in files.values():
-            for counter, found in ((outcomes, file.outcomes), (reasons, file.reasons)):
-                for name, count in found.items():
-                    counter[name] += count
+            outcomes.update(file.outcomes)
         return cls(
             call_sites=outcomes.total(),
             resolved=outcomes[CallOutcome.RESOLVED],
@@ -112,7 +107,6 @@ class Coverage(Struct, frozen=True):
             builtin=outcomes[CallOutcome.BUILTIN],
             ambiguous=outcomes[CallOutcome.AMBIGUOUS],
             unknown=outcomes[CallOutcome.UNKNOWN],
-            by_reason=tuple(sorted(reasons.items())),
         )
 
 
@@ -136,7 +130,8 @@ def resolve_files(
     files: dict[str, ResolvedFile] = {}
     tables: dict[str, EdgeTable] = {}
     total = sum(len(family.rows) for family in families)
-    changed = _ChangedFacts.of(families, last)
+    facts = {path: _hash_facts(row) for family in families for path, row in family.rows.items()}
+    same = {path for path, file in (last.files if last else {}).items() if facts.get(path) == file.facts}
 
     def tell(done: int) -> None:
         if done % PROGRESS_EVERY == 0:
@@ -145,7 +140,7 @@ def resolve_files(
     for family in families:
         before = len(guard.failures)
         with guard.item(f"every file of {family.name}"):
-            base, known, found = _resolve_family(family, changed, last, guard, tell, compiled)
+            base, known, found = _resolve_family(family, facts, same, last, guard, tell, compiled)
             files.update(known)
             tables.update(found)
             if len(guard.failures) == before:
@@ -154,22 +149,6 @@ def resolve_files(
     records = {path: table.lookups for path, table in tables.items() if table.lookups is not None}
     lookups = lookups.updated([path for path in files if path not in tables], records)
     return Resolution(settings=settings, families=bases, files=files, lookups=lookups), tables
-
-
-class _ChangedFacts(Struct, frozen=True):
-    """The hash of the facts of each file of all families; the files of the last build that have the `same` now, and the
-    `others` of them."""
-
-    facts: Mapping[str, str]
-    same: Set[str]
-    others: Set[str]
-
-    @classmethod
-    def of(cls, families: Sequence[LanguageFamily], last: Resolution | None) -> Self:
-        facts = {path: _hash_facts(row) for family in families for path, row in family.rows.items()}
-        files = last.files if last else {}
-        same = {path for path, file in files.items() if facts.get(path) == file.facts}
-        return cls(facts, same, files.keys() - same)
 
 
 def _hash_facts(row: Row) -> str:
@@ -191,7 +170,8 @@ def _read_files(
 
 def _resolve_family(
     family: LanguageFamily,
-    changed: "_ChangedFacts",
+    facts: Mapping[str, str],
+    unchanged: Set[str],
     last: Resolution | None,
     guard: FailureGuard,
     tell: Callable[[int], None],
@@ -199,7 +179,7 @@ def _resolve_family(
 ) -> tuple[str, dict[str, ResolvedFile], dict[str, EdgeTable]]:
     """The hash of what the files have in common, what is known of each, and the edges of those resolved."""
     last_files = last.files if last else {}
-    same = {path: last_files[path] for path in family.rows if path in changed.same}
+    same = {path: last_files[path] for path in family.rows if path in unchanged}
     others = [path for path in family.rows if path not in same]
     telling = {path: file.telling for path, file in same.items()}
     telling |= _read_files(family.telling_names, others, guard, dict)
@@ -207,7 +187,7 @@ def _resolve_family(
     known: dict[str, ResolvedFile] = {}
     if last and family.name in last.families:
         # Those of other families are gone from the one that they were of.
-        gone = changed.others - family.rows.keys()
+        gone = last_files.keys() - unchanged - family.rows.keys()
         changes = FamilyChanges(
             same=same,
             lookups=last.lookups,
@@ -216,13 +196,14 @@ def _resolve_family(
             last_telling={path: last_files[path].telling if path in last_files else {} for path in (*others, *gone)},
             is_elsewhere=last.families[family.name] != base,
         )
-        known = _without_outdated(same, family.find_outdated(changes), compiled)
+        outdated = family.find_outdated(changes)
+        kept = {path: file for path, file in same.items() if path not in outdated}
+        known = {path: file for path, file in kept.items() if file.has_sites == (path in compiled)}
     tables = _resolve([path for path in family.rows if path not in known], family, telling, guard, tell, compiled)
     for path, table in tables.items():
         known[path] = ResolvedFile(
-            facts=changed.facts[path],
+            facts=facts[path],
             outcomes=dict(table.outcomes),
-            reasons=dict(table.reasons),
             telling=telling[path],
             has_sites=path in compiled,
         )
@@ -231,13 +212,6 @@ def _resolve_family(
         known.pop(path, None)
         tables.pop(path, None)
     return base, known, tables
-
-
-def _without_outdated(
-    same: Mapping[str, ResolvedFile], outdated: Collection[str], compiled: Collection[str]
-) -> dict[str, ResolvedFile]:
-    """The files whose edges are those of the last build."""
-    return {path: file for path, file in same.items() if path not in outdated and file.has_sites == (path in compiled)}
 
 
 def _resolve(

@@ -55,7 +55,7 @@ def make_graph(
         root=root,
         settings=settings or ContextSettings(),
     )
-    stats, contexts = from_table(found[0], GraphStats), from_table(found[1], Context)
+    stats, contexts = from_table(found["graph_stats"], GraphStats), from_table(found["contexts"], Context)
     aliases = tuple(alias for table in tables.values() for alias in table.aliases)
     coverage = Coverage.of(resolution.files)
     return Graph(tuple(edges), tuple(stats), tuple(contexts), coverage, loaded.guard.failures, aliases)

@@ -16,7 +16,7 @@ from codesum_pipeline.foundation.data_model.symbol import FileFacts
 from codesum_pipeline.foundation.language_facts.file_languages import language_of_path
 from codesum_pipeline.foundation.store.rows import to_table
 from codesum_pipeline.graph.resolution import Resolution, resolve_files
-from codesum_pipeline.graph.resolvers import families
+from codesum_pipeline.graph.resolvers import cells, families
 from codesum_pipeline.graph.resolvers.cells import places_of
 from codesum_pipeline.graph.resolvers.families import (
     LoadedFiles,
@@ -27,7 +27,6 @@ from codesum_pipeline.graph.resolvers.families import (
 )
 from codesum_pipeline.graph.resolvers.file_edges import EdgeTable, edges_of_file
 from codesum_pipeline.graph.resolvers.lookup_table import LookupTable
-from codesum_pipeline.graph.resolvers.python import python_lookups
 from codesum_pipeline.graph.resolvers.python.python_resolver import PythonResolver, telling_names
 from codesum_pipeline.languages.declarations.python.module_paths import ModulePaths
 from codesum_pipeline.symbols.parsing.parsers import parse_file
@@ -71,7 +70,7 @@ def _resolve(sources: Sources, last: Resolution | None) -> tuple[Resolution, Res
 
 def _shown(table: EdgeTable) -> Any:
     aliases = sorted(table.aliases, key=repr)
-    return [*table.edges()], table.calls, aliases, dict(table.outcomes), dict(table.reasons)
+    return [*table.edges()], table.calls, aliases, dict(table.outcomes)
 
 
 def _path(document_id: str) -> str:
@@ -379,7 +378,7 @@ def test_what_a_new_name_costs_in_a_module_or_package_does_not_grow_with_the_rep
 def test_a_file_that_asks_for_more_than_is_kept_is_resolved_again_after_any_change(
     most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(python_lookups, "MOST_CELLS", most)
+    monkeypatch.setattr(cells, "MOST_CELLS", most)
     names = [f"name_{number}" for number in range(20)]
     user = "import parts\n" + "".join(f"parts.{name}()\n" for name in names)
     sources = {"parts.py": "".join(f"def {name}(): pass\n" for name in names), "user.py": user, "far.py": ONLY}

@@ -38,7 +38,7 @@ def test_statistics_and_contexts_are_those_of_the_graph_without_references(name:
         symbols += [SymbolPlace(symbol.id, symbol.type, symbol.parent_id) for symbol in parsed.symbols]
 
     tables = to_table(symbols, SymbolPlace), to_table(counted, Edge)
-    stats, contexts = rank_and_sample(files, *tables, root=".", settings=ContextSettings())
+    stats, contexts = rank_and_sample(files, *tables, root=".", settings=ContextSettings()).values()
 
     assert len(counted) < len(graph.edges)
     assert (graph.stats, graph.contexts) == (

@@ -22,7 +22,7 @@ LOW: Mapping[str, int] = {
     "graph.graph_step:_ROWS_AT_ONCE": 1,
     "graph.resolution:PROGRESS_EVERY": 1,
     "graph.resolvers.lookup_table:_CELLS_AT_ONCE": 1,
-    "graph.resolvers.python.python_lookups:MOST_CELLS": 0,
+    "graph.resolvers.cells:MOST_CELLS": 0,
     "indexes.file_formats.bm25:_AT_ONCE": 1,
     "indexes.file_formats.bm25_updates:_FEW": 0,
     "indexes.publishing.candidate:_AT_ONCE": 1,

@@ -87,7 +87,7 @@ SYMBOLS = Step(
     ParseReport,
     reads=("files", "scip_indexes"),
     writes=("symbols", "file_facts", "compiler_files"),
-    idle=lambda report: replace(report, parsed=0, carried=report.files, lines_parsed=0),
+    idle=lambda report: replace(report, parsed=0, carried=report.files),
 )
 CALL_GRAPH = Step(
     "call_graph",

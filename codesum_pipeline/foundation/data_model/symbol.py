@@ -71,8 +71,7 @@ class SymbolFacts(Struct, frozen=True):
     `returned`, `raises`, `writes` (assigned attributes, items and globals) and `calls` hold distinct texts in source
     order; nested definitions are not looked into. `fields` are a class's own assigned or annotated names, `literals`
     the distinct short texts in a function, `attributes` what it uses of its own object and does not call. `conditions`
-    are distinct, too: what it asks in order to decide what is run, and whether a loop goes on. `call_count` is how many
-    calls it has, those with equal texts among them.
+    are distinct, too: what it asks in order to decide what is run, and whether a loop goes on.
     `signature_line` is the line where its signature begins; `docstring_line` is where its documentation ends, or begins
     if it comes before the signature.
     """
@@ -87,7 +86,6 @@ class SymbolFacts(Struct, frozen=True):
     literals: tuple[str, ...] = ()
     attributes: tuple[str, ...] = ()
     conditions: tuple[str, ...] = ()
-    call_count: int = 0
     signature_line: int = 1
     docstring_line: int = 1
     is_generator: bool = False

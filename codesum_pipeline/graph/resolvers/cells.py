@@ -8,9 +8,10 @@ by their places (`places_of`), never by numbers or lines.
 
 import struct
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from hashlib import blake2b
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
@@ -48,9 +49,20 @@ def hash_answer(text: str) -> int:
     return int.from_bytes(digest, "little") or 1
 
 
-def pack_cell(owner: int, key: int, answer: int) -> bytes:
-    """A row of `CELL`."""
-    return _PACKED.pack(owner, key, answer)
+# The owner, key and answer of what a question is about.
+CellsOf = Callable[[Any], Iterable[tuple[int, int, int]]]
+
+
+def pack_record(
+    asked: Collection[Any], known: dict[Any, tuple[bytes, ...]], cells_of: CellsOf, modules: Iterable[str] = ()
+) -> LookupRecord | None:
+    """The record of a file's questions, whose cells are kept in `known`; None if that is too much."""
+    if len(asked) > MOST_CELLS:
+        return None
+    for question in asked:
+        if question not in known:
+            known[question] = tuple(_PACKED.pack(*cell) for cell in cells_of(question))
+    return LookupRecord(tuple({cell for question in asked for cell in known[question]}), tuple(modules))
 
 
 def owner_of(path: str) -> int:

@@ -65,7 +65,6 @@ class EdgeTable:
 
     def __init__(self) -> None:
         self.outcomes: Counter[str] = Counter()
-        self.reasons: Counter[str] = Counter()
         self.calls: list[CallRow] = []
         self.aliases: list[Alias] = []
         # What was asked of other files; None where that is not known.
@@ -102,8 +101,6 @@ class EdgeTable:
         """Count a call; one whose target is known is an edge."""
         self.calls.append(site)
         self.outcomes[site.outcome] += 1
-        if site.reason is not None:
-            self.reasons[site.reason] += 1
         if site.target is not None:
             is_external = site.outcome == CallOutcome.EXTERNAL
             self.add(site.caller_id, site.target, EdgeKind.CALL, site.reason or Reason.IMPORT, is_external=is_external)

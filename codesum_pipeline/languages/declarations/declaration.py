@@ -87,9 +87,6 @@ class Declaration(Struct, frozen=True, kw_only=True):
     distinguishing_marks: Names = frozenset()
     # How far a modifier makes a definition another one than the implementation of its name.
     ranks: Mapping[str, int] = field(default_factory=lambda: {"set": 2})
-    # The modifier of methods that have no receiver, whatever the name of their first parameter says. Python:
-    # "staticmethod".
-    unbound: str = ""
 
     # ---- Who may use a definition: not where it has a word that hides it, nor without one that shows it, if the
     # language has such, nor where its names and modifiers say otherwise.

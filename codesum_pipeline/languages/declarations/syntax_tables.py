@@ -51,7 +51,6 @@ def _joined_lines(pattern: str) -> str:
 
 _READERS: Mapping[str, Callable[[str], Any]] = {
     "name": str,
-    "unbound": str,
     "tokens": _read_spacing,
     "tokens_in": _read_spacing_in,
     # A line's end is a token.

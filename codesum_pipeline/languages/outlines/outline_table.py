@@ -70,8 +70,8 @@ class OutlineTable(Struct, frozen=True, forbid_unknown_fields=True):
     """What is particular to one language. Lists are names of node types with blanks between them.
 
     `grammar` is its name in the package; `definitions` says in words what there are documents for. Comments right above
-    a definition document it; `doc_marks` are the beginnings of those that alone do, where the language has such. One
-    right below that begins with a mark in `after_marks` documents what has none above. A definition of a kind in
+    a definition document it; one right below that begins with a mark in `after_marks` documents what has none above. A
+    definition of a kind in
     `until_next` lasts up to the next one of that kind, or to the end of what is around it. Definitions of one name that
     follow each other are one where their kind is in `clauses`. `hidden` is a pattern of names that nobody else may use;
     where the query captures the names that a file gives away (`export`, or `export.all`), nobody else may use those
@@ -92,7 +92,6 @@ class OutlineTable(Struct, frozen=True, forbid_unknown_fields=True):
     definitions: str
     query: str = ""
     comments: str = "comment"
-    doc_marks: tuple[str, ...] = ()
     after_marks: tuple[str, ...] = ()
     until_next: str = ""
     clauses: str = ""

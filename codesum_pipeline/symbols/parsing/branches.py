@@ -61,13 +61,11 @@ def _parts(written: str, count: int) -> tuple[_Names, ...]:
 
 
 def _choice(node: Node, described: str, syntax: ConditionSyntax, *, is_before: bool) -> Iterator[Branch]:
-    tested, otherwise = _parts(described, 2)
-    row = _row(node)
-    others = next((k for k, one in enumerate(row) if _has_name(one, otherwise)), len(row))
-    condition = _span(row[: others + 1], tested)
+    row, others, condition = _tested(node, described)
     if condition is None:
         return
-    holds, fails = (Sense.FAILS, Sense.HOLDS) if "!" in tested else (Sense.HOLDS, Sense.FAILS)
+    is_negated = "!" in _parts(described, 2)[0]
+    holds, fails = (Sense.FAILS, Sense.HOLDS) if is_negated else (Sense.HOLDS, Sense.FAILS)
     conditions = [*(_earlier(node, syntax) if others < len(row) else ()), condition]
     end = row[others][0].start_byte if others < len(row) else node.end_byte
     yield Branch(condition[1], end, holds, (condition,))
@@ -79,14 +77,19 @@ def _choice(node: Node, described: str, syntax: ConditionSyntax, *, is_before: b
             conditions.append(more)
 
 
+def _tested(node: Node, described: str) -> tuple[_Row, int, Span | None]:
+    """The children of a choice, the number of the first that is run where its condition fails, and that condition."""
+    tested, otherwise = _parts(described, 2)
+    row = _row(node)
+    others = next((k for k, one in enumerate(row) if _has_name(one, otherwise)), len(row))
+    return row, others, _span(row[: others + 1], tested)
+
+
 def _earlier(node: Node, syntax: ConditionSyntax) -> list[Span]:
     """The conditions that failed before a node that comes right behind their `else` is asked."""
     found: list[Span] = []
     while len(found) < _MOST_CONDITIONS and (around := _choice_around(node, syntax)) is not None:
-        tested, otherwise = _parts(syntax.choices[around.type], 2)
-        row = _row(around)
-        others = next((k for k, one in enumerate(row) if _has_name(one, otherwise)), len(row))
-        condition = _span(row[: others + 1], tested)
+        row, others, condition = _tested(around, syntax.choices[around.type])
         if condition is None or others == len(row) or row[others][0].start_byte > node.start_byte:
             break
         found.insert(0, condition)

@@ -55,9 +55,9 @@ def is_prose(text: str) -> bool:
     return len(_WORD.findall(_LINK.sub("", text))) >= _FEWEST_WORDS
 
 
-def is_section_title(written: Sequence[str], text: str, name: str, *, stands_apart: bool) -> bool:
+def is_section_title(written: Sequence[str], text: str, name: str) -> bool:
     """Whether comments before a definition head a section of its file: editors' marks say so, or they are a short title
-    without a word of the definition's name, which has a rule beside it or stands apart from the definition.
+    without a word of the definition's name, which has a rule beside it.
 
     `written` are the comments with their marks, `text` is what they say.
     """
@@ -69,7 +69,7 @@ def is_section_title(written: Sequence[str], text: str, name: str, *, stands_apa
     words = _WORD.findall(lines[0])
     is_title = 0 < len(words) <= _MOST_WORDS_OF_TITLE and not lines[0].endswith(_NO_TITLE_ENDS)
     is_ruled = bool(_RULED.search(lines[0])) or any(map(_is_rule, "\n".join(written).split("\n")))
-    return is_title and (is_ruled or stands_apart) and not _shares_word(words, name)
+    return is_title and is_ruled and not _shares_word(words, name)
 
 
 def _shares_word(words: Sequence[str], name: str) -> bool:

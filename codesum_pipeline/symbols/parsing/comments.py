@@ -108,18 +108,13 @@ class Comments:
         """What comments say; None if that is nothing."""
         return self._said([self._raw(node) for node in docs])
 
-    def documentation(self, docs: Sequence[Node], start: int, name: str, *, is_for_several: bool) -> str | None:
-        """What documenting comments say of the definition of this name that starts at a byte; None for the title of a
-        section. They are the same in the canonical source, whatever they say."""
+    def documentation(self, docs: Sequence[Node], name: str) -> str | None:
+        """What documenting comments say of the definition of this name; None for the title of a section. They are the
+        same in the canonical source, whatever they say."""
         written = [self._raw(node) for node in docs]
-        while len(written) > 1 and self._is_title(written[:1], name):
-            written = written[1:]
-        stands_apart = is_for_several or self._text.count("\n", self.end_of(docs[-1]), start) > 1
-        return None if self._is_title(written, name, stands_apart=stands_apart) else self._said(written)
-
-    def _is_title(self, written: Sequence[str], name: str, *, stands_apart: bool = False) -> bool:
         text = self._tokens.decoded(doc_text(written))
-        return is_section_title([*map(self._tokens.decoded, written)], text, name, stands_apart=stands_apart)
+        is_title = is_section_title([*map(self._tokens.decoded, written)], text, name)
+        return None if is_title else self._said(written)
 
     def _said(self, written: Sequence[str]) -> str | None:
         return self._declaration.plain_doc(self._tokens.decoded(doc_text(written))) or None

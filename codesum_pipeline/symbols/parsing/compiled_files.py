@@ -63,11 +63,11 @@ def _read(
     parsed: ParsedFile, comparison: IndexComparison, text: str, policy: HashPolicy, *, digest: str, tool: str
 ) -> tuple[ParsedFile, CompilerFile]:
     matches = match_definitions(parsed.symbols, comparison.definitions)
-    lacking = symbols_lacking(parsed, comparison, matches, text, policy)
-    every = (*parsed.symbols, *lacking.symbols)
+    lacking, of_lacking = symbols_lacking(parsed, comparison, matches, text, policy)
+    every = (*parsed.symbols, *lacking)
     symbols = tuple(sorted(every, key=lambda symbol: (symbol.start_line, -symbol.end_line, symbol.id)))
     file = replace(parsed, symbols=symbols)
-    facts = _Facts(file, comparison, {**matches, **lacking.matches}, text)
+    facts = _Facts(file, comparison, {**matches, **of_lacking}, text)
     misnamed = sorted({_key(symbol) for symbol in comparison.misnamed} - {""})[:_MOST_MISNAMED]
     return file, CompilerFile(
         file_path=parsed.facts.file_path,

@@ -7,8 +7,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct
-
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy, sha1_hex
 from codesum_pipeline.foundation.data_model.ids import SUFFIX_DIGITS, symbol_id
 from codesum_pipeline.foundation.data_model.symbol import Symbol, SymbolFacts, SymbolType
@@ -76,34 +74,25 @@ def _is_in_head(symbol: Symbol, line: int) -> bool:
     return begins <= line <= min(symbol.end_line, begins + _LINES_OF_HEAD)
 
 
-class MissingSymbols(Struct, frozen=True):
-    """Symbols, and which of the index's they are."""
-
-    symbols: tuple[Symbol, ...]
-    matches: Matches
-
-
 def symbols_lacking(
     parsed: ParsedFile, comparison: IndexComparison, matches: Matches, text: str, policy: HashPolicy
-) -> MissingSymbols:
-    """The definitions that become symbols of their file."""
+) -> tuple[list[Symbol], Matches]:
+    """The definitions that become symbols of their file, and which of the index's these are."""
     numbered = list(enumerate(comparison.definitions))
     matched = {one.named.symbol for number, one in numbered if number in matches}
     wanted = {one.named.symbol: one for _, one in numbered if _is_lacking(one, matched)}
     wanted = dict(list(wanted.items())[:MOST_PER_FILE])
     if not wanted:
-        return MissingSymbols((), {})
+        return [], {}
     ids = _ids(wanted, parsed.facts.file_path, {symbol.id for symbol in parsed.symbols})
     by_key = {one.named.name.key: matches[number] for number, one in numbered if number in matches}
     by_key |= {one.named.name.key: ids[symbol] for symbol, one in wanted.items()}
     lines = text.split("\n")
-    symbols = tuple(
+    symbols = [
         _symbol(one, ids[symbol], by_key, parsed, comparison.information.get(symbol), lines, policy)
         for symbol, one in wanted.items()
-    )
-    return MissingSymbols(
-        symbols, {number: ids[one.named.symbol] for number, one in numbered if one.named.symbol in ids}
-    )
+    ]
+    return symbols, {number: ids[one.named.symbol] for number, one in numbered if one.named.symbol in ids}
 
 
 def _is_lacking(definition: IndexDefinition, matched: Collection[str]) -> bool:

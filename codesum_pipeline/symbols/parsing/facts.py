@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
 
+from msgspec import Struct
 from msgspec.structs import replace
 from tree_sitter import Node
 
@@ -57,24 +58,15 @@ class CallReader:
         return self._known[node.id]
 
 
-class FactReader:
+class FactReader(Struct):
     """Reads the facts of one file's definitions."""
 
-    def __init__(
-        self,
-        declaration: Declaration,
-        tokens: Tokens,
-        canonical: Canonical,
-        text: Text,
-        calls: CallReader,
-        texts: FileTexts,
-    ) -> None:
-        self._declaration = declaration
-        self._texts = texts
-        self._tokens = tokens
-        self._canonical = canonical
-        self._text = text
-        self._calls = calls
+    _declaration: Declaration
+    _tokens: Tokens
+    _canonical: Canonical
+    _text: Text
+    _calls: CallReader
+    _texts: FileTexts
 
     def read(
         self, definition: Definition, words: Sequence[str], *, first_line: int, signature_start: int
@@ -104,8 +96,6 @@ class FactReader:
 
         node = definition.nodes[0]
         parameters = () if is_class else tuple(declaration.parameters(node, self._text))
-        if parameters and parameters[0].kind == "receiver" and declaration.unbound in words:
-            parameters = (replace(parameters[0], kind="positional"), *parameters[1:])
         # Where a docstring ends, or the first line of the signature does.
         docstring_end = (definition.docstring or node.children[0]).end_byte if declaration.docstrings else 0
         start, end = definition.start_byte, definition.end_byte
@@ -120,7 +110,6 @@ class FactReader:
             literals=() if is_class else self._texts.literals_in(start, end),
             attributes=() if is_class else self._texts.attributes_in(start, end, parameters),
             conditions=() if is_class else self._conditions(found.asked),
-            call_count=found.call_count,
             signature_line=self._canonical.line_at(signature_start) - first_line + 1,
             docstring_line=self._canonical.lines_between(0, docstring_end)[1] - first_line if docstring_end else 1,
             is_generator=found.is_generator and not is_class,
@@ -157,7 +146,6 @@ class FactReader:
                 self._assignment(left, mark if is_class and kind in rules.members else None, found)
             if (callee := rules.callees.get(kind)) and (called := callee(mark)) is not None:
                 _add(found.calls, self._short(offset, called.end_byte), offset, mark.end_byte)
-                found.call_count += 1
             if kind in rules.calls and (call := self._calls.read(kind, mark)) is not None:
                 self._call(mark, call, found)
         if body is not None and not is_class and (result := rules.result(body)) is not None:
@@ -176,7 +164,6 @@ class FactReader:
 
     def _call(self, node: Node, called: CallSyntax, found: "_DefinitionFacts") -> None:
         start, end = node.start_byte, node.end_byte
-        found.call_count += 1
         if not called.receiver and called.name in self._declaration.raising_calls:
             found.names[self._add(found.raises, start, end)] = called.name
         elif not called.receiver and called.name in self._declaration.returning_calls:
@@ -251,21 +238,20 @@ def _called(fact: Fact, name: str | None) -> Fact:
     return replace(fact, names=names, form=Form.CALL)
 
 
-class _DefinitionFacts:
-    """What one definition says, by texts."""
+class _DefinitionFacts(Struct):
+    """What one definition says, by texts.
 
-    def __init__(self) -> None:
-        self.returned: Found = {}
-        self.raises: Found = {}
-        self.writes: Found = {}
-        self.calls: Found = {}
-        self.fields: Found = {}
-        # What is called, by the text of the call.
-        self.names: dict[str, str] = {}
-        # Names that are not the function's own.
-        self.outer: set[str] = set()
-        self.is_generator = False
-        self.call_count = 0
-        self.branches: list[Branch] = []
-        # The bytes of its conditions.
-        self.asked: set[Span] = set()
+    `names` are what is called, by the text of the call; `outer` are names that are not the function's own; `asked` are
+    the bytes of its conditions.
+    """
+
+    returned: Found = {}
+    raises: Found = {}
+    writes: Found = {}
+    calls: Found = {}
+    fields: Found = {}
+    names: dict[str, str] = {}
+    outer: set[str] = set()
+    is_generator: bool = False
+    branches: list[Branch] = []
+    asked: set[Span] = set()

@@ -27,11 +27,10 @@ from codesum_pipeline.symbols.parsing.comments import Comments
 from codesum_pipeline.symbols.parsing.expressions import FileTexts
 from codesum_pipeline.symbols.parsing.facts import CallReader, FactReader
 from codesum_pipeline.symbols.parsing.file_reexports import are_all, reexports_of
-from codesum_pipeline.symbols.parsing.file_tokens import Tokens
+from codesum_pipeline.symbols.parsing.file_tokens import NodeTexts, Tokens
 from codesum_pipeline.symbols.parsing.held_functions import HeldFunction, find_held
 from codesum_pipeline.symbols.parsing.name_facts import with_names
 from codesum_pipeline.symbols.parsing.nested_definitions import Definition, find_definitions
-from codesum_pipeline.symbols.parsing.node_texts import NodeTexts
 from codesum_pipeline.symbols.parsing.opening_comments import OpeningComments
 from codesum_pipeline.symbols.parsing.overloads import ids_of
 from codesum_pipeline.symbols.parsing.recovery import is_cut
@@ -303,7 +302,9 @@ class FileReader:
 
     def _docstring(self, definition: Definition) -> tuple[str | None, int]:
         """What documents a definition, and how many canonical lines that takes."""
-        docs = [self._own_comments(definition)] if definition.docs else []
+        docs: list[str | None] = []
+        if definition.docs:
+            docs.append(self._comments.documentation(definition.docs, definition.parts[-1]))
         lines = sum(len(self._comments.canonical(node).lines) for node in definition.docs)
         inner = self._declaration.inner_doc(definition.nodes[0], definition.preambles)
         if inner is not None:
@@ -315,19 +316,6 @@ class FileReader:
             docs.append(self._docstring_text(node))
             lines += self._canonical.lines_between(0, node.end_byte)[1] - self._canonical.line_at(node.start_byte)
         return "\n\n".join(filter(None, docs)) or None, lines
-
-    def _own_comments(self, definition: Definition) -> str | None:
-        """What the comments above a definition say of it. A title above several definitions, one right below the other,
-        is not about the first."""
-        others = self._outline.definitions
-        following = bisect_left(others, definition.end_byte, key=_start_byte)
-        below = others[following] if following < len(others) else None
-        is_for_several = below is not None and not below.docs and below.parent == definition.parent
-        if is_for_several and below is not None:
-            is_for_several = self._source.count(b"\n", definition.end_byte, below.start_byte) <= 1
-        return self._comments.documentation(
-            definition.docs, definition.code_start, definition.parts[-1], is_for_several=is_for_several
-        )
 
     def _docstring_text(self, node: Node | None) -> str | None:
         """What a docstring says."""

@@ -8,6 +8,7 @@ from msgspec import Struct, field
 from tree_sitter import Node
 
 from codesum_pipeline.languages.declarations.hook_values import WordRow
+from codesum_pipeline.languages.declarations.node_code import Code
 from codesum_pipeline.languages.declarations.spec import Mark
 from codesum_pipeline.symbols.parsing.directives import BLANKS
 
@@ -16,6 +17,10 @@ from codesum_pipeline.symbols.parsing.directives import BLANKS
 LONG_TOKEN = 1 << 12
 
 
+# A text of more bytes in the source is a long one, and so many times the bytes of the file are given of all long ones.
+# What is longer is given cut to so many characters after that, which is too long for a name, a type or a chain.
+LONG_TEXT = 300
+LONG_TEXTS_SHARE = 16
 # The first byte of a name, its text, its kind, and that of what it is directly in.
 KeptWord = tuple[int, str, int, int]
 # What is added to a kind is a multiple of this.
@@ -113,3 +118,31 @@ class Tokens(Struct):
 def bytes_as_characters(source: bytes) -> str:
     """A text whose k-th character is the k-th byte, so that byte offsets can slice it."""
     return source.decode("latin-1")
+
+
+class NodeTexts:
+    """Gives the canonical text of each node of a file on one line, in time and memory linear in the `size` of the file.
+
+    Nodes contain each other, so all their texts together may grow with the square of a file: the texts of what each
+    link of a chain of calls is called on, or of functions in each other. Real files ask for long texts of at most twice
+    their size.
+    """
+
+    def __init__(self, tokens: Tokens, size: int) -> None:
+        self._tokens = tokens
+        self._left = LONG_TEXTS_SHARE * size
+
+    def __call__(self, node: Node | None) -> Code:
+        if node is None:
+            return Code.of("")
+        # Not the node itself: what is read of a file would keep its tree.
+        start, end = span = node.start_byte, node.end_byte
+        is_cut = False
+        if end - start > LONG_TEXT:
+            self._left -= end - start
+            is_cut = self._left < 0
+        code = Code(
+            self._tokens.text(start, end, max_tokens=LONG_TEXT)[:LONG_TEXT] if is_cut else self._tokens.text(start, end)
+        )
+        code.span = span
+        return code

@@ -30,29 +30,30 @@ from codesum_pipeline.symbols.parsing.call_shapes import (
     joined_path,
     options_of,
     raw,
-    text_of,
-    variable_of,
 )
 from codesum_pipeline.symbols.parsing.calls_with_names import LONGEST_CALLEE, NamingCall, naming_calls_in
 from codesum_pipeline.symbols.parsing.comments import Comments
 from codesum_pipeline.symbols.parsing.file_tokens import Tokens
 from codesum_pipeline.symbols.parsing.nested_definitions import Definition, FileOutline, id_part
-from codesum_pipeline.symbols.parsing.routed_handlers import routed_elsewhere
 from codesum_pipeline.symbols.parsing.table_names import TableEntry, names_in_tables
 
 # A shorter function says no more than the line that holds it; but people look for what they start.
 LEAST_LINES = 3
 _WORTH_A_LINE = (NameKind.ROUTE, NameKind.COMMAND, NameKind.TASK)
 _MOST_FUNCTIONS = 2_000
-# Longer routes are not looked up.
-_LONGEST_PREFIX = 300
 # So many nodes further on in a chain what a call begins is looked for; a link has two.
 _MOST_LINKS = 200
 _METHOD = re.compile(r"(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|ANY|ALL)\s++(\S++)$", re.IGNORECASE)
-_VERB = re.compile(r"[A-Za-z]{3,7}")
 _MEMBER = re.compile(r"(?<!\w)(\w++)\s*+$")
 # Their own last names are their names.
 _TOLD_BY_NAME = (NameKind.TEST, NameKind.KEY)
+# Routes that name their handlers in a way of their own, in Axum and Actix, Rails, Phoenix.
+# `get(handler)` of Axum, `web::get().to(handler)` of Actix.
+_ROUTER = re.compile(r"\b(get|post|put|patch|delete|head|options|any)(?:\(\)\s*+\.to)?\(\s*+([A-Za-z_][\w:]*+)\s*+\)")
+_RAILS = re.compile(r"['\"]([a-z][\w/]*)#(\w+)['\"]")
+_ELIXIR = re.compile(r"(?<![\w.])([A-Z][\w.]*+)\s*+,\s*+:(\w++[?!]?)")
+_LIVE = re.compile(r"^[^,]*+,\s*+([A-Z][\w.]*+)")
+_SPACE = "::"
 _start_byte = attrgetter("start_byte")
 
 
@@ -132,8 +133,6 @@ class _HeldReader:
         }
         self._bodies = {body.id: number for number, one in enumerate(self._definitions) for body in one.bodies if body}
         self._blocks: list[_Block] = []
-        # Beginnings of the paths of routers in variables.
-        self._prefixes: dict[tuple[int, int, str], str] = {}
         self._found = HeldNames([], [])
         # Bytes that a found function takes: what is handed over inside of it is a part of it.
         self._taken = 0
@@ -156,23 +155,13 @@ class _HeldReader:
         return self._found
 
     def _open(self, call: NamingCall) -> None:
-        """The block of a call, or the variable that is given what the call makes, begins names."""
-        if call.kind is NameKind.PREFIX and (variable := variable_of(call.path)):
-            prefix = joined_path(self._prefixes.get(self._place_of(call.owner), ""), call.text)
-            self._prefixes[self._place_of(variable)] = prefix[:_LONGEST_PREFIX]
-            return
+        """The block of a call begins names."""
         options = options_of(call.node) if call.kind is NameKind.PREFIX else {}
         module = options.get("module") or next(iter(expressions_in(arguments_of(call.node)[1:])), "")
         # `scope module: "admin"` of Rails says no path.
         path = options.get("path", "") if call.text in options else call.text
-        text = joined_path(self._prefixes.get(self._place_of(call.owner), ""), path)
-        text = text if call.kind is NameKind.PREFIX else call.text
+        text = path if call.kind is NameKind.PREFIX else call.text
         self._blocks.append(_Block(call.kind, text, self._end_of(call), module))
-
-    def _place_of(self, variable: str) -> tuple[int, int, str]:
-        """Where a variable of a router counts: in its definition, and not in blocks that have a router of their own."""
-        depth = sum(block.kind is NameKind.PREFIX for block in self._blocks)
-        return self._around[-1] if self._around else -1, depth, variable
 
     def _enter(self, place: int) -> None:
         """Come to a byte: `around` are the definitions around it, the innermost last."""
@@ -218,21 +207,20 @@ class _HeldReader:
         last_owner = re.split(r"\W+", call.owner)[-1]
         if rules.clients.intersection((call.owner, last_owner)) or last_owner.lower().endswith("client"):
             return
-        prefix = self._prefixes.get(self._place_of(call.owner), "")
-        if not (call.text or prefix):
+        if not call.text:
             return
-        if rules.rooted and not prefix and not call.text.startswith(("/", "*")) and not _METHOD.match(call.text):
+        if rules.rooted and not call.text.startswith(("/", "*")) and not _METHOD.match(call.text):
             is_owned = call.owner in rules.owners or last_owner in rules.owners
             if not is_owned:
                 return
         if rules.unbracketed and not rules.rooted and call.owner not in rules.owners:
             return
-        method = rules.routes[call.word] or self._method_of(call)
+        method = rules.routes[call.word]
         if match := _METHOD.match(call.text):
             method, path = match[1].upper(), match[2]
         else:
             path = call.text
-        for before in (prefix, *(block.prefix for block in reversed(self._blocks))):
+        for before in (block.prefix for block in reversed(self._blocks)):
             path = joined_path(before, path) if before else path
         if not method and (links := [*self._links(call, rules.methods)]):
             for word, link in links:
@@ -242,20 +230,12 @@ class _HeldReader:
             return
         given = brackets_of(call.node)
         written = raw(given) if given is not None and given.end_byte - given.start_byte < 2_000 else ""
-        if found := [*routed_elsewhere(written, call.word, [one.module for one in self._blocks])]:
+        if found := [*_routed_elsewhere(written, call.word, [one.module for one in self._blocks])]:
             for said_method, said in found:
                 self._add(NameKind.ROUTE, f"{said_method or method} {path}".strip(), None, said)
             return
         functions = [(call.node, one) for one in self._functions(call)]
         self._name(call, NameKind.ROUTE, f"{method} {path}".strip(), functions[-1:], said_in=[call.node])
-
-    def _method_of(self, call: NamingCall) -> str:
-        """The one method that a later link of a chain gives a route: `Handle("/x", show).Methods("GET")`."""
-        for _, link in self._links(call, self._rules.verbs):
-            given = arguments_of(link)
-            text = (text_of(given[0])[0] or raw(given[0]).rpartition(".Method")[2]) if len(given) == 1 else ""
-            return text.upper() if _VERB.fullmatch(text) else ""
-        return ""
 
     def _functions(self, call: NamingCall) -> list[Node]:
         """The functions of a call; where what it gives is called with a block, that block."""
@@ -385,3 +365,17 @@ def clean_name(text: str) -> str:
     """A name as it may stand in ids, addresses and tables: printable, on one line; no part looks like a suffix."""
     name = " ".join(one_line(text).split())
     return f"{name}." if without_suffix(name) != name else name
+
+
+def _routed_elsewhere(written: str, word: str, modules: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The methods and handlers that a route names in a way of its own."""
+    if word == "route":
+        yield from ((method.upper(), said) for method, said in _ROUTER.findall(written))
+    elif word == "live":
+        yield from (("", ".".join([*filter(None, modules), said])) for said in _LIVE.findall(written))
+    elif match := _RAILS.search(written):
+        parts = [part for place in (*modules, match[1]) for part in place.split("/")]
+        path = [part.title().replace("_", "") for part in parts if part.isidentifier()]
+        yield "", f"{_SPACE.join(path)}Controller.{match[2]}"
+    elif match := _ELIXIR.search(written):
+        yield "", ".".join([*filter(None, modules), match[1], match[2]])

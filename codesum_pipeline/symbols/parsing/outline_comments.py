@@ -56,9 +56,6 @@ class OutlineComments:
                 break
             docs.insert(0, comment)
             position = comment.start_byte
-        marks = tuple(mark.encode() for mark in self._table.doc_marks)
-        if marks:
-            docs = [node for node in docs if self._source.startswith(marks, node.start_byte)]
         if docs and not self.shown_end(docs[0].start_byte):
             written = self._written(docs)
             docs = [] if "\n" in written and is_note(written) else docs

@@ -38,7 +38,7 @@ from codesum_pipeline.symbols.parsing.outline_findings import (
     with_owners,
     without_repeated,
 )
-from codesum_pipeline.symbols.parsing.outline_pieces import Statements, TextSpan, cut_in_pieces
+from codesum_pipeline.symbols.parsing.outline_pieces import Statement, TextSpan, cut_in_pieces
 
 # So many parts of one pattern may be open at a time, which bounds the time of a query; others of the pattern are lost.
 MATCH_LIMIT = 1 << 10
@@ -59,7 +59,7 @@ def find_outline(
     finder = _Finder(table, source)
     if table.marks is not None:
         budget.spend(len(source))
-        finder.add_pieces(cut_in_pieces(table.marks, source))
+        finder.add_pieces(*cut_in_pieces(table.marks, source))
     else:
         tree = parse_within_bounds(Parser(load_grammar(table.grammar)), respelled_source(table, source), budget)
         budget.spend(NODE_STEPS * tree.root_node.descendant_count)
@@ -99,10 +99,10 @@ class _Finder:
             self._sort(pattern, captures)
         self._errors = self._errors or int(tree.root_node.has_error or cursor.did_exceed_match_limit)
 
-    def add_pieces(self, pieces: Statements) -> None:
+    def add_pieces(self, pieces: Sequence[Statement], comments: Sequence[TextSpan]) -> None:
         """Take what patterns find."""
-        self._sort(0, {COMMENT: pieces.comments})
-        for piece in pieces.found:
+        self._sort(0, {COMMENT: comments})
+        for piece in pieces:
             *scope, name = piece.names
             body = [TextSpan(piece.body, piece.body)] if piece.body >= 0 else []
             node = TextSpan(piece.start, piece.end, piece.kind)

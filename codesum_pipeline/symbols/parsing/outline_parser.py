@@ -141,7 +141,6 @@ class _FileOfOutline:
             facts=SymbolFacts(
                 calls=self._call_facts(number, line_map),
                 fields=self._fields(one, line_map),
-                call_count=len(self._calls.get(number, ())),
                 signature_line=self._line_of(one.node_start, line_map),
                 docstring_line=self._line_of(docstring_end, line_map),
             ),
@@ -175,15 +174,9 @@ class _FileOfOutline:
         written = [self._source[node.start_byte : node.end_byte].decode("latin-1").strip() for node in docs]
         # A text that the query shows has none.
         written = [text for text in written if text[:1].isalnum() or not is_directive(text)]
-        while name and len(written) > 1 and self._is_title(written[:1], name):
-            written = written[1:]
-        if name and written and self._is_title(written, name):
-            return None
-        return self._said(written) or None
-
-    def _is_title(self, written: Sequence[str], name: str) -> bool:
+        said = self._said(written)
         texts = [text.encode("latin-1").decode(errors="replace") for text in written]
-        return is_section_title(texts, self._said(written), name, stands_apart=False)
+        return None if name and is_section_title(texts, said, name) else said or None
 
     def _said(self, written: Sequence[str]) -> str:
         said = doc_text([_PART_MARKS.sub("\n", _TEXT_MARKS.sub("", text)) for text in written])

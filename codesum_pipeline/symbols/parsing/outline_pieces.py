@@ -39,17 +39,10 @@ class Statement(Struct, frozen=True):
     branches: list[TextSpan]
 
 
-class Statements(Struct, frozen=True):
+def cut_in_pieces(marks: Marks, source: bytes) -> tuple[list[Statement], list[TextSpan]]:
     """The statements of a file that define something, and the comments outside of all bodies."""
-
-    found: list[Statement]
-    comments: list[TextSpan]
-
-
-def cut_in_pieces(marks: Marks, source: bytes) -> Statements:
-    """The pieces of a file."""
     cutter = _Cutter(marks, source)
-    return Statements([*cutter.pieces()], cutter.comments)
+    return [*cutter.pieces()], cutter.comments
 
 
 @cache

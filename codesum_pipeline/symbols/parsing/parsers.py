@@ -313,60 +313,38 @@ def parse_file(
     raises `TooMuchHere`.
     """
     encoding = encoding or encoding_of_name(path)
-    if encoding == NOTEBOOK:
-        notebook = read_notebook(data)
-        parse = partial(_parse_text_of, path, language, notebook.script, blob=blob, hash_policy=hash_policy)
-        parsed = parse(steps_per_byte=steps_per_byte, patience=patience, limits=limits)
-        return _of_notebook(parsed, notebook, hash_policy)
-    text = read_text(data, language).text if encoding is None else decode_text(data, encoding)
-    return _parse_text_of(
-        path, language, text, blob=blob, hash_policy=hash_policy, steps_per_byte=steps_per_byte, patience=patience,
-        limits=limits,
-    )  # fmt: skip
+    notebook = read_notebook(data) if encoding == NOTEBOOK else None
+    if notebook is not None:
+        text = notebook.script
+    else:
+        text = read_text(data, language).text if encoding is None else decode_text(data, encoding)
+    parser, source = _parser_of(language), text.encode()
+    if parser is None:
+        read = parse_text(source, path, language=language, blob=blob, hash_policy=hash_policy)
+    else:
+        version = parser.version(hash_policy, steps_per_byte)
+        budget = WorkBudget.of(len(source), steps_per_byte, patience=patience, limits=limits)
+        try:
+            read = parser.parse(source, path, blob=blob, hash_policy=hash_policy, budget=budget, version=version)
+        except (NothingParsed, TooMuchWork) as error:
+            as_text = parse_text(source, path, language=language, blob=blob, hash_policy=hash_policy, parser=version)
+            read = replace(as_text, facts=replace(as_text.facts, syntax_errors=1, failure=str(error) or None))
+            if isinstance(error, NothingParsed) and isinstance(parser, LanguageParser):
+                read = with_lost_definitions(read, tuple(lines_of(parser.declaration, source)), source, None)
+        read = replace(read, facts=replace(read.facts, origin=stated_origin(text)))
+    return read if notebook is None else _of_notebook(read, notebook, hash_policy)
 
 
 def _of_notebook(parsed: ParsedFile, notebook: NotebookScript, hash_policy: HashPolicy) -> ParsedFile:
     """A notebook's symbols, with a source that has its text too. Marks and comment signs are none of the author's."""
-    facts = parsed.facts
-    return replace(
-        parsed,
-        facts=replace(
-            facts,
-            source=notebook.content,
-            content_hash=content_hash(hash_policy, notebook.content, notebook.script.encode()),
-            docstring=notebook.documentation,
-            cells=notebook.cells,
-        ),
+    facts = replace(
+        parsed.facts,
+        source=notebook.content,
+        content_hash=content_hash(hash_policy, notebook.content, notebook.script.encode()),
+        docstring=notebook.documentation,
+        cells=notebook.cells,
     )
-
-
-def _parse_text_of(
-    path: str,
-    language: str,
-    text: str,
-    *,
-    blob: str,
-    hash_policy: HashPolicy,
-    steps_per_byte: int,
-    patience: int | None,
-    limits: WorkLimits | None,
-) -> ParsedFile:
-    source = text.encode()
-    parser = _parser_of(language)
-    if parser is None:
-        return parse_text(source, path, language=language, blob=blob, hash_policy=hash_policy)
-    version, failure = parser.version(hash_policy, steps_per_byte), None
-    budget = WorkBudget.of(len(source), steps_per_byte, patience=patience, limits=limits)
-    try:
-        read = parser.parse(source, path, blob=blob, hash_policy=hash_policy, budget=budget, version=version)
-    except (NothingParsed, TooMuchWork) as error:
-        failure = str(error) or None
-        as_text = parse_text(source, path, language=language, blob=blob, hash_policy=hash_policy, parser=version)
-        read = replace(as_text, facts=replace(as_text.facts, syntax_errors=1, failure=failure))
-        if failure is None and isinstance(parser, LanguageParser):
-            read = with_lost_definitions(read, tuple(lines_of(parser.declaration, source)), source, None)
-    origin = stated_origin(text)
-    return replace(read, facts=replace(read.facts, origin=origin)) if origin else read
+    return replace(parsed, facts=facts)
 
 
 def documentation_spans(path: str, language: str, source: bytes, starts: Container[int]) -> list[Span]:

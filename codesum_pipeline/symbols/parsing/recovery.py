@@ -37,8 +37,6 @@ MOST_PLACES = 8
 MOST_GROUPS = 50
 # A longer error is not a missing word, but everything that the grammar could not parse.
 LONGEST_WORDS = 200
-# An error at most so many bytes before a definition may hide it.
-NEAR = 400
 # The end of a head whose body is in the lines below, and closed by a line of its own, or only indented.
 _OPENED = re.compile(rb"(?:\{|\bdo|\bbegin)(?=[ \t]*\n)")
 _INDENTED = re.compile(rb":(?=[ \t]*(?:#|\n))")
@@ -124,16 +122,13 @@ class Recovery:
         return tried if tried is not None and tried.names else None
 
     def _without_groups(self, best: TreeCandidate, groups: Sequence[Sequence[Span]]) -> TreeCandidate:
-        """Try to read the file without some groups: those beside lost definitions, then all, then each one alone."""
-        all_spans = [span for group in groups for span in group]
-        near = [group for group in groups if _is_beside(group, best.lost)]
-        tries = [[span for group in near for span in group], all_spans, *(groups if len(groups) > 1 else ())]
-        for spans in tries if len(near) < len(groups) else tries[1:]:
+        """Try to read the file without one group after the other, then without all."""
+        for spans in [*groups, [span for group in groups for span in group]]:
             shown = blanked_out(best.shown, sorted(spans))
             tried = self._try(shown) if shown != best.shown else None
             if tried is not None and tried.is_better_than(best):
                 best = tried
-                if not best.lost or spans is all_spans:
+                if not best.lost:
                     break
         return best
 
@@ -251,8 +246,7 @@ class Recovery:
         return b"".join([*pieces, as_blanks(shown[position : max(part[1], position)])])
 
     def _fragments(self, shown: bytes, part: Span, lines: Sequence[DefinitionLine]) -> Iterator[tuple[int, bytes]]:
-        """The blocks of definitions that parse by themselves, whole or as a head alone; else the blocks inside of
-        them."""
+        """The blocks of definitions that parse by themselves, whole or as a head alone; else the blocks inside."""
         position = part[0]
         for line in lines:
             if line.start < position or self._unseen < 0:
@@ -263,8 +257,6 @@ class Recovery:
                 continue
             inside = {other.name for other in _between(lines, line.start + 1, end)}
             fragment = self._fragment(shown[start:end], line.name, inside)
-            if fragment is None and inside:
-                fragment = self._with_its_parts(shown, (start, end), line.name)
             if fragment is not None:
                 yield start, fragment
                 position = end
@@ -280,18 +272,6 @@ class Recovery:
             if tried is not None and {name, *inside} <= tried.names
         ]
         return min(found, key=itemgetter(1))[0] if found else None
-
-    def _with_its_parts(self, shown: bytes, part: Span, name: str) -> bytes | None:
-        """The head and the end of a definition, with what parses of the definitions in it."""
-        block = shown[slice(*part)]
-        body = _body(block)
-        if body is None:
-            return None
-        start, end = body
-        inner = self._only_fragments(shown, (part[0] + start, part[0] + end))
-        fragment = block[:start] + inner + block[end:]
-        tried = self._try(fragment) if len(inner) == end - start else None
-        return fragment if tried is not None and name in tried.names else None
 
 
 def changed_spans(before: bytes, after: bytes) -> tuple[Span, ...]:
@@ -324,15 +304,6 @@ def error_places(root: Node) -> Iterator[Span]:
         while not cursor.goto_next_sibling():
             if not cursor.goto_parent():
                 return
-
-
-def _is_beside(group: Sequence[Span], lines: Sequence[DefinitionLine]) -> bool:
-    """Whether one of some lines, which are in order, is in what a group of parts surrounds, or right behind it."""
-    starts = [line.start for line in lines]
-    return any(
-        bisect_left(starts, start) < bisect_right(starts, end + NEAR)
-        for start, end in (*group, (group[0][0], group[-1][1]))
-    )
 
 
 def _between(lines: Sequence[DefinitionLine], start: int, end: int) -> Sequence[DefinitionLine]:

@@ -110,12 +110,10 @@ class ParseReport(Struct, frozen=True):
     functions: int
     classes: int
     lines: int
-    lines_parsed: int
     files_with_syntax_errors: int
     syntax_errors: int
     lost_definitions: int
     table_hash: str
-    file_facts_hash: str
     compiled: CompiledReport = field(default_factory=CompiledReport)
 
 
@@ -142,8 +140,8 @@ def parse_symbols(ws: Workspace, *, progress: Progress = no_progress) -> ParseRe
     carried = {file.path for file in files if file.carry_key in known}
     unread = [file for file in files if file.path not in carried]
     if known and len(carried) == len(known) and not unread:
-        symbols, facts, _ = (ws.tables.keep(table, ws.key).table_hash for table in _TABLES)
-        return _report(ws, files, len(files), list(_settled(ws, carried)), None, [symbols, facts], problems)
+        kept, *_ = [ws.tables.keep(table, ws.key).table_hash for table in _TABLES]
+        return _report(ws, files, len(files), list(_settled(ws, carried)), None, kept, problems)
     settled = list(_settled(ws, carried))
     batches = list(_parse(ws, unread, progress=progress))
     failures = [*settled, *(failure for batch in batches for failure in batch.failures)]
@@ -158,8 +156,8 @@ def parse_symbols(ws: Workspace, *, progress: Progress = no_progress) -> ParseRe
         return ws.tables.replace_files(table, ws.key, rows, replaced, note=note).table_hash
 
     symbols, compiled = put("symbols", new.symbols), put("compiler_files", new.compiled)
-    facts = put("file_facts", new.facts, facts_note(symbols, compiled))
-    return _report(ws, files, len(carried), failures, new.facts, [symbols, facts], problems)
+    put("file_facts", new.facts, facts_note(symbols, compiled))
+    return _report(ws, files, len(carried), failures, new.facts, symbols, problems)
 
 
 def facts_note(symbols: str | None, compiled: str | None) -> str:
@@ -286,7 +284,7 @@ def _report(
     carried: int,
     failures: Sequence[Failure],
     parsed: pa.Table | None,
-    hashes: Sequence[str],
+    table_hash: str,
     problems: Problems,
 ) -> ParseReport:
     """Counts over the tables as they are now; `parsed` are the facts that were read in this run."""
@@ -306,11 +304,9 @@ def _report(
         functions=functions,
         classes=len(types) - functions,
         lines=pc.sum(facts["lines"]).as_py() or 0,
-        lines_parsed=pc.sum(parsed["lines"]).as_py() or 0,
         files_with_syntax_errors=pc.sum(pc.greater(errors, 0)).as_py() or 0,
         syntax_errors=pc.sum(errors).as_py() or 0,
         lost_definitions=pc.sum(facts["lost_definitions"]).as_py() or 0,
-        table_hash=hashes[0],
-        file_facts_hash=hashes[1],
+        table_hash=table_hash,
         compiled=CompiledReport.of(ws.tables.read("compiler_files", ws.key, columns=list(_OF_REPORT)), problems),
     )

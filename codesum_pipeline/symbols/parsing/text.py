@@ -19,7 +19,7 @@ NO_REFERENCES = "{}"
 TEXT_VERSION = "text/4"
 # Raise it where the parsers read something else from the same file: all files of the languages that they know are read
 # again. What one language alone reads is in the `version` of its layout.
-READING_VERSION = "reading/1"
+READING_VERSION = "reading/2"
 
 
 class ParsedFile(Struct, frozen=True):

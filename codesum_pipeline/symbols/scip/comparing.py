@@ -49,27 +49,19 @@ class EncodedLines:
     def __len__(self) -> int:
         return len(self._lines)
 
-    def span(self, range_: Sequence[int]) -> tuple[Span, str] | None:
-        """The place of a range within one line, and the text there; None if the text has no such place."""
+    def place(self, range_: Sequence[int]) -> tuple[Span, str, bool] | None:
+        """The place of a range within one line, the text there, and whether that is a part of a word; None if the text
+        has no such place."""
         number, start, end = range_
         if not (0 <= number < len(self._lines) and 0 <= start <= end):
             return None
         line = self._lines[number]
-        if line.isascii():
-            return (Span(number + 1, start, end), line[start:end]) if end <= len(line) else None
-        first, last = _index(line, start, self._width), _index(line, end, self._width)
-        if first is None or last is None:
+        first, last = (start, end) if line.isascii() else (_index(line, at, self._width) for at in (start, end))
+        if first is None or last is None or last > len(line):
             return None
-        return Span(number + 1, len(line[:first].encode()), len(line[:last].encode())), line[first:last]
-
-    def around(self, span: Span) -> tuple[str, str]:
-        """The characters right before and after a place; empty at the ends of its line."""
-        line = self._lines[span.line - 1]
-        if not line.isascii():
-            encoded = line.encode()
-            before, after = encoded[: span.start].decode(), encoded[span.end :].decode()
-            return before[-1:], after[:1]
-        return line[span.start - 1 : span.start] if span.start else "", line[span.end : span.end + 1]
+        span = Span(number + 1, len(line[:first].encode()), len(line[:last].encode()))
+        is_cut = first < last and any(_IN_A_WORD.fullmatch(line[at - 1 : at + 1]) for at in (first, last) if at)
+        return span, line[first:last], is_cut
 
 
 def _range_of(occurrence: Any, *, kind: str = "range") -> tuple[int, ...]:
@@ -103,7 +95,7 @@ _WIDTHS: dict[PositionEncoding, Callable[[str], int]] = {
 }
 
 
-_WORD = re.compile(r"[\w$]")
+_IN_A_WORD = re.compile(r"[\w$]{2}")
 _DEFINITION = 0x1
 _FORWARD_DEFINITION = 0x40
 _ONE_LINE = 3
@@ -187,13 +179,11 @@ def _take_in(
         # A range of several lines says nothing about a name, but must be in the text.
         is_in_text = len(range_) == _ONE_LINE + 1 and 0 <= range_[0] <= range_[2] < len(lines)
         return "" if is_in_text else f"the text has {len(lines)} lines, and none at {list(range_)}"
-    placed = lines.span(range_)
+    placed = lines.place(range_)
     if placed is None:
         return f"line {range_[0] + 1} has no columns {range_[1]} to {range_[2]}"
-    span, token = placed
-    before, after = lines.around(span)
-    neighbours = ((token[:1], before), (token[-1:], after))
-    if any(_WORD.match(edge) and _WORD.match(neighbour) for edge, neighbour in neighbours):
+    span, token, is_cut = placed
+    if is_cut:
         return f"line {span.line} has no whole word at column {span.start}, but a part of one"
     if name is None:
         return ""

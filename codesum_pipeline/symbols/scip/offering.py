@@ -3,17 +3,19 @@
 An index is one message of protobuf: documents one after the other, each with its length before it. They are looked
 through once, without holding more than one of them, so that the document of a file can be read later, by its place.
 
-Its messages (https://github.com/sourcegraph/scip, `scip.proto`) are described here, as far as they are read, and not
-compiled: generated code is tied to a range of versions of protobuf, and its version is not ours to choose. Fields that
-are not described are passed over.
+Its messages (https://github.com/sourcegraph/scip, `scip.proto`) are described in `scip_messages.toml` and not compiled:
+generated code is tied to a range of versions of protobuf, and its version is not ours to choose. Fields that are not
+described are passed over.
 """
 
 import hashlib
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import tomllib
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
+from importlib import resources
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Self
+from typing import IO, TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -24,25 +26,6 @@ if TYPE_CHECKING:
     from google.protobuf.descriptor_pool import DescriptorPool
 
 _PACKAGE = "scip"
-# Each message with its fields: number, name and type, `*` where it is repeated. Enumerations are read as numbers: a
-# newer index may have values that we do not know. `DocumentPath` is as much of a document as says what its file is.
-_MESSAGES = """
-ToolInfo: 1 name string, 2 version string
-Metadata: 2 tool_info ToolInfo, 3 project_root string
-Relationship: 1 symbol string, 2 is_reference bool, 3 is_implementation bool, 5 is_definition bool
-Signature: 5 text string
-SymbolInformation: 1 symbol string, 3 documentation *string, 4 relationships *Relationship, 5 kind int32,
-  6 display_name string, 7 signature_documentation Signature, 8 enclosing_symbol string
-SingleLineRange: 1 line int32, 2 start_character int32, 3 end_character int32
-MultiLineRange: 1 start_line int32, 2 start_character int32, 3 end_line int32, 4 end_character int32
-Occurrence: 1 range *int32, 2 symbol string, 3 symbol_roles int32, 7 enclosing_range *int32,
-  8 single_line_range SingleLineRange, 9 multi_line_range MultiLineRange,
-  10 single_line_enclosing_range SingleLineRange, 11 multi_line_enclosing_range MultiLineRange
-DocumentPath: 1 relative_path string
-Document: 1 relative_path string, 2 occurrences *Occurrence, 3 symbols *SymbolInformation, 4 language string,
-  5 text string, 6 position_encoding int32
-Index: 1 metadata Metadata, 2 documents *Document, 3 external_symbols *SymbolInformation
-"""
 
 
 def read_message(name: str, content: bytes) -> Any:
@@ -72,10 +55,11 @@ def _pool() -> "DescriptorPool":
     kinds = FieldDescriptorProto
     scalars = {"string": kinds.TYPE_STRING, "int32": kinds.TYPE_INT32, "bool": kinds.TYPE_BOOL}
     described = FileDescriptorProto(name="scip.proto", package=_PACKAGE, syntax="proto3")
-    for line in _MESSAGES.replace(",\n ", ",").strip().splitlines():
-        message, _, fields = line.partition(": ")
+    messages = tomllib.loads(resources.files(__package__).joinpath("scip_messages.toml").read_text(encoding="utf-8"))
+    for message, fields in messages.items():
         added = described.message_type.add(name=message)
-        for number, name, type_name in (field.split() for field in fields.split(", ")):
+        for name, said in fields.items():
+            number, type_name = said.split()
             kind = type_name.removeprefix("*")
             field = added.field.add(name=name, number=int(number), type=scalars.get(kind, kinds.TYPE_MESSAGE))
             field.label = kinds.LABEL_OPTIONAL if kind == type_name else kinds.LABEL_REPEATED
@@ -198,8 +182,6 @@ def _varint(file: IO[bytes]) -> int:
 
 # Where more indexes have documents about a file, the first of them count.
 MOST_OFFERS = 4
-# So many documents say well enough which folder an index was made in.
-_SAMPLE = 500
 _UNNAMED_TOOL = "unknown"
 _SHOWN_PATH = 200
 
@@ -252,96 +234,42 @@ def find_offers(files: Sequence[IndexFile], folder: Path, paths: Collection[str]
 
 
 def _offers_of(file: IndexFile, index: Path, paths: Collection[str]) -> tuple[dict[str, list[Offer]], list[str]]:
-    """The documents of one index that are about files of the repository, and what is to be said about the others."""
-    content = _Content.of(index, {path.rpartition("/")[2] for path in paths})
-    root, notes = _root(content.places, file.root, paths)
+    """The documents of one index that are about files of the repository, and what is to be said about the others. An
+    index may have a million documents of files that are not here."""
+    found: list[tuple[str, DocumentPlace]] = []
+    tool, documents, oversized, first, outside = _UNNAMED_TOOL, 0, 0, "", ""
+    for part in read_index_parts(index):
+        match part:
+            case IndexerIdentity(name, version):
+                tool = f"{name or _UNNAMED_TOOL} {version}".strip()
+            case OversizedDocument():
+                oversized += 1
+            case DocumentPlace():
+                documents += 1
+                first = first or part.path
+                path = _path_below(file.root, part.path)
+                if path is None:
+                    outside = outside or part.path
+                elif path in paths:
+                    found.append((path, part))
     offers: defaultdict[str, list[Offer]] = defaultdict(list)
-    for place in content.places:
-        path = _path_below(root, place.path)
-        if path is not None and path in paths:
-            offers[path].append(Offer(index, file.origin, content.tool, place))
-    return offers, notes + content.notes(is_used=bool(offers))
-
-
-class _Content(Struct):
-    """What an index holds: the documents that have the name of a file at hand, and the paths of some others.
-
-    An index may have a million documents of files that are not here.
-    """
-
-    tool: str = _UNNAMED_TOOL
-    documents: int = 0
-    oversized: int = 0
-    places: list[DocumentPlace] = []
-    others: list[str] = []
-
-    @classmethod
-    def of(cls, index: Path, names: Collection[str]) -> Self:
-        content = cls()
-        for found in read_index_parts(index):
-            match found:
-                case IndexerIdentity(name, version):
-                    content.tool = f"{name or _UNNAMED_TOOL} {version}".strip()
-                case DocumentPlace():
-                    content.documents += 1
-                    if _slashed(found.path).rpartition("/")[2] in names:
-                        content.places.append(found)
-                    elif len(content.others) < _SAMPLE:
-                        content.others.append(found.path)
-                case OversizedDocument():
-                    content.oversized += 1
-        return content
-
-    def notes(self, *, is_used: bool) -> list[str]:
-        """Notes on the parts that cannot be used."""
-        found = [f"{self.oversized:,} of its documents are too large to be read"] if self.oversized else []
-        some = [*(place.path for place in self.places), *self.others]
-        outside = next((path for path in some if _path_below("", path) is None), None)
-        if outside is not None:
-            found.append(f"it has paths that lead out of the repository, such as {outside[:_SHOWN_PATH]!r}")
-        if some and not is_used:
-            found.append(
-                f"none of its {self.documents:,} documents is about a file that is indexed here (one is about "
-                f"{some[0][:_SHOWN_PATH]!r}): it was made of another repository, or its root has to be named"
-            )
-        return found
-
-
-def _root(places: Sequence[DocumentPlace], stated: str, paths: Collection[str]) -> tuple[str, list[str]]:
-    """The folder that an index's paths are relative to: as stated, or the one under which most of them are files.
-
-    Indexers are run in the folder of a package and seldom say which one that was.
-    """
-    sample = [place.path for place in places[:: max(1, len(places) // _SAMPLE)]]
-    fitting = {root: sum(_path_below(root, path) in paths for path in sample) for root in {stated, ""}}
-    if fitting[stated] or not sample:
-        return stated, []
-    fitting |= {root: sum(_path_below(root, path) in paths for path in sample) for root in _roots_of(sample, paths)}
-    best = max(sorted(fitting), key=lambda root: fitting[root])
-    if best == stated or not fitting[best]:
-        return stated, []
-    return best, [f"its paths are relative to {best or 'the root of the repository'}, not to {stated or 'its root'}"]
-
-
-def _roots_of(sample: Iterable[str], paths: Collection[str]) -> list[str]:
-    """The folders under which files end as the sample's paths do, the most frequent first."""
-    by_name: defaultdict[str, list[str]] = defaultdict(list)
-    for path in paths:
-        by_name[path.rpartition("/")[2]].append(path)
-    roots: Counter[str] = Counter()
-    for path in sample:
-        ending = f"/{path}"
-        roots.update(one[: -len(ending)] for one in by_name.get(path.rpartition("/")[2], ()) if one.endswith(ending))
-    return [root for root, _ in roots.most_common(10)]
-
-
-def _slashed(path: str) -> str:
-    return path.replace("\\", "/")
+    for path, place in found:
+        offers[path].append(Offer(index, file.origin, tool, place))
+    notes = [f"{oversized:,} of its documents are too large to be read"] if oversized else []
+    if outside:
+        notes.append(f"it has paths that lead out of the repository, such as {outside[:_SHOWN_PATH]!r}")
+    if first and not found:
+        notes.append(
+            f"none of its {documents:,} documents is about a file that is indexed here (one is about "
+            f"{first[:_SHOWN_PATH]!r}): it was made of another repository, or its root has to be named: "
+            "`--scip PATH@FOLDER`"
+        )
+    return offers, notes
 
 
 def _path_below(root: str, path: str) -> str | None:
     """A document's path in the repository; None if it leads out of it."""
-    parts = _slashed(path).split("/")
+    parts = path.replace("\\", "/").split("/")
     if path.startswith("/") or ".." in parts or ":" in parts[0]:
         return None
     below = "/".join(part for part in parts if part not in ("", "."))

@@ -102,15 +102,9 @@ def _descriptors(symbol: str, at: int) -> list[tuple[Descriptor, int]]:
         if match is None:
             return []
         type_parameter, parameter, name, ending, disambiguator = match.groups()
-        if type_parameter is not None:
-            descriptor = Descriptor(_unescaped(type_parameter), Suffix.TYPE_PARAMETER)
-        elif parameter is not None:
-            descriptor = Descriptor(_unescaped(parameter), Suffix.PARAMETER)
-        elif disambiguator is not None:
-            descriptor = Descriptor(_unescaped(name), Suffix.METHOD)
-        else:
-            descriptor = Descriptor(_unescaped(name), _BY_ENDING[ending])
-        found.append((descriptor, at))
+        brackets = Suffix.TYPE_PARAMETER if type_parameter else Suffix.PARAMETER if parameter else Suffix.METHOD
+        suffix = brackets if disambiguator is not None or not name else _BY_ENDING[ending]
+        found.append((Descriptor(_unescaped(type_parameter or parameter or name), suffix), at))
         at = match.end()
     return found
 

@@ -1,6 +1,7 @@
 """The first step of a build, with the indexes that it takes in: where they are (named by the repository's entry, beside
 its mirror, in its tree, in its folder), and a copy of each, uncompressed, under the name of its content."""
 
+import gzip
 import hashlib
 import os
 import re
@@ -8,10 +9,10 @@ import stat
 import subprocess
 import uuid
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from itertools import chain
+from io import BufferedReader
 from pathlib import Path
 
 import pyarrow.compute as pc
@@ -48,7 +49,7 @@ class FoundIndex(Struct, frozen=True):
     origin: str
     root: str
     signature: str
-    open: Callable[[], AbstractContextManager[Iterator[bytes]]] | None = None
+    open: Callable[[], AbstractContextManager[BufferedReader]] | None = None
     problem: str = ""
 
 
@@ -119,26 +120,19 @@ def on_disk(path: Path, origin: str, root: str, layout: HomeLayout, *, within: P
 
 
 @contextmanager
-def opened_file(path: Path, called: Path) -> Iterator[Iterator[bytes]]:
+def opened_file(path: Path, called: Path) -> Iterator[BufferedReader]:
     """A file on disk, whose links are followed already; `called` is how a person knows it."""
     try:
         # What has become a pipe or a link in the meantime is not waited for, and not followed.
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
     except OSError as error:
         raise RefusedIndex(f"{called} cannot be read: {error.strerror}") from error
-
-    def parts() -> Iterator[bytes]:
-        try:
-            while part := os.read(handle, _PART):
-                yield part
-        except OSError as error:
-            raise RefusedIndex(f"{called} cannot be read: {error.strerror}") from error
-
     try:
         before = os.fstat(handle)
         if not stat.S_ISREG(before.st_mode):
             raise RefusedIndex(f"{called} is no regular file")
-        yield parts()
+        with open(handle, "rb", closefd=False) as file:
+            yield file
         after = os.fstat(handle)
         if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
             raise RefusedIndex(f"{called} was written while it was read: the next build takes it in")
@@ -147,13 +141,13 @@ def opened_file(path: Path, called: Path) -> Iterator[Iterator[bytes]]:
 
 
 @contextmanager
-def _opened_blob(git_dir: Path, blob: str) -> Iterator[Iterator[bytes]]:
+def _opened_blob(git_dir: Path, blob: str) -> Iterator[BufferedReader]:
     """A file of a commit, as git writes it out."""
     process = start_git(["cat-file", "blob", blob], git_dir=git_dir, stderr=subprocess.DEVNULL)
     try:
-        assert process.stdin is not None and process.stdout is not None
+        assert process.stdin is not None and isinstance(process.stdout, BufferedReader)
         process.stdin.close()
-        yield iter(lambda: process.stdout.read(_PART), b"")  # type: ignore[union-attr]
+        yield process.stdout
         if process.wait() != 0:
             raise RefusedIndex(f"blob {blob} is not in the mirror")
     finally:
@@ -161,8 +155,6 @@ def _opened_blob(git_dir: Path, blob: str) -> Iterator[Iterator[bytes]]:
 
 
 _GZIP = b"\x1f\x8b"
-# A header and a trailer of gzip, which zlib looks for itself.
-_WITH_GZIP_HEADER = 31
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _TEMPORARY = ".taken-"
 _COPY = re.compile(r"[0-9a-f]{64}")
@@ -180,12 +172,8 @@ def copy_index(found: FoundIndex, folder: Path, *, most_bytes: int) -> tuple[str
     if found.open is None:
         raise RefusedIndex(found.problem)
     try:
-        with found.open() as parts, explain_refused_writes(temporary), temporary.open("xb") as target:
-            first = next(parts, b"")
-            if first.startswith(_POINTER):
-                raise RefusedIndex("it is a pointer of Git LFS: its content is not in the repository")
-            together = chain([first], parts)
-            for part in _unzipped(together) if first.startswith(_GZIP) else together:
+        with found.open() as file, explain_refused_writes(temporary), temporary.open("xb") as target:
+            for part in _content_of(file):
                 size += len(part)
                 if size > most_bytes:
                     raise RefusedIndex(
@@ -218,32 +206,21 @@ def drop_other_copies(folder: Path, kept: Collection[str]) -> None:
             file.unlink(missing_ok=True)
 
 
-def _unzipped(parts: Iterable[bytes]) -> Iterator[bytes]:
-    """The content of gzip's members, one part in memory at a time."""
-    member = zlib.decompressobj(_WITH_GZIP_HEADER)
-    is_begun = False
+def _content_of(file: BufferedReader) -> Iterator[bytes]:
+    """What a file holds, uncompressed, one part in memory at a time."""
     try:
-        for part in parts:
-            while part:
-                is_begun = True
-                yield from _drained(member, part)
-                part = b""
-                if member.eof:
-                    part, is_begun = member.unused_data.lstrip(b"\0"), False
-                    member = zlib.decompressobj(_WITH_GZIP_HEADER)
-    except zlib.error as error:
+        start = file.peek(len(_POINTER))
+        if start.startswith(_POINTER):
+            raise RefusedIndex("it is a pointer of Git LFS: its content is not in the repository")
+        content = gzip.GzipFile(fileobj=file, mode="rb") if start.startswith(_GZIP) else file
+        while part := content.read(_PART):
+            yield part
+    except EOFError as error:
+        raise RefusedIndex("it is compressed, and cut off") from error
+    except (gzip.BadGzipFile, zlib.error) as error:
         raise RefusedIndex(f"it is compressed, and damaged: {error}") from error
-    if is_begun:
-        raise RefusedIndex("it is compressed, and cut off")
-
-
-def _drained(member: "zlib._Decompress", part: bytes) -> Iterator[bytes]:
-    while True:
-        found = member.decompress(part, _PART)
-        yield found
-        part = member.unconsumed_tail
-        if member.eof or (not part and len(found) < _PART):
-            return
+    except OSError as error:
+        raise RefusedIndex(f"it cannot be read: {error.strerror}") from error
 
 
 _TABLE = "scip_indexes"

@@ -122,7 +122,7 @@ STAR = """\
 """
 HOME = """\
 ---
-// The first page of the shop.
+
 import Layout from '../layouts/Layout.astro';
 import Rating from '../Rating.svelte';
 import { formatPrice } from '@/prices';
@@ -140,7 +140,7 @@ export async function getStaticPaths() {
   return [{ params: { page: shout('home') } }];
 }
 ---
-<Layout title={shout(greeting)}>
+<!-- The first page of the shop. --><Layout title={shout(greeting)}>
   {offers.map((offer) => <Rating stars={[offer]}>{formatPrice(offer)}</Rating>)}
 </Layout>
 

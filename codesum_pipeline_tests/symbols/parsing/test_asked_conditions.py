@@ -134,10 +134,3 @@ def test_another_layout_calls_under_the_same_conditions(language: str, plain: st
 
     assert calls == [("g", "a")]
     assert [(one.text, one.when) for one in facts_of(spread, language).calls] == calls
-
-
-def test_calls_are_counted_where_their_texts_are_equal() -> None:
-    found = facts_of("def f(a):\n    a.add(1)\n    a.add(2)\n    raise E(a.add(3))\n")
-
-    assert [call.text for call in found.calls] == ["a.add", "E"]
-    assert found.call_count == 4

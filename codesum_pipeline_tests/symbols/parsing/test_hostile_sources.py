@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
-from codesum_pipeline.symbols.parsing import bounded, nested_definitions, node_texts
+from codesum_pipeline.symbols.parsing import bounded, file_tokens, nested_definitions
 from codesum_pipeline.symbols.parsing.parsers import PARSERS, parse_file
 from codesum_pipeline.symbols.parsing.text import ParsedFile
 from codesum_pipeline_tests.support.hostile_reading import read_apart
@@ -113,7 +113,7 @@ def test_long_texts_share_the_bytes_of_a_file(monkeypatch: pytest.MonkeyPatch) -
     whole = called()
     assert len(whole) == 400
     # Without any long text: each call is still known by its name and its arguments.
-    monkeypatch.setattr(node_texts, "LONG_TEXTS_SHARE", 0)
+    monkeypatch.setattr(file_tokens, "LONG_TEXTS_SHARE", 0)
     assert [(scope, name) for scope, _, name, _ in called()] == [(scope, name) for scope, _, name, _ in whole]
 
 

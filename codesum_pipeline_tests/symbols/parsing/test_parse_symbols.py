@@ -80,8 +80,8 @@ def test_an_unchanged_repository_is_neither_read_nor_written(workspace: Workspac
 
     again = parse(workspace)
 
-    assert (again.parsed, again.carried, again.lines_parsed) == (0, 4, 0)
-    assert (again.table_hash, again.file_facts_hash) == (first.table_hash, first.file_facts_hash)
+    assert (again.parsed, again.carried) == (0, 4)
+    assert again.table_hash == first.table_hash
     assert (again.symbols, again.functions, again.lines) == (first.symbols, first.functions, first.lines)
     assert times == [
         workspace.tables.path(table, workspace.key).stat().st_mtime_ns for table in ("symbols", "file_facts")

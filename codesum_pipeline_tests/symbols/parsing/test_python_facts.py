@@ -53,7 +53,6 @@ async def fetch(self, url: str, *, retries: int = compute(), **options) -> Respo
         literals=("no {url}",),
         attributes=("last", "client"),
         conditions=("not local",),
-        call_count=2,
         signature_line=2,
         docstring_line=3,
         is_generator=False,

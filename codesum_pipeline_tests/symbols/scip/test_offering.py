@@ -41,15 +41,9 @@ def test_paths_are_relative_to_the_root_of_the_index(tmp_path: Path) -> None:
     assert (_found(offers), offers.problems) == ({"web/src/a.ts": ["index 0"], "web/src/b.ts": ["index 0"]}, ())
 
 
-def test_a_root_that_fits_better_is_found_and_told(tmp_path: Path) -> None:
-    offers = _offers(tmp_path, ("", _index(tmp_path, "src/a.ts", "src/b.ts")))
-
-    assert sorted(offers.by_path) == ["web/src/a.ts", "web/src/b.ts"]
-    assert offers.problems == (("index 0", "its paths are relative to web, not to its root"),)
-
-
-def test_an_index_of_another_repository_is_named(tmp_path: Path) -> None:
-    offers = _offers(tmp_path, ("", _index(tmp_path, "lib/other.ts")))
+@pytest.mark.parametrize("path", ["lib/other.ts", "src/a.ts"], ids=["another repository", "another folder"])
+def test_an_index_of_another_place_is_named(tmp_path: Path, path: str) -> None:
+    offers = _offers(tmp_path, ("", _index(tmp_path, path)))
 
     assert not offers.by_path
     ((origin, problem),) = offers.problems

@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -184,8 +185,8 @@ def test_one_that_is_committed_counts_as_it_is_in_the_commit(make: Callable[...,
     [
         (b"", "it is empty"),
         (gzip.compress(an_index() * 99)[:-20], "it is compressed, and cut off"),
-        (gzip.compress(an_index()) + b"more", "it is compressed, and damaged: Error -3"),
-        (b"\x1f\x8bno gzip at all", "it is compressed, and damaged: Error -3"),
+        (gzip.compress(an_index()) + b"more", "it is compressed, and damaged: "),
+        (b"\x1f\x8bno gzip at all", "it is compressed, and damaged: "),
         (gzip.compress(bytes(9 * MB)), "more than 2 MB of it, uncompressed, is not taken in: raise scip.max_index_mb"),
         (bytes(3 * MB), "more than 2 MB of it, uncompressed, is not taken in: raise scip.max_index_mb"),
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:00\n", "it is a pointer of Git LFS"),
@@ -321,7 +322,7 @@ def test_a_file_that_changes_while_it_is_copied_is_taken_in_by_the_next_build(tm
     path.write_bytes(an_index())
 
     @contextmanager
-    def while_written() -> Iterator[Iterator[bytes]]:
+    def while_written() -> Iterator[BufferedReader]:
         with opened_file(path, path) as parts:
             path.write_bytes(an_index() * 2)
             yield parts

@@ -14,7 +14,6 @@ from codesum_pipeline.graph.resolvers.cells import (
     EXPORTED,
     LISTED,
     LISTS_EXPORTS,
-    MOST_CELLS,
     Answers,
     LookupRecord,
     export_key,
@@ -25,7 +24,7 @@ from codesum_pipeline.graph.resolvers.cells import (
     name_answer,
     name_key,
     owner_of,
-    pack_cell,
+    pack_record,
     place_of,
 )
 from codesum_pipeline.languages.declarations.name_tree import AskedQuestions
@@ -108,21 +107,12 @@ class PythonLookups(AskedQuestions):
 
     def record(self) -> LookupRecord | None:
         """What the file has asked for; None if that is too much."""
-        if len(self.asked) > MOST_CELLS:
-            return None
-        cells = {cell for question in self.asked for cell in self._packed(question)}
         # Many files ask the same.
-        modules = tuple(intern(f"{one}\0{two}") for kind, one, two in self.asked if kind == _MODULE)
-        return LookupRecord(tuple(cells), modules)
+        modules = (intern(f"{one}\0{two}") for kind, one, two in self.asked if kind == _MODULE)
+        return pack_record(self.asked, self._cells, self._cells_of, modules)
 
-    def _packed(self, question: _Question) -> tuple[bytes, ...]:
-        cells = self._cells.get(question)
-        if cells is None:
-            cells = self._cells[question] = tuple(pack_cell(*cell) for cell in self._cells_of(*question))
-        return cells
-
-    def _cells_of(self, kind: int, holder: Any, name: str) -> Iterator[tuple[int, int, int]]:
-        """The owner, key and answer of what a question is about."""
+    def _cells_of(self, question: _Question) -> Iterator[tuple[int, int, int]]:
+        kind, holder, name = question
         if kind == _NAME:
             yield owner_of(holder.file.path), name_key(place_of(holder), name), name_answer(holder, name)
         elif kind == _HEAD:
@@ -135,8 +125,8 @@ class PythonLookups(AskedQuestions):
             if exports is not None:
                 yield owner, export_key(name), LISTED if name in exports else ABSENT
         elif kind == _MODULE:
-            question = f"{holder}\0{name}"
-            yield hash_answer(question), 0, _module_answer(self._paths, question)
+            asked = f"{holder}\0{name}"
+            yield hash_answer(asked), 0, _module_answer(self._paths, asked)
         else:
             yield _method_owner(name), 0, _method_answer(self._methods().get(name))
 

@@ -15,14 +15,13 @@ from codesum_pipeline.graph.resolvers.cells import (
     ABSENT,
     EXPORTED,
     LISTED,
-    MOST_CELLS,
     Answers,
     LookupRecord,
     exported_answer,
     hash_answer,
     name_key,
     owner_of,
-    pack_cell,
+    pack_record,
 )
 from codesum_pipeline.languages.declarations.name_tree import HAS, NAME, NameTree, Question
 from codesum_pipeline.languages.declarations.rules import Rules
@@ -42,7 +41,7 @@ class DeclaredLookups:
         self._tree = tree
         # Whose the tables are.
         self.owner = hash_answer(f"names\0{','.join(sorted(rules.languages))}")
-        self._cells: dict[Question, bytes] = {}
+        self._cells: dict[Question, tuple[bytes, ...]] = {}
         self._heads: dict[Scope, int] = {}
         self._frames: dict[Scope, int] = {}
         self._places: dict[ScopedFile, dict[Scope, str]] = {}
@@ -60,14 +59,7 @@ class DeclaredLookups:
 
     def record(self) -> LookupRecord | None:
         """What the file has asked for; None if that is too much."""
-        asked = self._tree.asked
-        if len(asked) > MOST_CELLS:
-            return None
-        known = self._cells
-        for question in asked:
-            if question not in known:
-                known[question] = pack_cell(*self._cell(question))
-        return LookupRecord(tuple([known[question] for question in asked]), ())
+        return pack_record(self._tree.asked, self._cells, lambda question: [self._cell(question)])
 
     def answers(self, paths: Iterable[str], wanted: Set[int]) -> dict[int, Answers]:
         """The answers of the files at these paths, by owner, and of those to questions about tables that are wanted."""

@@ -1,7 +1,7 @@
 """What a name means at its place: variables, enclosing definitions, imports, the package, then anything else."""
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from codesum_pipeline.foundation.data_model.bindings import Bound
@@ -31,20 +31,6 @@ from codesum_pipeline.languages.declarations.rules import Member, Outside, Resol
 MAX_HOPS = 200
 
 
-class FileImports:
-    """One file's imports: single names, and the modules whose names are all imported."""
-
-    def __init__(self, rows: Iterable[tuple[int, ResolvedImport]]) -> None:
-        self.rows = list(rows)
-        self.named: dict[str, list[tuple[int, ResolvedImport]]] = defaultdict(list)
-        self.stars: list[tuple[int, ResolvedImport]] = []
-        for scope, resolved in self.rows:
-            if resolved.is_star:
-                self.stars.append((scope, resolved))
-            elif resolved.name:
-                self.named[resolved.name].append((scope, resolved))
-
-
 class DeclaredNames:
     """Looks names up for one family. `used` holds, by file, the files whose definitions it uses through its package or
     through star imports."""
@@ -56,7 +42,8 @@ class DeclaredNames:
         self.rules = rules
         self.tree = tree
         self.used: dict[str, set[str]] = defaultdict(set)
-        self.imports: dict[str, FileImports] = {}
+        # The imports of each file, with the numbers of the scopes that they are in.
+        self.imports: dict[str, list[tuple[int, ResolvedImport]]] = {}
         # What a file re-exports, and what it imports by a name or as a whole, with the scopes that see it.
         self.reexports: Table[tuple[str, Reexport], tuple[ResolvedImport, ...]] = tree.table("re-exports")
         self._named: Table[tuple[str, str], list[tuple[Scope, ResolvedImport]]] = tree.table("imported")
@@ -64,7 +51,7 @@ class DeclaredNames:
         # What a package or file hands on to those who import it, by name and, without one, as a whole.
         self._handed: Table[tuple[Key, str | None], list[ResolvedImport]] = tree.table("handed on")
         for path in sorted(tree.files):
-            self.imports[path] = FileImports(())
+            self.imports[path] = []
             with guard.item(path):
                 self._read_imports(tree.files[path])
         self._looked_up: dict[tuple[Scope, str], Value] = resolver.make_answers()
@@ -74,18 +61,16 @@ class DeclaredNames:
         self._owners: dict[Scope, Any] = {}
 
     def _read_imports(self, file: ScopedFile) -> None:
-        imports = FileImports(
-            (row.scope, found) for row in file.imports for found in self.rules.resolve_import(file, row)
-        )
+        rows = [(row.scope, found) for row in file.imports for found in self.rules.resolve_import(file, row)]
         for reexport in file.reexports:
             alias = reexport.name if reexport.name != reexport.original else None
             row = ImportRow(-1, reexport.source, reexport.original, alias, 0)
             self.reexports.rows[file.path, reexport] = tuple(self.rules.resolve_import(file, row))
-        self.imports[file.path] = imports
-        for name, rows in imports.named.items():
-            self._named.rows[file.path, name] = [(file.scopes[at + 1], resolved) for at, resolved in rows]
-        self._stars.rows[file.path] = [(file.scopes[at + 1], resolved) for at, resolved in imports.stars]
-        for at, resolved in imports.rows:
+        self.imports[file.path] = rows
+        self._stars.rows[file.path] = [(file.scopes[at + 1], resolved) for at, resolved in rows if resolved.is_star]
+        for at, resolved in rows:
+            if resolved.name and not resolved.is_star:
+                self._named.rows.setdefault((file.path, resolved.name), []).append((file.scopes[at + 1], resolved))
             if at < 0 and resolved.is_handed_on and (resolved.is_star or resolved.name):
                 key = (file.unit, None if resolved.is_star else resolved.name)
                 self._handed.rows.setdefault(key, []).append(resolved)

@@ -74,7 +74,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
 
     def _given(self, file: ScopedFile) -> Any:
         """What is known of a file before it is resolved, in part from others."""
-        found = self.names.imports[file.path].rows, sorted(self._used.get(file.path, ()))
+        found = self.names.imports[file.path], sorted(self._used.get(file.path, ()))
         return file.unit, *found, self.members.extended.get(file.path, [])
 
     def only_method(self, name: str) -> Scope | None:
@@ -82,7 +82,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
         return found
 
     def imported_files(self, file: ScopedFile) -> Set[str]:
-        return {target for _, resolved in self.names.imports[file.path].rows for target in resolved.files}
+        return {target for _, resolved in self.names.imports[file.path] for target in resolved.files}
 
     def calls(self, file: ScopedFile) -> Iterator[tuple[Scope, str, Value]]:
         for call in file.code()[0]:
@@ -109,7 +109,7 @@ class DeclaredResolver(Resolver[Chain | None, ExpressionStep]):
 
     def imports(self, file: ScopedFile) -> Iterator[tuple[str, bool]]:
         """The imports; of an imported package, the files whose names are used here."""
-        for _, resolved in self.names.imports[file.path].rows:
+        for _, resolved in self.names.imports[file.path]:
             yield from ((target, False) for target in resolved.files if target != file.path)
             if isinstance(resolved.target, Outside):
                 yield resolved.target.package, True

@@ -60,7 +60,7 @@ class DeclaredUses:
 
     def of_file(self, file: ScopedFile) -> Iterator[Use]:
         """The uses of a file whose meaning is known."""
-        imported = self._names.imports[file.path].named
+        imported = {one.name for _, one in self._names.imports[file.path] if not one.is_star}
         found: dict[str, list[tuple[Key, Use]]] = defaultdict(list)
         for use in file.code()[1]:
             name = use.path[-1].name
@@ -140,8 +140,8 @@ class DeclaredUses:
         if name in self._of_classes and any(one.is_class for one in scope.around()):
             # It may be one of a class, which hides those of other files.
             return None
-        for at, resolved in self._names.imports[file.path].named.get(name, ()):
-            if at < 0 and isinstance(resolved.target, Member):
+        for at, resolved in self._names.imports[file.path]:
+            if at < 0 and resolved.name == name and not resolved.is_star and isinstance(resolved.target, Member):
                 return self._in_unit(resolved.target.key, resolved.target.name, Reason.IMPORT)
         for key in self._names.rules.spaces_of(file):
             if (found := self._in_unit(key, name, Reason.PACKAGE)) is not None:
@@ -165,8 +165,8 @@ class DeclaredUses:
         """A constant of the one file that the file takes in as a whole and that has it."""
         paths: Sequence[str] = [
             path
-            for _, resolved in self._names.imports[file.path].stars
-            for path in resolved.files
+            for _, resolved in self._names.imports[file.path]
+            for path in (resolved.files if resolved.is_star else ())
             if (path, name) in self._constants_of
         ]
         return (symbol_id(paths[0], [name]), Reason.IMPORT) if len(set(paths)) == 1 else None

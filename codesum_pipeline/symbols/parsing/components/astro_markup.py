@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from tree_sitter import Node
 
 from codesum_pipeline.symbols.parsing.components.component_blocks import attributes_of, name_of_tag, tag_of
-from codesum_pipeline.symbols.parsing.components.markup_code import MarkupCode, MarkupText
+from codesum_pipeline.symbols.parsing.components.markup_code import MarkupCode, MarkupReader
 
 _RAW = ("script_element", "style_element", "comment")
 _ATTRIBUTE_CODE = ("attribute_js_expr", "attribute_backtick_string")
@@ -13,18 +13,11 @@ _ATTRIBUTE_CODE = ("attribute_js_expr", "attribute_backtick_string")
 _EXPRESSION = "html_interpolation"
 
 
-def read_astro(markup: Sequence[Node], source: bytes) -> MarkupCode:
-    """What the markup shows."""
-    return _AstroReader(source).read(markup)
-
-
-class _AstroReader:
-    def __init__(self, source: bytes) -> None:
-        self._source = source
-        self._text = MarkupText(source)
-        self._found = MarkupCode()
+class AstroReader(MarkupReader):
+    """Reads the markup of Astro."""
 
     def read(self, markup: Sequence[Node]) -> MarkupCode:
+        """What the markup shows."""
         waiting = [*reversed(markup)]
         while waiting:
             node = waiting.pop()

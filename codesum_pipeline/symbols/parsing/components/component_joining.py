@@ -47,18 +47,11 @@ class ComponentPart(Struct, frozen=True):
     shared: Collection[str] = frozenset()
 
 
-class JoinedParts(Struct, frozen=True):
-    """The file as a whole: what stands below the component and beside it, and what the graph reads."""
-
-    symbols: tuple[Symbol, ...]
-    references: str
-    exports: tuple[str, ...]
-    imports: tuple[Import, ...]
-    call_places: tuple[int, ...]
-
-
-def join_parts(component: Symbol, parts: Sequence[ComponentPart], modules: Sequence[Import]) -> JoinedParts:
-    """Join the parts of a file; the component is the first symbol. `modules` are scripts in other files."""
+def join_parts(
+    component: Symbol, parts: Sequence[ComponentPart], modules: Sequence[Import]
+) -> tuple[tuple[Symbol, ...], dict[str, Any]]:
+    """The symbols of a file, the component first, and the fields of its facts that follow from all parts. `modules` are
+    scripts in other files."""
     return _Joiner(component, parts).join(modules)
 
 
@@ -70,13 +63,25 @@ def default_class(parsed: ParsedFile) -> Symbol | None:
 
 
 class _Joiner:
+    """Joins the parts of one file; `content` are the references of all, with the component as the first symbol."""
+
     def __init__(self, component: Symbol, parts: Sequence[ComponentPart]) -> None:
         self._component, self._parts = component, parts
         self._path, self._name = component.file_path, component.name
-        self._locals: list[Mapping[str, str]] = []
         self._taken: set[str] = {self._name}
-        for part in parts:
-            self._locals.append(dict(self._named(part)))
+        # Of each part: the ids of its symbols, what it says to the graph, and the numbers in the file of its scopes.
+        self._names = [dict(self._named(part)) for part in parts]
+        self._read = [json.loads(part.parsed.facts.references) for part in parts]
+        self._scopes = self._numbered()
+        self.content: dict[str, Any] = {
+            "language": self._read[0]["language"], "package": None, "exports": self._exports(),
+            "symbols": [[component.name, SymbolType.CLASS.value, [component.name], [], None]],
+            # A script does not see its component by its name, which may be that of what it imports.
+            "heads": [[[COMPONENT], [], 0, 0]], "around": [[-1, 1]], "receivers": [],
+            **{group: [] for group in (*_NAMED, *_OTHERS)},
+        }  # fmt: skip
+        for number in range(len(parts)):
+            self._add(number)
 
     def _local(self, id_: str) -> str:
         return id_.removeprefix(f"{self._path}{SEPARATOR}")
@@ -106,30 +111,27 @@ class _Joiner:
         group, _, member = rest.partition(SEPARATOR)
         return SEPARATOR.join(filter(None, (self._name, member if is_flat and group in _MEMBER_GROUPS else rest)))
 
-    def join(self, modules: Sequence[Import]) -> JoinedParts:
+    def join(self, modules: Sequence[Import]) -> tuple[tuple[Symbol, ...], dict[str, Any]]:
         """Symbols keep their order in each part; the ones without a name come last."""
-        parts = list(zip(self._parts, self._locals, strict=True))
+        parts = list(zip(self._parts, self._names, strict=True))
         found = [
             self._moved(one, names)
             for part, names in parts
             for one in part.parsed.symbols
             if names.get(self._local(one.id), self._name) != self._name
         ]
-        content = _JoinedReferences(self._component, self._parts, self._locals).content
-        content["imports"] += [[-1, one.module, None, None, 0] for one in modules]
+        self.content["imports"] += [[-1, one.module, None, None, 0] for one in modules]
         imports = [
             replace(one, scope_id=self._moved_id(one.scope_id, names))
             for part, names in parts
             for one in part.parsed.facts.imports
         ]
-        places = [place for part in self._parts for place in self._places(part)]
-        return JoinedParts(
-            symbols=(self._component, *sorted(found, key=lambda symbol: symbol.is_unnamed)),
-            references=json.dumps(content, ensure_ascii=False, separators=(",", ":")),
-            exports=tuple(content["exports"]),
-            imports=(*imports, *modules),
-            call_places=tuple(places),
-        )
+        return (self._component, *sorted(found, key=lambda symbol: symbol.is_unnamed)), {
+            "references": json.dumps(self.content, ensure_ascii=False, separators=(",", ":")),
+            "exports": tuple(self.content["exports"]),
+            "imports": (*imports, *modules),
+            "call_places": tuple(place for part in self._parts for place in self._places(part)),
+        }
 
     @staticmethod
     def _places(part: ComponentPart) -> Sequence[int]:
@@ -155,60 +157,21 @@ class _Joiner:
             parent_id=self._component.id if parent is None and is_inside else parent,
         )
 
-
-def _qualified(name: str, before: str, after: str) -> str:
-    """A qualified name whose first parts are others: those of the id before and after."""
-    old, new = without_suffix(before).split(SEPARATOR), without_suffix(after).split(SEPARATOR)
-    while old and new and old[-1] == new[-1]:
-        old.pop()
-        new.pop()
-    rest = name.removeprefix(".".join(old)).removeprefix(".")
-    return ".".join([*new, rest] if rest else new)
-
-
-class _JoinedReferences:
-    """The references of all parts in one, with the component as the first symbol."""
-
-    def __init__(
-        self,
-        component: Symbol,
-        parts: Sequence[ComponentPart],
-        names: Sequence[Mapping[str, str]],
-    ) -> None:
-        self._component, self._parts, self._names = component, parts, names
-        self._read = [json.loads(part.parsed.facts.references) for part in parts]
-        self._kept = [self._numbers(number) for number in range(len(parts))]
-        self._places = [{at: place for place, at in enumerate(kept)} for kept in self._kept]
-        self._first_symbol: list[int] = []
-        self._first_block: list[int] = []
-        self._count()
-        self.content: dict[str, Any] = {
-            "language": self._read[0]["language"], "package": None, "exports": self._exports(),
-            "symbols": [[component.name, SymbolType.CLASS.value, [component.name], [], None]],
-            # A script does not see its component by its name, which may be that of what it imports.
-            "heads": [[[COMPONENT], [], 0, 0]], "around": [[-1, 1]], "receivers": [],
-            **{group: [] for group in (*_NAMED, *_OTHERS)},
-        }  # fmt: skip
-        for number in range(len(parts)):
-            self._add(number)
-
-    def _numbers(self, number: int) -> list[int]:
-        """The numbers of a part's symbols that are symbols of the file: not those of the markup, nor the class that the
-        component is."""
-        if self._parts[number].kind is ScriptRole.MARKUP:
-            return []
-        names, symbols = self._names[number], self._read[number]["symbols"]
-        return [at for at, symbol in enumerate(symbols) if names[symbol[0]] != self._component.name]
-
-    def _count(self) -> None:
-        symbols = 1
-        for kept in self._kept:
-            self._first_symbol.append(symbols)
-            symbols += len(kept)
-        blocks = symbols
-        for read in self._read:
-            self._first_block.append(blocks)
-            blocks += len(read["blocks"])
+    def _numbered(self) -> list[list[int]]:
+        """The number in the file of each symbol of each part, and of each of its blocks, which come after all symbols.
+        What is the component has 0: the class that it is, and all symbols of the markup."""
+        count, found = 1, []
+        for part, names, read in zip(self._parts, self._names, self._read, strict=True):
+            numbers = []
+            for local, *_ in read["symbols"]:
+                is_own = part.kind is not ScriptRole.MARKUP and names[local] != self._name
+                numbers.append(count if is_own else 0)
+                count += is_own
+            found.append(numbers)
+        for numbers, read in zip(found, self._read, strict=True):
+            numbers += range(count, count + len(read["blocks"]))
+            count += len(read["blocks"])
+        return found
 
     def _exports(self) -> list[str]:
         exports = {f"{self._component.name}{_AS_DEFAULT}": None}
@@ -221,13 +184,9 @@ class _JoinedReferences:
     def _scope(self, number: int, scope: int) -> int:
         """The number in the file of a scope of a part; what is outside of all symbols is run by the component, but for
         a module's code."""
-        part, count = self._parts[number], len(self._read[number]["symbols"])
         if scope < 0:
-            return -1 if part.kind is ScriptRole.MODULE else 0
-        if scope >= count:
-            return self._first_block[number] + scope - count
-        place = self._places[number].get(scope)
-        return 0 if place is None else self._first_symbol[number] + place
+            return -1 if self._parts[number].kind is ScriptRole.MODULE else 0
+        return self._scopes[number][scope]
 
     def _is_bound(self, number: int, scope: int, name: str) -> bool:
         """Whether a block around a place in markup binds a name, or may: not all of a hundred are looked at."""
@@ -248,10 +207,11 @@ class _JoinedReferences:
     def _add(self, number: int) -> None:
         part, read, content = self._parts[number], self._read[number], self.content
         is_markup = part.kind is ScriptRole.MARKUP
-        for at in self._kept[number]:
-            content["symbols"].append(self._symbol(number, read["symbols"][at]))
-            content["heads"].append(read["heads"][at])
-            content["around"].append(self._place(number, at))
+        for at, symbol in enumerate(read["symbols"]):
+            if self._scopes[number][at]:
+                content["symbols"].append(self._symbol(number, symbol))
+                content["heads"].append(read["heads"][at])
+                content["around"].append(self._place(number, at))
         for group in _NAMED:
             rows = [] if is_markup else read[group]
             content[group] += [[self._declaring(number, scope), *row] for scope, *row in rows]
@@ -279,10 +239,7 @@ class _JoinedReferences:
     def _symbol(self, number: int, symbol: Sequence[Any]) -> list[Any]:
         local, type_, parts, *types = symbol
         moved = self._names[number][local]
-        old, new = without_suffix(local).split(SEPARATOR), without_suffix(moved).split(SEPARATOR)
-        while old and new and old[-1] == new[-1]:
-            old.pop()
-            new.pop()
+        old, new = _different_parts(local, moved)
         return [moved, type_, [*new, *parts[len(old) :]], *types]
 
     def _place(self, number: int, at: int) -> list[int]:
@@ -317,3 +274,19 @@ class _JoinedReferences:
         for local, calls in read.get("held", {}).items():
             held = self.content.setdefault("held", {})
             held[names.get(local, local)] = [first_call + call for call in calls]
+
+
+def _different_parts(before: str, after: str) -> tuple[list[str], list[str]]:
+    """The first parts of two ids, without the last ones that both have."""
+    old, new = without_suffix(before).split(SEPARATOR), without_suffix(after).split(SEPARATOR)
+    while old and new and old[-1] == new[-1]:
+        old.pop()
+        new.pop()
+    return old, new
+
+
+def _qualified(name: str, before: str, after: str) -> str:
+    """A qualified name whose first parts are others: those of the id before and after."""
+    old, new = _different_parts(before, after)
+    rest = name.removeprefix(".".join(old)).removeprefix(".")
+    return ".".join([*new, rest] if rest else new)

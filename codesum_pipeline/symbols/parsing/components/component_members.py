@@ -14,10 +14,7 @@ from codesum_pipeline.symbols.parsing.components.component_blocks import ASTRO, 
 
 # Types that name each other in a circle end here.
 _MOST_TYPES = 30
-_CLAUSE = re.compile(r"export ?\{([^{}]*)\}(?! ?from\b)")
 _COMMENT = re.compile(r"/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)|(?<![:\w\"'`])//[^\n]*+")
-# What a comment says of the type of a variable: `@type {string}`.
-_TYPE_TAG = re.compile(r"@type[ \t]*\{([^{}]{1,200})\}")
 _DECLARED = ("interface_declaration", "type_alias_declaration")
 _MEMBERS = ("property_signature", "method_signature")
 # What hands an event of a component on; another object's `emit` is none of its events.
@@ -127,13 +124,7 @@ class _MemberReader:
         if value.type == "object":
             pairs = (pair for pair in value.named_children if self._word(find_field(pair, "key")) == "type")
             return self._type_of_property(find_field(next(pairs, None), "value"))
-        if value.type == "as_expression":
-            type_ = value.named_children[-1]
-            argument = next(iter(_type_arguments(type_)), None)
-            return self._text(argument if argument is not None else type_)
-        if value.type == "array":
-            return " | ".join(filter(None, map(self._type_of_property, value.named_children)))
-        return self._text(value) if value.type == "identifier" else ""
+        return self._text(value) if value.type in ("identifier", "as_expression", "array") else ""
 
     def _emitted(self, call: Node) -> Iterator[ComponentMember]:
         """`this.$emit("saved")`, `emit("saved")`."""
@@ -145,16 +136,13 @@ class _MemberReader:
 
     def of_svelte(self) -> Iterator[ComponentMember]:
         """`export let`, what is taken from `$props()`, and what a dispatcher dispatches."""
-        above: Node | None = None
         for node in self._root.named_children:
             declared = find_field(node, "declaration") if node.type == "export_statement" else None
             if declared is not None and declared.type == "lexical_declaration" and declared.children[0].type == "let":
-                said = _TYPE_TAG.search(self._source[above.start_byte : above.end_byte].decode()) if above else None
                 for variable in declared.named_children:
-                    yield from self._variable(variable, " ".join(said[1].split()) if said else "")
-            elif node.type == "export_statement":
-                yield from self._exported(node)
-            above = node if node.type == "comment" else None
+                    name = find_field(variable, "name")
+                    if name is not None and name.type == "identifier":
+                        yield ComponentMember(self._text(name), self._annotation(variable), variable.start_byte)
         dispatchers = set[str]()
         for variable in (node for node in nodes_below(self._root) if node.type == "variable_declarator"):
             value = _without_casts(find_field(variable, "value"))
@@ -163,25 +151,10 @@ class _MemberReader:
                 yield from self._taken(variable)
             elif called == "createEventDispatcher" and value is not None:
                 dispatchers.add(self._text(find_field(variable, "name")))
-                for type_ in _type_arguments(value):
-                    yield from self._of_type(type_, is_event=True)
         for call in self._calls:
             first = next(iter(_arguments(call)), None)
             if first is not None and first.type == "string" and self._text(find_field(call, "function")) in dispatchers:
                 yield ComponentMember(self._word(first), "", first.start_byte, is_event=True)
-
-    def _exported(self, statement: Node) -> Iterator[ComponentMember]:
-        """`export { className as class }`, in which the grammar does not know the word behind `as`."""
-        clause = _CLAUSE.match(self._text(statement))
-        for one in clause[1].split(",") if clause is not None else ():
-            if name := one.rpartition(" as ")[2].strip():
-                yield ComponentMember(name, "", statement.start_byte)
-
-    def _variable(self, variable: Node, said: str) -> Iterator[ComponentMember]:
-        """An exported variable with its type, or the one that the comment above it says."""
-        name = find_field(variable, "name")
-        if name is not None and name.type == "identifier":
-            yield ComponentMember(self._text(name), self._annotation(variable) or said, variable.start_byte)
 
     # Astro
 

@@ -5,7 +5,7 @@ The parser of a script sees the whole file with blanks for all else, so that eac
 
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from typing import Protocol
 
 from msgspec import Struct
@@ -21,9 +21,8 @@ from codesum_pipeline.languages.declarations.spans import blanked_out, only_show
 from codesum_pipeline.languages.declarations.spec import Span
 from codesum_pipeline.languages.outlines.grammars import grammar_version
 from codesum_pipeline.symbols.parsing.bounded import WorkBudget
-from codesum_pipeline.symbols.parsing.comment_kinds import is_prose
 from codesum_pipeline.symbols.parsing.comments import doc_text, is_note
-from codesum_pipeline.symbols.parsing.components.astro_markup import read_astro
+from codesum_pipeline.symbols.parsing.components.astro_markup import AstroReader
 from codesum_pipeline.symbols.parsing.components.component_blocks import (
     ASTRO,
     SVELTE,
@@ -34,24 +33,25 @@ from codesum_pipeline.symbols.parsing.components.component_blocks import (
 )
 from codesum_pipeline.symbols.parsing.components.component_joining import (
     ComponentPart,
-    JoinedParts,
     ScriptRole,
     default_class,
     join_parts,
 )
 from codesum_pipeline.symbols.parsing.components.component_members import ComponentMember, members_of
-from codesum_pipeline.symbols.parsing.components.component_names import component_name
 from codesum_pipeline.symbols.parsing.components.markup_code import MarkupCode
-from codesum_pipeline.symbols.parsing.components.svelte_markup import read_svelte
-from codesum_pipeline.symbols.parsing.components.vue_markup import read_vue
+from codesum_pipeline.symbols.parsing.components.svelte_markup import SvelteReader
+from codesum_pipeline.symbols.parsing.components.vue_markup import VueReader
 from codesum_pipeline.symbols.parsing.facts import MAX_FACTS, MAX_TEXT
 from codesum_pipeline.symbols.parsing.file_reader import Reading
-from codesum_pipeline.symbols.parsing.text import ParsedFile, content_hash, count_lines
+from codesum_pipeline.symbols.parsing.text import NO_REFERENCES, ParsedFile, content_hash, count_lines
 
 _MOST_TOLD = 5
+# A file of these names is its folder's.
+_INDEX = ("index", "Index")
+# What frameworks add to a file's name to say where its code runs.
+_SIDES = frozenset(("client", "server"))
+_WORD = re.compile(r"[^\W_]+")
 _LONGEST_RUN = 40
-# Code that is left out.
-_LEFT_OUT = re.compile(r"(?:import|export)\b[^\n]{0,200}\bfrom\b")
 _MARKUP_LANGUAGE = "tsx"
 # A canonical line of the file with its real line.
 Line = tuple[int, str]
@@ -78,39 +78,28 @@ class ScriptParser(Protocol):
         ...
 
 
-class _ComponentFile:
-    """Puts together what is known of one file."""
+class _ComponentFile(Struct):
+    """What is known of one file."""
 
-    def __init__(self, language: str, source: bytes, path: str, hash_policy: HashPolicy) -> None:
-        self.language, self.source, self.path, self.hash_policy = language, source, path, hash_policy
+    language: str
+    source: bytes
+    path: str
+    hash_policy: HashPolicy
+    blocks: ComponentBlocks
+    scripts: Sequence[ScriptPart]
+    markup: MarkupCode
 
-    def read_markup(self, blocks: ComponentBlocks, scripts: Sequence[ScriptPart]) -> MarkupCode:
-        """What the markup shows."""
-        if self.language == VUE:
-            imports = (one for script in scripts for one in script.part.parsed.facts.imports)
-            imported = {name for one in imports if (name := one.alias or one.name)}
-            return read_vue(blocks.markup[0], self.source, imported) if blocks.markup else MarkupCode()
-        return (read_svelte if self.language == SVELTE else read_astro)(blocks.markup, self.source)
-
-    def parsed(
-        self,
-        blocks: ComponentBlocks,
-        scripts: Sequence[ScriptPart],
-        markup: MarkupCode,
-        parts: Sequence[ComponentPart],
-        *,
-        blob: str,
-        version: str,
-    ) -> ParsedFile:
+    def parsed(self, parts: Sequence[ComponentPart], *, blob: str, version: str) -> ParsedFile:
         """The file as a whole."""
+        blocks, scripts = self.blocks, self.scripts
         code = [line for script in scripts for line in script.reading.reader.lines]
         documents = [script.part.parsed.facts for script in scripts]
-        docstring = blocks.comment or next(self._documentation(scripts), None)
-        component = self._component(blocks, scripts, markup, code, docstring)
+        docstring = blocks.comment or next(self._documentation(), None)
+        component = self._component(code, docstring)
         modules = [Import(module, 0, None, None, None, line) for module, line in blocks.modules]
-        joined = join_parts(component, parts, modules)
+        symbols, joined = join_parts(component, parts, modules)
         if not (blocks.scripts or blocks.markup or blocks.modules):
-            joined = JoinedParts((), "{}", (), (), ())
+            symbols, joined = (), {"references": NO_REFERENCES, "exports": (), "imports": (), "call_places": ()}
         text = "\n".join(line for _, line in self._lines(code, [(one.start, one.end) for one in blocks.scripts]))
         lost = [line for facts in documents for line in facts.lost_lines or ()]
         is_lost_known = any(facts.lost_definitions is not None for facts in documents)
@@ -123,32 +112,23 @@ class _ComponentFile:
             source=text,
             lines=count_lines(self.source),
             docstring=docstring,
-            imports=joined.imports,
             globals=tuple(dict.fromkeys(name for facts in documents for name in facts.globals)),
-            exports=joined.exports,
-            references=joined.references,
             syntax_errors=sum(facts.syntax_errors for facts in documents) + len(blocks.problems),
             reexports=tuple([one for facts in documents for one in facts.reexports or ()]),
             only_reexports=False,
             is_test=any(facts.is_test for facts in documents),
             literals=tuple(dict.fromkeys(text for facts in documents for text in facts.literals)),
             lost_definitions=sum(facts.lost_definitions or 0 for facts in documents) if is_lost_known else None,
-            call_places=joined.call_places,
             failure=some_of(blocks.problems, _MOST_TOLD, mark="; ") or None,
             lost_lines=tuple(sorted(lost)) or None,
+            **joined,
         )
-        return ParsedFile(facts, joined.symbols)
+        return ParsedFile(facts, symbols)
 
-    def _component(
-        self,
-        blocks: ComponentBlocks,
-        scripts: Sequence[ScriptPart],
-        markup: MarkupCode,
-        code: Sequence[Line],
-        docstring: str | None,
-    ) -> Symbol:
+    def _component(self, code: Sequence[Line], docstring: str | None) -> Symbol:
         """The class that the component is. Its source is that of its scripts and its markup below a line that names
         it."""
+        blocks, scripts, markup = self.blocks, self.scripts, self.markup
         class_ = next(filter(None, (default_class(one.part.parsed) for one in scripts)), None)
         beside = {
             symbol.id
@@ -207,17 +187,11 @@ class _ComponentFile:
         others = ((number, line.strip()) for number, line in enumerate(rest.decode().split("\n"), 1))
         return sorted([*code, *((number, line) for number, line in others if line)], key=lambda line: line[0])
 
-    def _documentation(self, scripts: Sequence[ScriptPart]) -> Iterator[str]:
-        """The comments of the scripts that are about the component: right above a default export, else what a script
-        begins with that is not right above something else than an import."""
-        tops = [script.reading.tree.root_node.named_children for script in scripts]
+    def _documentation(self) -> Iterator[str]:
+        """The comments of the scripts that are right above a default export."""
+        tops = [script.reading.tree.root_node.named_children for script in self.scripts]
         above_defaults = (before for top in tops for before, node in pairwise(top) if _is_default(before, node))
         yield from filter(None, map(self._said_above, above_defaults))
-        heads = [takewhile(lambda pair: pair[0].type == "comment", pairwise(top)) for top in tops]
-        for comment in (before for head in heads for before, node in head if _stands_apart(before, node)):
-            text = self._said_above(comment)
-            if is_prose(text) and not _LEFT_OUT.match(text):
-                yield text
 
     def _said_above(self, node: Node) -> str:
         """What a comment says, with those of one line right above it."""
@@ -238,9 +212,13 @@ def _is_default(before: Node, node: Node) -> bool:
     return is_export and before.type == "comment" and before.end_point.row + 1 == node.start_point.row
 
 
-def _stands_apart(comment: Node, node: Node) -> bool:
-    """Whether a comment is not right above what follows, or above imports."""
-    return comment.end_point.row + 1 < node.start_point.row or node.type == "import_statement"
+def _read_markup(language: str, source: bytes, blocks: ComponentBlocks, scripts: Sequence[ScriptPart]) -> MarkupCode:
+    """What the markup shows."""
+    if language == VUE:
+        imports = (one for script in scripts for one in script.part.parsed.facts.imports)
+        imported = {name for one in imports if (name := one.alias or one.name)}
+        return VueReader(source, imported).read(blocks.markup[0]) if blocks.markup else MarkupCode()
+    return (SvelteReader if language == SVELTE else AstroReader)(source).read(blocks.markup)
 
 
 class ComponentParser:
@@ -264,49 +242,65 @@ class ComponentParser:
         What cannot be read is named in `failure`. Raises `MissingGrammar`, and `TooMuchWork` or `TooCostly` past the
         budget.
         """
-        file = _ComponentFile(self._language, source, file_path, hash_policy)
         blocks = read_blocks(self._language, source, budget)
-        scripts = self._scripts(file, blocks, budget)
-        markup = file.read_markup(blocks, scripts)
+        scripts = self._scripts(source, file_path, blocks, hash_policy, budget)
+        markup = _read_markup(self._language, source, blocks, scripts)
         parts = [one.part for one in scripts]
         if markup.statements:
-            parts.append(self._markup_part(file, markup, budget))
-        return file.parsed(blocks, scripts, markup, parts, blob=blob, version=version)
+            parsed, _ = self._parsers[_MARKUP_LANGUAGE].read(
+                markup.code.encode(), file_path, blob="", hash_policy=hash_policy, budget=budget, version=""
+            )
+            parts.append(ComponentPart(ScriptRole.MARKUP, parsed))
+        file = _ComponentFile(self._language, source, file_path, hash_policy, blocks, scripts, markup)
+        return file.parsed(parts, blob=blob, version=version)
 
     def documentation(self, source: bytes, file_path: str, starts: Container[int], budget: WorkBudget) -> list[Span]:
         """The bytes, in order, of what documents the functions and classes that start in these lines of the scripts;
         raises as `parse`."""
-        file = _ComponentFile(self._language, source, file_path, HashPolicy.CANONICAL)
-        scripts = self._scripts(file, read_blocks(self._language, source, budget), budget)
+        blocks = read_blocks(self._language, source, budget)
+        scripts = self._scripts(source, file_path, blocks, HashPolicy.CANONICAL, budget)
         return sorted(span for one in scripts for span in one.reading.reader.documentation(starts))
 
-    def _scripts(self, file: _ComponentFile, blocks: ComponentBlocks, budget: WorkBudget) -> tuple[ScriptPart, ...]:
+    def _scripts(
+        self, source: bytes, path: str, blocks: ComponentBlocks, hash_policy: HashPolicy, budget: WorkBudget
+    ) -> tuple[ScriptPart, ...]:
         """The scripts that are read together are parts: all of Astro's, each one of the others; one part at least."""
         found = blocks.scripts or [ScriptBlock(0, 0, "javascript", False)]
         together = [found] if self._language == ASTRO else [[script] for script in found]
         parts = []
         for scripts in together:
-            shown = only_shown(file.source, sorted((one.start, one.end) for one in scripts))
+            shown = only_shown(source, sorted((one.start, one.end) for one in scripts))
             parsed, reading = self._parsers[scripts[0].language].read(
-                shown, file.path, blob="", hash_policy=file.hash_policy, budget=budget, version=""
+                shown, path, blob="", hash_policy=hash_policy, budget=budget, version=""
             )
             kind = ScriptRole.MODULE if scripts[0].of_module else ScriptRole.INSTANCE
             is_shared = kind is ScriptRole.INSTANCE and self._language != SVELTE
-            last_line = file.source.count(b"\n", 0, scripts[0].end) + 1
+            last_line = source.count(b"\n", 0, scripts[0].end) + 1
             exports = frozenset(parsed.facts.exports or ()) if is_shared else frozenset()
             shared = exports.difference(one.name for one in parsed.symbols if one.start_line > last_line)
             parts.append(ScriptPart(ComponentPart(kind, parsed, shared), reading))
         return tuple(parts)
-
-    def _markup_part(self, file: _ComponentFile, markup: MarkupCode, budget: WorkBudget) -> ComponentPart:
-        code = markup.code.encode()
-        parsed, _ = self._parsers[_MARKUP_LANGUAGE].read(
-            code, file.path, blob="", hash_policy=file.hash_policy, budget=budget, version=""
-        )
-        return ComponentPart(ScriptRole.MARKUP, parsed)
 
 
 def _distinct(members: Sequence[ComponentMember]) -> list[ComponentMember]:
     """Members by name, properties first."""
     named = {(one.is_event, one.name): one for one in reversed(members)}
     return sorted(named.values(), key=lambda one: (one.is_event, one.start))
+
+
+def component_name(path: str) -> str:
+    """`UserCard` of `user-card.vue`; of `Card/index.vue` its folder; `BlogPage` of SvelteKit's `blog/+page.svelte`."""
+    folder, _, file = path.rpartition("/")
+    stem = file.rpartition(".")[0]
+    name = _pascal(stem)
+    if stem.startswith("+"):
+        name = _pascal(folder.rpartition("/")[2]) + name
+    elif stem in _INDEX:
+        name = _pascal(folder.rpartition("/")[2]) or name
+    return name if name[:1].isalpha() else f"Page{name}"
+
+
+def _pascal(written: str) -> str:
+    words = _WORD.findall(written)
+    shown = words[:1] + [word for word in words[1:] if word not in _SIDES]
+    return "".join(word[:1].upper() + word[1:] for word in shown)

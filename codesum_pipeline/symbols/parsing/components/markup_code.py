@@ -68,21 +68,22 @@ def with_names(names: Names, more: Iterable[str]) -> Names:
     return tuple(dict.fromkeys((*names, *more)))
 
 
-class MarkupText:
-    """The texts of nodes in one file."""
+class MarkupReader:
+    """Reads the markup of one file; `_found` is what it has found."""
 
     def __init__(self, source: bytes) -> None:
         self._source = source
+        self._found = MarkupCode()
 
-    def __call__(self, node: Node) -> str:
+    def _text(self, node: Node) -> str:
         """The text of a node as written."""
         return self._source[node.start_byte : node.end_byte].decode(errors="replace")
 
-    def attribute(self, node: Node) -> str | None:
+    def _attribute(self, node: Node) -> str | None:
         """The value of an attribute in quotes, as HTML means it; None without one."""
         for child in node.named_children:
             if child.type == "quoted_attribute_value":
-                return unescape(self(child)[1:-1])
+                return unescape(self._text(child)[1:-1])
             if child.type == "attribute_value":
-                return unescape(self(child))
+                return unescape(self._text(child))
         return None

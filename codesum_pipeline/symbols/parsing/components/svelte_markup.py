@@ -13,16 +13,13 @@ from codesum_pipeline.symbols.parsing.components.component_blocks import (
 )
 from codesum_pipeline.symbols.parsing.components.markup_code import (
     MarkupCode,
-    MarkupText,
+    MarkupReader,
     Names,
     names_in,
     with_names,
 )
 
 _CODE = "svelte_raw_text"
-_LOOP = re.compile(r"(.*)\sas\s(.*)", re.DOTALL)
-_AWAITED = re.compile(r"(.*?)\s(?:then|catch)\s(.*)", re.DOTALL)
-_CONST = re.compile(r"([^=]*?)=(?!=|>)(.*)", re.DOTALL)
 # `use:action`, `transition:fade|local`: the name of a function.
 _ACTION = re.compile(r"(?:use|transition|in|out|animate):([\w$.]+)")
 _EVENT = re.compile(r"on:([\w:-]+)")
@@ -33,18 +30,11 @@ _STARTS = ("each_start", "await_start", "snippet_start", "then_start", "catch_st
 _RAW = ("script_element", "style_element", "comment")
 
 
-def read_svelte(markup: Sequence[Node], source: bytes) -> MarkupCode:
-    """What the markup shows."""
-    return _SvelteReader(source).read(markup)
-
-
-class _SvelteReader:
-    def __init__(self, source: bytes) -> None:
-        self._source = source
-        self._text = MarkupText(source)
-        self._found = MarkupCode()
+class SvelteReader(MarkupReader):
+    """Reads the markup of Svelte."""
 
     def read(self, markup: Sequence[Node]) -> MarkupCode:
+        """What the markup shows."""
         snippets = [self._text(node) for top in markup for node in nodes_below(top) if node.type == "snippet_name"]
         names = with_names((), snippets)
         waiting: list[tuple[Node, Names]] = [(node, names) for node in reversed(markup)]
@@ -56,9 +46,6 @@ class _SvelteReader:
                 continue
             elif node.type in _STARTS:
                 self._read_start(node, names)
-            elif node.type == "const_tag":
-                if written := _CONST.match(self._code_of(node)):
-                    self._found.add_expression(written[2], names)
             elif node.type == "attribute":
                 self._read_attribute(node, names)
                 waiting += [(child, names) for child in reversed(node.named_children)]
@@ -72,13 +59,11 @@ class _SvelteReader:
     def _bound_in(self, node: Node) -> Iterator[str]:
         """The names that a node binds for all that is in it."""
         if node.type in _BLOCKS and node.named_children:
-            start = node.named_children[0]
-            codes = [self._text(child) for child in start.named_children if child.type == _CODE]
+            codes = self._codes(node.named_children[0])
             if node.type == "each_statement":
-                yield from names_in(self._loop(codes)[1])
+                yield from names_in(" ".join(codes[1:]))
             elif node.type == "await_statement":
-                if awaited := _AWAITED.match(" ".join(codes)):
-                    yield from names_in(awaited[2])
+                yield from names_in(" ".join(codes).partition(" then ")[2])
             else:
                 yield from names_in(" ".join(codes))
         elif node.type == "element" and (tag := tag_of(node)) is not None:
@@ -87,27 +72,18 @@ class _SvelteReader:
                 if bound := _BOUND.match(written):
                     yield from names_in(written.partition("=")[2] or bound[1])
         for child in node.named_children:
-            if child.type == "const_tag" and (written_const := _CONST.match(self._code_of(child))):
-                yield from names_in(written_const[1])
+            if child.type == "const_tag":
+                yield from names_in(self._text(child).partition("=")[0].removeprefix("{@const"))
 
-    @staticmethod
-    def _loop(codes: list[str]) -> tuple[str, str]:
-        """What a loop goes through, and the names of its items with their key."""
-        if len(codes) > 1:
-            return codes[0], " ".join(codes[1:])
-        loop = _LOOP.match(codes[0]) if codes else None
-        return (loop[1], loop[2]) if loop else (codes[0] if codes else "", "")
+    def _codes(self, node: Node) -> list[str]:
+        return [self._text(child) for child in node.named_children if child.type == _CODE]
 
     def _read_start(self, start: Node, names: Names) -> None:
-        codes = [self._text(child) for child in start.named_children if child.type == _CODE]
+        codes = self._codes(start)
         if start.type == "each_start":
-            self._found.add_expression(self._loop(codes)[0], names)
+            self._found.add_expression("".join(codes[:1]), names)
         elif start.type == "await_start":
-            awaited = _AWAITED.match(" ".join(codes))
-            self._found.add_expression(awaited[1] if awaited else " ".join(codes), names)
-
-    def _code_of(self, node: Node) -> str:
-        return " ".join(self._text(child) for child in node.named_children if child.type == _CODE)
+            self._found.add_expression(" ".join(codes).partition(" then ")[0], names)
 
     def _read_name(self, element: Node, names: Names) -> None:
         tag = tag_of(element)

@@ -8,7 +8,7 @@ from tree_sitter import Node
 from codesum_pipeline.symbols.parsing.components.component_blocks import attributes_of, name_of_tag, tag_of
 from codesum_pipeline.symbols.parsing.components.markup_code import (
     MarkupCode,
-    MarkupText,
+    MarkupReader,
     Names,
     names_in,
     with_names,
@@ -32,18 +32,15 @@ def camel_case(name: str) -> str:
     return first + "".join(part[:1].upper() + part[1:] for part in others)
 
 
-def read_vue(template: Node, source: bytes, imported: Container[str]) -> MarkupCode:
-    """What a template shows; `imported` are the names that the script binds to components."""
-    return _VueReader(source, imported).read(template)
+class VueReader(MarkupReader):
+    """Reads a template of Vue; `imported` are the names that the script binds to components."""
 
-
-class _VueReader:
     def __init__(self, source: bytes, imported: Container[str]) -> None:
-        self._source, self._imported = source, imported
-        self._text = MarkupText(source)
-        self._found = MarkupCode()
+        super().__init__(source)
+        self._imported = imported
 
     def read(self, template: Node) -> MarkupCode:
+        """What the template shows."""
         waiting: list[tuple[Node, Names]] = [(template, ())]
         while waiting:
             node, names = waiting.pop()
@@ -63,7 +60,7 @@ class _VueReader:
             return names
         directives = [(self._text(child), child) for child in tag.named_children if child.type == "directive_attribute"]
         for written, node in directives:
-            names = with_names(names, self._bound(written, self._text.attribute(node) or ""))
+            names = with_names(names, self._bound(written, self._attribute(node) or ""))
         self._read_name(element, name_of_tag(tag, self._source), names)
         for written, node in directives:
             self._read_directive(node, written, names)
@@ -89,7 +86,7 @@ class _VueReader:
             self._found.add_component(name if "." in name else pascal, names)
 
     def _read_directive(self, node: Node, written: str, names: Names) -> None:
-        name, value = _END_OF_NAME.split(written, maxsplit=1)[0], self._text.attribute(node)
+        name, value = _END_OF_NAME.split(written, maxsplit=1)[0], self._attribute(node)
         if name.startswith("v-") and name not in _OWN:
             self._found.add_expression(camel_case(name), names)
         if value is None or written.startswith(("v-slot", "#")):
