@@ -11,7 +11,7 @@ from contextlib import suppress
 from fnmatch import fnmatchcase
 
 from codesum_pipeline.evidence.extractive.plain_values import name_of, text_of
-from codesum_pipeline.evidence.extractive.words import capitalize, list_fitting
+from codesum_pipeline.evidence.extractive.words import list_fitting
 from codesum_pipeline.foundation.language_facts.file_languages import TEXT
 
 _MAX_CHARS, _MAX_LINE, _LISTED, _LISTED_NEXT = 400_000, 2000, 240, 80
@@ -104,33 +104,19 @@ _DIRECTIVES = frozenset((
     "vpath", "include", "-include", "sinclude", "export", "unexport", "ifeq", "ifneq", "ifdef", "ifndef", "else",
 ))  # fmt: skip
 _PLAIN_TARGET = re.compile(r"[A-Za-z0-9][\w./+-]*")
-_ASSIGNED = re.compile(r"(?:\w+_)?(TESTS|PROGRAMS|LIBRARIES|LTLIBRARIES|SUBDIRS)\s*\+?=\s*(.*)")
-_ASSIGNED_FACTS = {
-    "tests": ("TESTS",),
-    "builds": ("PROGRAMS", "LIBRARIES", "LTLIBRARIES"),
-    "enters the folders": ("SUBDIRS",),
-}
-_PARTS = re.compile(r"[\w./+-]*[A-Za-z][\w./+-]*")
 
 
 def _makefile(text: str) -> str:
-    """The targets with plain names, and what Automake is told to build and test."""
+    """The targets with plain names."""
     targets: list[str] = []
-    assigned: dict[str, list[str]] = {}
     is_value = False
     for line in _short_lines(_CONTINUED.sub(" ", text)):
         bare = line.lstrip(" ")
         if is_value or bare.startswith(("define ", "override define ")):
             is_value = not bare.startswith("endef")
-        elif match := _ASSIGNED.match(line):
-            assigned.setdefault(match[1], []).extend(filter(_PARTS.fullmatch, match[2].split()))
         elif not line.startswith("\t"):
             targets += _targets(line)
-    told = [f"defines the make targets {list_fitting(map(name_of, targets), _LISTED)}" if targets else ""]
-    for lead, names in _ASSIGNED_FACTS.items():
-        found = [name_of(one) for name in names for one in assigned.get(name, ())]
-        told.append(f"{lead} {list_fitting(found, _LISTED_NEXT)}" if found else "")
-    return capitalize("; ".join(filter(None, told)))
+    return f"Defines the make targets {list_fitting(map(name_of, targets), _LISTED)}" if targets else ""
 
 
 def _targets(line: str) -> Iterator[str]:

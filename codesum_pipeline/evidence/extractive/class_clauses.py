@@ -3,16 +3,24 @@
 import re
 from collections.abc import Sequence
 
-from codesum_pipeline.evidence.extractive.class_records import record_clause
-from codesum_pipeline.evidence.extractive.class_roles import action_phrase, role_clause
 from codesum_pipeline.evidence.extractive.noun_phrases import (
+    PREPOSITIONS,
     is_adjective,
+    is_listed,
     is_phrase,
     is_plural,
     noun_phrase,
     pluralize,
+    with_a,
 )
-from codesum_pipeline.evidence.extractive.verb_forms import BASE_OF_THIRD, grammar_table, grammar_words, verb_at
+from codesum_pipeline.evidence.extractive.verb_forms import (
+    ALSO_NOUNS,
+    BASE_OF_THIRD,
+    GERUNDS,
+    grammar_table,
+    grammar_words,
+    verb_at,
+)
 from codesum_pipeline.evidence.extractive.words import name_words, word_in_full
 from codesum_pipeline.evidence.inputs import ClassInput
 
@@ -35,8 +43,6 @@ _ACCESSORS = (("get",), ("set",), ("is",))
 _MAKING = (("create",), ("make",), ("build",), ("new",), ("of",), ("produce",))
 _TOOLS = frozenset(("helper", "handler", "manager", "service", "controller", "listener", "api", "utils", "client"))
 _ENUM_BASES = frozenset(("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"))
-# A type of TypeScript that is one of some texts.
-_NAMED_VALUES = re.compile(r"(export )?type \w+ = \|? ?[\"']")
 _HEAD_WORDS = 6
 _PLAIN_FORMATS = grammar_words("plain_formats")
 
@@ -51,8 +57,6 @@ def class_clause(class_: ClassInput, words: Sequence[str]) -> str:
         return _signals(words)
     if is_enumeration(class_):
         return _lists(class_, words)
-    if _NAMED_VALUES.match(class_.signature) and is_phrase(words):
-        return f"lists the possible {_spoken_many(words)}"
     if words[-1] in _AGENTS and words[0] not in _STAND_INS:
         return _acts(class_, words)
     if words[-1] in _SETTINGS:
@@ -155,3 +159,142 @@ def _holds(words: Sequence[str]) -> str:
         return f"holds the {kind} of {verb.ing}" if kind != "properties" else ""
     phrase = action_phrase(rest, form="ing") or noun_phrase(rest)
     return f"holds the {kind} of {phrase}" if phrase else ""
+
+
+_CARRIERS = grammar_words("carriers")
+_PLAIN_MEMBERS = grammar_words("plain_members")
+_EMPTY_FIELDS = grammar_words("empty_fields")
+_FRAMEWORK = grammar_words("framework_classes")
+_UNCOUNTED = frozenset(("info", "data", "metadata", "details"))
+# So many values are said, and so many there have to be that can be said.
+_MOST, _LEAST = 4, 2
+_FIELD = re.compile(r"\$?([A-Za-z]\w*)")
+# A function as a value is something to be called.
+_FUNCTIONS = ("=>", "->", "func(", "(*", "Fn(")
+_MODULES = frozenset(("module", "namespace", "object", "static"))
+
+
+def record_clause(class_: ClassInput, words: Sequence[str]) -> str:
+    """`Holds the title, the author and the URL of a page`; "" of a class that does something."""
+    named = words[:-1] if words[-1] in _CARRIERS and words[1:] else words
+    phrase = noun_phrase(named, article="a")
+    if words[-1] in _UNCOUNTED and phrase:
+        phrase = " ".join(map(word_in_full, words))
+    if not phrase or is_plural(named[-1]) or words[-1] in _FRAMEWORK or not _only_holds(class_, words):
+        return ""
+    told, is_all = _values(class_, named)
+    if len(told) < _LEAST:
+        return ""
+    listed = [*told[:_MOST], *([] if is_all else ["more"])]
+    return f"holds {', '.join(listed[:-1])} and {listed[-1]} of {phrase}"
+
+
+def _only_holds(class_: ClassInput, words: Sequence[str]) -> bool:
+    head = class_.signature.split("{")[0].replace("(", " ").split()
+    own = {child.name.rpartition("::")[2].rpartition(".")[2] for child in class_.children}
+    does = {name for name in own if name != class_.name and "_".join(name_words(name)) not in _PLAIN_MEMBERS}
+    return not does and _MODULES.isdisjoint((*head, *class_.modifiers)) and verb_at(words) is None
+
+
+def _values(class_: ClassInput, named: Sequence[str]) -> tuple[list[str], bool]:
+    """The fields as things, and whether these are all."""
+    names = [found[1] for text in class_.fields if (found := _FIELD.match(text)) and not _is_called(text)]
+    read = [_thing(name, named) for name in names if not name.isupper() or len(name) < _LEAST * 2]
+    told = list(dict.fromkeys(filter(None, read)))
+    # The alternatives of a type may each have a field of the same name.
+    distinct = {found[1] if (found := _FIELD.match(text)) else text for text in class_.fields}
+    return told, len(told) <= _MOST and len(told) == len(distinct)
+
+
+def _is_called(text: str) -> bool:
+    return any(mark in text for mark in _FUNCTIONS)
+
+
+def _thing(name: str, named: Sequence[str]) -> str:
+    words = name_words(name)
+    if words[:1] == ("m",) and words[1:]:
+        words = words[1:]
+    if (
+        not words
+        or set(words) <= _EMPTY_FIELDS
+        or words[-1] in GERUNDS
+        or verb_at(words)
+        or not set(words).isdisjoint(named)
+    ):
+        return ""
+    phrase = noun_phrase(words)
+    return f"the {' '.join(map(word_in_full, words))}" if phrase and not phrase.startswith("the ") else phrase
+
+
+_BRING_IN = grammar_words("bring_in")
+_FRAMEWORK_CONTROLLERS = grammar_words("framework_controllers")
+_ROLES = grammar_words("roles")
+_ASKING = frozenset(("command", "request", "query"))
+_RUNNING = frozenset(("execute", "run", "handle", "call", "invoke", "perform", "configure", "process", "main"))
+_ACCESS = frozenset(("repository", "dao"))
+# There a controller answers requests; elsewhere it may control anything.
+_WEB = frozenset(("php", "ruby", "elixir", "c-sharp", "scala"))
+# Controllers of these do something, and are about nothing.
+_ACTIONS = frozenset(("create", "update", "delete", "list", "add", "remove", "destroy", "show", "edit"))
+
+
+def role_clause(class_: ClassInput, words: Sequence[str]) -> str:
+    """What a class of such a role does; "" of others."""
+    if "migration" in {_last_word(base) for base in class_.bases} and words[-1] != "migration":
+        action = migration_phrase(words)
+        return f"is a migration that {action}" if action else ""
+    head, rest = words[-1], words[:-1]
+    if not rest:
+        return ""
+    if head == "controller":
+        return _controller(class_, rest)
+    if head in _ACCESS and is_phrase(rest):
+        return f"gives access to {_spoken_many(rest)}"
+    return _role(class_, head, rest) if head in _ROLES else ""
+
+
+def action_phrase(words: Sequence[str], *, form: str = "third") -> str:
+    """`AddIndexToPosts` as "adds an index to posts"; `form` is one of the forms of a verb."""
+    verb = verb_at(words)
+    if verb is None or (verb.base in ALSO_NOUNS and len(words) < _MIN_SURE and not is_plural(words[-1])):
+        return ""
+    rest = words[verb.length :]
+    cut = next((place for place, word in enumerate(rest) if word in PREPOSITIONS), len(rest))
+    phrase = noun_phrase(rest[:cut], article="a" if verb.base in _BRING_IN or form != "third" else "the")
+    part = noun_phrase(rest[cut + 1 :]) if rest[cut:] else ""
+    if not phrase or (rest[cut:] and not part):
+        return ""
+    return " ".join(filter(None, (getattr(verb, form), phrase, *rest[cut : cut + 1], part)))
+
+
+_MIN_SURE = 3
+
+
+def migration_phrase(words: Sequence[str]) -> str:
+    """What a migration does; one that may begin with a noun says it not: `TagModerationLog`."""
+    verb = verb_at(words)
+    return action_phrase(words) if verb and verb.base not in ALSO_NOUNS else ""
+
+
+def _controller(class_: ClassInput, words: Sequence[str]) -> str:
+    if (verb := verb_at(words)) and words[1:]:
+        own = {name_words(child.name.rpartition("::")[2])[:1] for child in class_.children}
+        is_sure = class_.language in _WEB and bool(own & {(verb.base,), ("invoke",), ("call",)})
+        action = action_phrase(words, form="said") if is_sure else ""
+        return f"answers requests to {action}" if action else ""
+    is_told = words[-1] not in _FRAMEWORK_CONTROLLERS | _ACTIONS
+    is_sure = class_.language in _WEB and is_told and is_phrase(words) and is_listed(words[-1])
+    return f"answers requests about {_spoken_many(words)}" if is_sure else ""
+
+
+def _role(class_: ClassInput, head: str, words: Sequence[str]) -> str:
+    """A command, task or dialog that its name says the action of."""
+    own = {child.name.rpartition("::")[2].rpartition(".")[2] for child in class_.children}
+    only_holds = own <= {class_.name, "constructor", "__init__", "init"}
+    if head == "request" or (only_holds and head in _ASKING and class_.fields):
+        asked = action_phrase(words, form="said")
+        return f"asks to {asked}" if asked else ""
+    is_run = any(name_words(name)[:1] and name_words(name)[0] in _RUNNING for name in own)
+    is_sure = is_run or any(_last_word(base) == head for base in class_.bases)
+    action = action_phrase(words) if is_sure else ""
+    return f"is {with_a(head)} that {action}" if action else ""

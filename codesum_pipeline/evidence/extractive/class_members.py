@@ -70,8 +70,6 @@ def members_said(class_: ClassInput, kind: str, theme: str) -> str:
     nested = names_of_children(class_.children, Level.CLASS)
     parts = [child for child in class_.children if child.level is Level.CLASS and not child.is_placeholder]
     inner = next(iter(split_sentences(parts[0].summary, limit=1)), "") if len(parts) == 1 else ""
-    if inner.startswith("Holds ") and " with " in inner:
-        return inner
     if inner.startswith("Holds ") and len(inner) < _MAX_INNER:
         return make_sentence(f"Holds {_names(nested)} with {inner.removeprefix('Holds ').rstrip('.')}")
     return make_sentence(f"Holds {_names(nested)}") if nested and not theme else _methods_said(class_, kind)

@@ -6,8 +6,3 @@ from codesum_pipeline.evidence.packaged_tables import packaged_table
 def class_words(name: str) -> frozenset[str]:
     """The words of a list."""
     return frozenset(packaged_table(__package__, "class_words")[name].split())
-
-
-def class_table(name: str) -> dict[str, str]:
-    """The pairs of a table."""
-    return dict(packaged_table(__package__, "class_words")[name])

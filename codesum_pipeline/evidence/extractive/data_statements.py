@@ -101,12 +101,8 @@ def _asset(path: str, content: Mapping[str, Any]) -> str:
     if not kind or "/Contents" not in path:
         return "Folder of an asset catalogue" if path.endswith(".xcassets/Contents.json") else ""
     images = [one for one in list_of(content.get("images")) if isinstance(one, dict)]
-    filed = [one for one in images if text_of(one.get("filename"))]
-    files = [text_of(one["filename"]) for one in filed]
-    held = f" of {list_first(files, 3)}" if files else f" of {count_noun(len(images), 'size')}" if images else ""
-    sizes = dict.fromkeys(text for one in filed if (text := text_of(one.get("scale"))))
-    scaled = f" for the scales {list_first(sizes, 4)}" if files and len(sizes) > 1 else ""
-    return f'{kind} "{make_printable(name)}"{held}{scaled}'
+    files = [file for one in images if (file := text_of(one.get("filename")))]
+    return f'{kind} "{make_printable(name)}"{f" of {list_first(files, 3)}" if files else ""}'
 
 
 def _translations(path: str, content: Mapping[str, Any]) -> str:

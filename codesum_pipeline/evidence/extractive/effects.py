@@ -15,8 +15,10 @@ from codesum_pipeline.evidence.author_texts.plain_sentences import clip_text
 from codesum_pipeline.evidence.extractive.call_arguments import (
     first_texts,
     key_named,
+    laid_out,
     opening_mode,
     plural_words,
+    printed_text,
     separators_in,
     values_named,
 )
@@ -36,9 +38,9 @@ from codesum_pipeline.evidence.extractive.known_calls import (
     chain_of,
     effect_kinds,
     known_calls,
+    vague_operations,
 )
 from codesum_pipeline.evidence.extractive.steps import is_put_off
-from codesum_pipeline.evidence.extractive.told_objects import laid_out, printed_text
 from codesum_pipeline.evidence.extractive.words import capitalize, fold_word, in_a_row, telling_stems
 from codesum_pipeline.evidence.inputs import FunctionInput
 from codesum_pipeline.foundation.data_model.symbol import Fact
@@ -60,15 +62,6 @@ _MAX_SOURCE_CHARS = 100_000
 _MAX_PROSE_CHARS = 240
 # What says nothing without a message or a condition.
 _UNTELLING = ("fails", "raises an error", "throws an error", "returns an error", "panics")
-# What many functions do on the way: alone it says nothing of one.
-_VAGUE = frozenset(
-    (
-        "checks whether any value meets a condition", "checks whether all values meet a condition", "adds up values",
-        "finds the first value that meets a condition", "takes the last part of a path", "joins parts of a path",
-        "checks for a prefix", "checks for a suffix", "compares texts", "trims text", "filters values",
-        "takes the largest value", "takes the smallest value", "copies text",
-    )
-)  # fmt: skip
 # What says nothing beside anything.
 _EMPTY_OPERATIONS = frozenset(("takes the larger of values", "takes the smaller of values"))
 # What an operation works on where its code does not name it.
@@ -135,7 +128,8 @@ def effects_in_prose(effects: Sequence[Effect], limit: int = 3, *, headline: str
 def operations_in_prose(code: CodeFacts, headline: str) -> str:
     """One sentence of what the function computes, if any of it says what this function is about."""
     operations = operations_of(code)
-    return "" if all(one.brief in _VAGUE for one in operations) else effects_in_prose(operations, headline=headline)
+    is_vague = all(one.brief in vague_operations() for one in operations)
+    return "" if is_vague else effects_in_prose(operations, headline=headline)
 
 
 def _telling_words(effect: Effect) -> frozenset[str]:

@@ -319,13 +319,10 @@ _HEADER_ENDINGS = ("h", "hh", "hpp", "hxx", "inl")
 
 
 def fact_of_reexports(reexports: Sequence[Reexport]) -> str:
-    """`Re-exports X, Y; all of z.`; empty without any. Where all names come from one module, it says which."""
+    """`Re-exports X, Y; all of z.`; empty without any."""
     whole = [_short(one.source) for one in reexports if one.name == _ALL]
-    sources = dict.fromkeys(_short(one.source) for one in reexports if one.name != _ALL and one.original is not None)
     single = (make_printable(one.name) for one in reexports if one.name not in (_ALL, "default"))
     names = list_first(single, _MAX_REEXPORTS)
-    if len(sources) == 1 and (source := next(iter(sources))):
-        names = f"{names} from {source}" if names else ""
     everything = f"all of {list_first(whole, _MAX_SOURCES)}" if whole else ""
     return make_fact("Re-exports", "; ".join(filter(None, (names, everything))))
 

@@ -8,6 +8,7 @@ from codesum_pipeline.evidence.extractive.code_facts import CodeFacts, message_i
 from codesum_pipeline.evidence.extractive.composing import MAX_ITEM, own_names
 from codesum_pipeline.evidence.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.evidence.extractive.known_calls import Effect, known_calls, ways_to_fail
+from codesum_pipeline.evidence.extractive.noun_phrases import with_a
 from codesum_pipeline.evidence.extractive.words import name_in_words
 from codesum_pipeline.foundation.data_model.symbol import Fact
 
@@ -25,8 +26,6 @@ _CUT = frozenset(" :='\"`(")
 _MIN_MESSAGE = 5
 _NOT_IMPLEMENTED = re.compile(r"\bnot (?:yet )?implemented\b|\bunimplemented\b", re.I)
 _MAX_BRIEF_CONDITION, _MAX_BRIEF_MESSAGE = 50, 90
-_SPELLED_WITH_VOWEL = frozenset("AEFHILMNORSX")
-_VOWEL_SOUND = re.compile(r"(?!uni(?!n|m|d)|us[eua]|ut[ie]|eu|one|once)[aeiou]", re.I)
 _NOUNS = frozenset(("error", "exception", "failure", "fault", "warning", "exit", "interrupt", "interruption", "panic"))
 _UNTELLING = frozenset(("Error", "Exception", "RuntimeError", "RuntimeException"))
 
@@ -112,8 +111,4 @@ def _class_of(raised: Fact) -> str:
 def with_article(name: str) -> str:
     """A class of errors as a noun: `a value error`, `an HTTP exception`, `a not found error`."""
     words = name_in_words(name)
-    words = words if words.rpartition(" ")[2].lower() in _NOUNS else f"{words} error"
-    first = words.partition(" ")[0]
-    is_spelled = first.isupper() and len(first) > 1
-    is_vowel = first[0] in _SPELLED_WITH_VOWEL if is_spelled else bool(_VOWEL_SOUND.match(first))
-    return f"{'an' if is_vowel else 'a'} {words}"
+    return with_a(words if words.rpartition(" ")[2].lower() in _NOUNS else f"{words} error")

@@ -16,7 +16,6 @@ from codesum_pipeline.evidence.extractive.words import word_in_full
 
 # What a question is asked with, and how its answer says it.
 _ASKED = grammar_table("questions")
-_PLACES = grammar_words("places")
 _MODIFIED = grammar_words("modified")
 
 
@@ -41,12 +40,6 @@ def claim_of(words: Sequence[str], evidence: NameEvidence) -> str:
     match lead:
         case "is" | "was":
             return _state_claim(lead, rest, evidence)
-        case "are":
-            return (
-                f"{' '.join(map(word_in_full, rest[:-1]))} are {rest[-1]}"
-                if is_adjective(rest[-1]) and is_phrase(rest[:-1])
-                else ""
-            )
         case "has":
             return _possession(rest, evidence)
         case "can" | "should" | "must" | "will":
@@ -65,8 +58,6 @@ def subject_of(evidence: NameEvidence) -> str:
 
 def _bare_claim(asked: str, evidence: NameEvidence) -> str:
     named = evidence.first_parameter
-    if asked == "equals" and evidence.owner and len(evidence.parameters) == 1:
-        return f"{evidence.owner_in_words} equals another"
     if (
         asked in ("contains", "includes", "supports", "matches", "accepts", "allows", "has")
         and named
@@ -77,17 +68,14 @@ def _bare_claim(asked: str, evidence: NameEvidence) -> str:
 
 
 def _state_claim(lead: str, rest: Sequence[str], evidence: NameEvidence) -> str:
-    """`is_expired`, `is_session_expired`, `is_valid_name`, `is_in_range`, `is_directory`."""
+    """`is_expired`, `is_session_expired`, `is_valid_name`, `is_directory`."""
     is_denied = rest[0] == "not"
     rest = rest[1:] if is_denied else rest
     lead = f"{lead} not" if is_denied else lead
     if not rest:
         return ""
     if rest[0] in PREPOSITIONS:
-        if rest[0] not in _PLACES:
-            return ""
-        parts = prepositional_parts(rest, evidence)
-        return f"{_holder(evidence)} {lead} {parts}" if parts else ""
+        return ""
     cut = next((place for place, word in enumerate(rest) if word in PREPOSITIONS), len(rest))
     said, parts = rest[:cut], prepositional_parts(rest[cut:], evidence)
     if parts is None:
@@ -101,10 +89,6 @@ def _state_claim(lead: str, rest: Sequence[str], evidence: NameEvidence) -> str:
     return f"it {lead} {phrase} {parts}".strip() if phrase else ""
 
 
-def _holder(evidence: NameEvidence) -> str:
-    return evidence.owner_in_words or "it"
-
-
 def _subject_beside(rest: Sequence[str], evidence: NameEvidence) -> str:
     """The subject, unless the claim names it already: no "a string is a string"."""
     subject = subject_of(evidence)
@@ -113,19 +97,14 @@ def _subject_beside(rest: Sequence[str], evidence: NameEvidence) -> str:
 
 
 def _possession(rest: Sequence[str], evidence: NameEvidence) -> str:
-    """`has_parent`, `has_started`."""
-    subject = _holder(evidence)
-    if len(rest) == 1 and rest[0].endswith("ed") and is_adjective(rest[0]):
-        return f"{subject} has {rest[0]}"
+    """`has_parent`."""
     phrase = noun_phrase(rest, article="a")
-    return f"{subject} has {phrase}" if phrase else ""
+    return f"{evidence.owner_in_words or 'it'} has {phrase}" if phrase else ""
 
 
 def _ability(lead: str, rest: Sequence[str], evidence: NameEvidence) -> str:
-    """`can_write`, `should_retry_request`, `can_be_parsed`."""
+    """`can_write`, `should_retry_request`."""
     subject = subject_of(evidence) if not evidence.parameters else "it"
-    if rest[0] == "be" and len(rest) == 2 and is_adjective(rest[1]):
-        return f"{subject} {lead} be {rest[1]}"
     verb = verb_at(rest)
     if verb is None:
         return ""
@@ -145,12 +124,6 @@ def marked_question(words: Sequence[str], evidence: NameEvidence) -> str:
         return question_clause(words, evidence)
     if not evidence.may_be_boolean and evidence.facts.returned:
         return ""
-    if evidence.owner[-1:] == ("policy",):
-        # `new?` of a policy is whether somebody may.
-        return ""
-    if words[-1] in ("exist", "exists"):
-        phrase = noun_phrase(words[:-1]) if len(words) > 1 else subject_of(evidence)
-        return f"reports whether {phrase} exists" if phrase else ""
     if not is_adjective(words[-1]):
         is_claim = is_adjective(words[0]) and is_phrase(words)
         return (
@@ -158,7 +131,4 @@ def marked_question(words: Sequence[str], evidence: NameEvidence) -> str:
             if is_claim and noun_phrase(words, article="a").startswith("a")
             else ""
         )
-    if len(words) == 1:
-        return f"reports whether {subject_of(evidence)} is {words[0]}"
-    phrase = noun_phrase(words[:-1])
-    return f"reports whether {phrase} is {words[-1]}" if phrase.startswith("the ") else ""
+    return f"reports whether {subject_of(evidence)} is {words[0]}" if len(words) == 1 else ""

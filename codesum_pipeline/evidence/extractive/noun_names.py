@@ -24,6 +24,7 @@ from codesum_pipeline.evidence.extractive.verb_forms import (
     GERUNDS,
     MODIFIERS,
     VERBS,
+    grammar_list,
     grammar_words,
     verb_at,
 )
@@ -46,13 +47,7 @@ _COMPONENTS = frozenset(("javascript", "tsx", "typescript"))
 _MARKUP = ("<", "createElement(", "React.createElement(", "h(")
 _COMPARISONS = (" == ", " === ", " != ", " !== ", " >= ", " <= ", " is not ", " not in ")
 # Decorators that leave what a function is.
-_PLAIN_DECORATORS = (
-    "@property", "@cached", "@functools.", "@staticmethod", "@classmethod", "@override", "@overload", "@abstract",
-    "@abc.", "@lru_cache", "@cache", "@typing.", "@final", "@contextmanager", "@pytest.fixture", "@fixture",
-    "@Override", "@Nullable", "@NonNull", "@NotNull", "@Nonnull", "@JvmStatic", "@Suppress", "@Bean", "@Provides",
-    "@inline", "@inlinable", "@discardableResult", "@objc", "@hybrid_property", "@JsonProperty", "@Deprecated",
-    "@Composable", "@Singleton", "@VisibleForTesting", "@Json", "@Column", "@Input", "@computed", "@Internal",
-)  # fmt: skip
+_PLAIN_DECORATORS = grammar_list("plain_decorators")
 
 
 def noun_clause(words: Sequence[str], evidence: NameEvidence) -> str:
@@ -160,12 +155,10 @@ def _what(words: Sequence[str], evidence: NameEvidence) -> str:
     if starts_determined(words):
         return noun_phrase(words)
     if not evidence.parameters:
-        owner, inner = evidence.owner, words[len(evidence.owner) :]
+        owner = evidence.owner
         is_another = evidence.result == (owner, False)
         if not evidence.is_thing or not evidence.is_method or is_another:
             return noun_phrase(words)
-        if inner and tuple(words[: len(owner)]) == owner and is_phrase(inner):
-            return f"{_the(inner)} of {evidence.owner_in_words}"
         return f"{_the(words)} of {evidence.owner_in_words}" if set(owner).isdisjoint(words) else noun_phrase(words)
     given = evidence.first_parameter
     is_one = bool(given) and len(evidence.parameters) == 1 and given[-1] not in MANNERS

@@ -1,11 +1,11 @@
 """What a function says itself about what it does: help texts of commands and routes, messages of progress.
 
 A message counts only if it is about the whole function: it does not stand under a condition, and it has the verb of the
-function's name or two of its words, or is the only message of a short function.
+function's name or two of its words.
 """
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain
 
 from msgspec import Struct
@@ -13,15 +13,120 @@ from msgspec import Struct
 from codesum_pipeline.evidence.author_texts.plain_sentences import make_printable, split_sentences
 from codesum_pipeline.evidence.extractive.code_facts import CodeFacts, message_in_words
 from codesum_pipeline.evidence.extractive.known_calls import known_calls
-from codesum_pipeline.evidence.extractive.message_clauses import Clause, clause_of
-from codesum_pipeline.evidence.extractive.message_verbs import MESSAGE_LISTS, base_forms, words_of
+from codesum_pipeline.evidence.extractive.verb_forms import gerund, third_person
 from codesum_pipeline.evidence.extractive.words import (
+    capitalize,
     fold_word,
     name_words,
     split_identifier,
     telling_weight,
 )
+from codesum_pipeline.evidence.packaged_tables import packaged_table
 from codesum_pipeline.foundation.data_model.symbol import Fact
+
+MESSAGE_LISTS = packaged_table(__package__, "own_messages")
+
+
+@cache
+def words_of(name: str) -> frozenset[str]:
+    """The words of a list of `own_messages.toml`."""
+    return frozenset(MESSAGE_LISTS[name].split())
+
+
+@cache
+def gerunds() -> dict[str, str]:
+    """The verbs by their gerunds: `saving` is of `save`."""
+    return {
+        **{gerund(verb): verb for verb in sorted(words_of("verbs"))},
+        **MESSAGE_LISTS["gerunds"],
+    }
+
+
+@cache
+def past_forms() -> dict[str, str]:
+    """The verbs by their past participles, as far as no other word is written so: `saved` is of `save`."""
+    irregular = MESSAGE_LISTS["participles"]
+    verbs = sorted(words_of("verbs") - {*irregular.values()} - words_of("participles_like_verbs"))
+    return {**{_participle(verb): verb for verb in verbs}, **irregular}
+
+
+@cache
+def base_forms() -> dict[str, str]:
+    """The verbs by themselves and by their third person."""
+    return {form: verb for verb in sorted(words_of("verbs")) for form in (verb, third_person(verb))}
+
+
+def _participle(verb: str) -> str:
+    if verb.endswith("e"):
+        return f"{verb}d"
+    if verb.endswith("y") and verb[-2:-1] not in "aeiou":
+        return f"{verb[:-1]}ied"
+    return f"{gerund(verb).removesuffix('ing')}ed"
+
+
+# Tags and bullets before a message: `[cache] `, `--> `.
+_LEAD = re.compile(r"^(?:\[[^\]]{0,40}\]|[-=>*#+\s…]|\(\S{0,20}\))+")
+_MIN_WORDS, _MAX_CHARS = 3, 140
+_LEAST_LETTERS = 0.85
+_CODE_SIGNS = frozenset("{}<>|\\=$~^@*")
+_GAP = "…"
+# A value that is shown, not a step: `result: …`.
+_VALUE = re.compile(r": ?['\"]?…['\"]?$")
+
+
+class Clause(Struct, frozen=True):
+    """A clause in the third person with its verb; `is_command` where the message began as one does: `Save data`."""
+
+    verb: str
+    text: str
+    is_command: bool
+
+
+@lru_cache(maxsize=4096)
+def clause_of(message: str, *, is_help: bool = False) -> Clause | None:
+    """The clause of a message in words; None of one that names no action, or tells of a failure or a detail."""
+    text = _LEAD.sub("", message).strip(" .!:;")
+    first, _, rest = text.partition(" ")
+    form = first.lower()
+    verb = gerunds().get(form) or past_forms().get(form) or base_forms().get(form, "")
+    is_command = form in base_forms() and form not in past_forms()
+    if is_command and not is_help and _VALUE.search(rest):
+        return None
+    rest = _with_second_verb(_before_gap(rest)) if is_command else _before_gap(rest)
+    is_long_enough = len(rest.split()) >= _MIN_WORDS - 1 and len(rest) <= _MAX_CHARS
+    if not verb or first.isupper() or not is_long_enough or not _is_prose(rest):
+        return None
+    words = {word.strip(".,;:!?'\"()").lower().replace("'", "") for word in text.split()}
+    if not is_help and words & words_of("not_purposes"):
+        return None
+    return Clause(verb, f"{capitalize(third_person(verb))} {rest}", is_command)
+
+
+def _with_second_verb(rest: str) -> str:
+    """`or get the branch` as `or gets the branch`; "" where what follows is not known to be a verb."""
+    joint, _, after = rest.partition(" ")
+    second, _, last = after.partition(" ")
+    if joint.lower() not in ("or", "and"):
+        return rest
+    return f"{joint} {third_person(second)} {last}" if second in base_forms() else ""
+
+
+def _before_gap(text: str) -> str:
+    """A text up to the first value that is filled in at run time; "" where a word would then lack its object."""
+    kept = text.partition(_GAP)[0].strip(" '\"`(#,:;-")
+    return "" if _is_small(kept.rpartition(" ")[2].lower()) else kept
+
+
+def _is_small(word: str) -> bool:
+    return word.strip(".,:;") in words_of("prepositions")
+
+
+def _is_prose(text: str) -> bool:
+    """Whether a text is words: few signs, brackets and quotes in pairs."""
+    letters = sum(char.isalpha() or char == " " for char in text)
+    is_paired = text.count("(") == text.count(")") and text.count('"') % 2 == 0 and text.count("[") == text.count("]")
+    return letters >= _LEAST_LETTERS * len(text) and is_paired and _CODE_SIGNS.isdisjoint(text)
+
 
 _HELP = re.compile(
     r"""\b(?:help|summary|description|short_help|Short|about|setDescription)['"]?\s{0,3}(?::=|[:=(])\s{0,3}"""
@@ -93,15 +198,9 @@ def _describes(code: CodeFacts, source: str, match: re.Match[str]) -> bool:
 def _progress(code: CodeFacts) -> Said | None:
     """The first message of progress that is about the whole function."""
     messages = [one for one in code.facts.calls if _is_message(code, one)][:_MAX_MESSAGES]
-    # Calls that are written alike are one fact.
-    is_only = len(messages) == 1 and code.function.canonical_source.count(messages[0].text) == 1
     for one in messages:
         clause = clause_of(message_in_words(one.said)) if not one.when else None
-        if clause and (
-            _has_verb_of(code, clause)
-            or (one is messages[0] and _has_words_of(code, clause))
-            or (is_only and _is_without_verb(code, clause))
-        ):
+        if clause and (_has_verb_of(code, clause) or (one is messages[0] and _has_words_of(code, clause))):
             return Said(clause.text, one.line)
     return None
 
@@ -118,12 +217,10 @@ def _is_message(code: CodeFacts, call: Fact) -> bool:
 
 
 def _has_verb_of(code: CodeFacts, clause: Clause) -> bool:
-    """Whether a clause has the verb of a function's name, or one that means the same, and one more of its words."""
+    """Whether a clause has the verb of a function's name, and one more of its words."""
     own = set(name_words(code.function.name))
     is_short = len(own) == 1 and code.function.line_count <= _SHORT_LINES
-    return not own.isdisjoint({clause.verb, *_synonyms().get(clause.verb, ())}) and (
-        is_short or bool(_shared_words(code, clause))
-    )
+    return clause.verb in own and (is_short or bool(_shared_words(code, clause)))
 
 
 def _has_words_of(code: CodeFacts, clause: Clause) -> bool:
@@ -132,23 +229,9 @@ def _has_words_of(code: CodeFacts, clause: Clause) -> bool:
     return is_middling and len(_shared_words(code, clause)) >= 2
 
 
-def _is_without_verb(code: CodeFacts, clause: Clause) -> bool:
-    """Whether a short function's name has no verb that a clause could contradict."""
-    is_short = code.function.line_count <= _SHORT_LINES and not clause.is_command
-    return is_short and base_forms().keys().isdisjoint(name_words(code.function.name))
-
-
 def _shared_words(code: CodeFacts, clause: Clause) -> set[str]:
     said = chain.from_iterable(map(split_identifier, clause.text.split()[1:]))
     own = name_words(code.function.name)
     return {fold_word(word) for word in said if telling_weight(word)} & {
         fold_word(word) for word in own if telling_weight(word)
     }
-
-
-@cache
-def _synonyms() -> dict[str, frozenset[str]]:
-    """The words that mean the same step as a word, by that word."""
-    groups = [group.split() for group in MESSAGE_LISTS["synonyms"]]
-    members = sorted(set(chain.from_iterable(groups)))
-    return {word: frozenset(chain.from_iterable(one for one in groups if word in one)) for word in members}

@@ -1,19 +1,28 @@
-"""Texts that nobody reads as prose: test archives, scripts and units of services, templates; of any other its size."""
+"""Texts that nobody reads as prose: pages and templates, with what these show; of any other its size."""
 
 import re
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from functools import cache
 
 from codesum_pipeline.evidence.author_texts.plain_sentences import clip_text, make_printable
-from codesum_pipeline.evidence.extractive.page_statements import page_statement
-from codesum_pipeline.evidence.extractive.words import list_first, name_in_words
+from codesum_pipeline.evidence.extractive.translated_texts import (
+    language_of_translation,
+    spoken_language,
+    translation_statement,
+)
+from codesum_pipeline.evidence.extractive.words import (
+    capitalize,
+    identifier_in_words,
+    list_first,
+    name_in_words,
+    stem_of,
+)
 from codesum_pipeline.evidence.extractive.xml_statements import xml_statement
+from codesum_pipeline.evidence.packaged_tables import packaged_table
 from codesum_pipeline.foundation.data_model.printable import count_noun
 
 _MAX_CHARS, _MAX_SHOWN, _MAX_LINE, _MAX_LINES, _MOST_LINES = 60_000, 6, 80, 4, 400
-# The name of a text in an archive, and all of it where that is one word.
-_ARCHIVED = re.compile(r"^-- ([\w./-]{1,80}) --$(?:\n([\w.-]{3,60})\n(?=--|\n))?", re.M)
-_RC_FACT = re.compile(r"^# (PROVIDE|Provides|REQUIRE|Short-Description): {0,20}([\w ./-]{1,120})$", re.M)
-_UNIT = re.compile(r"^\[(?:Unit|Install)\][ \t]*$", re.M)
-_UNIT_FACT = re.compile(r"^(Description|ExecStart|OnCalendar|WantedBy)=[-@!+:]{0,3}([^\s$%{}][^\n$%{}]{0,120})$", re.M)
 _TEMPLATE_CODE = re.compile(r"\{\{|\{%|<%|<\?php")
 _FILLED = re.compile(
     r"\{\{-?\s{0,9}(?:(?:if|with|range|else if|#if|#each|#unless|end)\s{1,9})?"
@@ -31,17 +40,8 @@ _KEYWORDS = frozenset(("end", "else", "if", "range", "block", "define", "nil", "
 
 
 def raw_statement(path: str, text: str) -> str:
-    """One sentence about an archive, service or template that is known by what stands in it; "" of others."""
+    """One sentence about a page or template that is known by what stands in it; "" of others."""
     head = text[:_MAX_CHARS]
-    archived = _ARCHIVED.findall(head)
-    if len(archived) > 1:
-        said = next((f' ("{word}")' for _, word in archived[:1] if word), "")
-        names = [f"{archived[0][0]}{said}", *(name for name, _ in archived[1:])]
-        return f"Archive of the texts {list_first(names, _MAX_SHOWN, are_all=len(text) <= _MAX_CHARS)}"
-    if facts := dict(_RC_FACT.findall(head[:2000])):
-        return _service_script(facts)
-    if _UNIT.search(head):
-        return _unit(path, dict(reversed(_UNIT_FACT.findall(head))))
     lines = [line for line in head.splitlines() if line.strip()]
     is_template = bool(_TEMPLATE_CODE.search(head))
     if not is_template and _XML.match(head) and not _HTML.search(head) and (told := xml_statement(path, head)):
@@ -50,27 +50,6 @@ def raw_statement(path: str, text: str) -> str:
         kind = "Template" if is_template else "Page"
         return page_statement(kind, head) or _filled(kind, head)
     return ""
-
-
-def _service_script(facts: dict[str, str]) -> str:
-    """A script of rc.d or init.d: the service, what it is, and after which others it starts."""
-    service = facts.get("PROVIDE") or facts.get("Provides", "")
-    about = f": {facts['Short-Description'].strip()}" if "Short-Description" in facts else ""
-    needs = f", after {', '.join(facts['REQUIRE'].split())}" if "REQUIRE" in facts else ""
-    return f"Script that starts the service {service.strip()}{needs}{about}" if service else ""
-
-
-def _unit(path: str, facts: dict[str, str]) -> str:
-    """A unit of systemd: what it says that it is, the program that it runs, when, and for which target."""
-    program = facts.get("ExecStart", "").partition(" ")[0].rpartition("/")[2]
-    told = [
-        make_printable(facts.get("Description", "")),
-        f"runs the program {program}" if program else "",
-        f"at {facts['OnCalendar']}" if "OnCalendar" in facts else "",
-        f"is started for the target {facts['WantedBy'].removesuffix('.target')}" if "WantedBy" in facts else "",
-    ]
-    kind = path.rpartition(".")[2]
-    return f"Unit of systemd ({kind}): {'; '.join(filter(None, told))}" if any(told) else ""
 
 
 def _filled(kind: str, text: str) -> str:
@@ -138,3 +117,120 @@ def told_by_lines(text: str) -> str:
     left = f"{len(lines) - len(shown)} " if len(text) <= _MAX_CHARS else ""
     more = f"; {left}more lines" if len(lines) > len(shown) else ""
     return f"Lines of text: {'; '.join(shown)}{more}" if shown else ""
+
+
+_MAX_OF_PAGE = 4
+# What is no text on the page: scripts, comments, and the code of a template.
+_LEFT_OUT = re.compile(
+    r"<(script|style)\b(?:(?!</\1).){0,20000}+(?:</\1>)?|<!--(?:(?!-->).){0,8000}+|<%#?(?:(?!%>).){0,4000}+(?:%>)?|<\?(?:(?!\?>).){0,4000}+(?:\?>)?"
+    r"|\{\{(?:(?!\}\}).){0,2000}+(?:\}\})?|\{%(?:(?!%\}).){0,2000}+(?:%\})?",
+    re.S | re.I,
+)
+_RENDERED = re.compile(
+    r"\brender\b\(?\s{0,9}(?:partial:\s{0,9}|layout:\s{0,9}|template:\s{0,9})?['\"]([\w/.-]{2,80})['\"]|\{%-?\s{0,9}(?:include|extends|import|from|embed)\s{1,9}['\"]([\w@/.:-]{2,80})['\"]"
+    r"|\{\{-?\s{0,9}template\s{1,9}\"([\w/.-]{2,80})\"|\{\{>\s{0,9}['\"]?([\w/.-]{2,80})|@(?:include|extends|component)\(['\"]([\w/.:-]{2,80})['\"]|<%-?=?\s{0,9}include\(?\s{0,9}['\"]([\w/.-]{2,80})['\"]"
+)
+_PIECE = re.compile(
+    r"<(title|h[1-6]|th|label|button|legend|option|a|summary|p|li|strong|span|td)\b[^<>]{0,600}>([^<>]{2,160})(?=</)",
+    re.I,
+)
+_HELPER = re.compile(
+    r"\b(?:f|form|builder)\.(text_field|text_area|select|check_box|email_field|password_field|file_field|number_field|date_field|radio_button|submit|collection_select)\b\(?\s{0,9}[:'\"](\w{2,40})"
+)
+_FIELD = re.compile(
+    r"<(?:input|textarea|select)\b[^<>]{0,600}?\b(?:name|formControlName|placeholder)=['\"]([^'\"<>{}$%]{2,60})['\"]",
+    re.I,
+)
+_COMPONENT = re.compile(r"<([a-z][a-z0-9]{1,20}-[a-z0-9-]{2,40}|[A-Z][a-zA-Z0-9]{2,40})\b")
+# Two texts, of which the page shows one.
+_GLUED = re.compile(r"\w…\w")
+# What only a template of a component has, and what only a whole page has.
+_BINDING = re.compile(
+    r"\s\*ng[A-Z]|^\s{0,80}@(?:if|for|switch) \(|\s[\[(][a-zA-Z.]{1,40}[\])]=|\s(?:v-|:|@)[a-z-]{2,30}=",
+    re.M,
+)
+_WHOLE = re.compile(r"<(?:!doctype|html|head|body|title|h1)\b", re.I)
+_HEADINGS = ("title", "h1", "h2", "h3", "h4", "h5", "h6", "legend")
+_SAID = ("p", "li", "strong", "span", "a", "td", "option", "summary")
+
+
+def page_statement(kind: str, text: str) -> str:
+    """`Page "Reports": a table of Project, Report; renders pages`; "" where it shows no text and renders nothing."""
+    head = text[:_MAX_CHARS]
+    rendered = [identifier_in_words(name.rpartition("/")[2].partition(".")[0].strip("_@"), written_out=False)
+                for found in _RENDERED.findall(head) for name in found if name]  # fmt: skip
+    fields = [name_in_words(name) for _, name in _HELPER.findall(head)]
+    shown = _LEFT_OUT.sub("…", head)
+    fields += [name_in_words(name) if " " not in name else make_printable(name) for name in _FIELD.findall(shown)]
+    pieces: dict[str, list[str]] = {}
+    for tag, said in _PIECE.findall(shown):
+        if words := _worded(said):
+            pieces.setdefault(tag.lower(), []).append(words)
+    if kind == "Page" and _BINDING.search(head) and not _WHOLE.search(head):
+        kind = "Template"
+    titles = [words for tag in _HEADINGS for words in pieces.get(tag, ())]
+    said = (
+        [f'"{words}"' for tag in _SAID for words in pieces.get(tag, ())]
+        if not titles or not (pieces.get("th") or fields)
+        else []
+    )
+    parts = [
+        f"a table of {list_first(pieces['th'], _MAX_OF_PAGE)}" if pieces.get("th") else "",
+        f"a form of {list_first(fields, 5)}" if fields else "",
+        f"buttons {list_first(pieces['button'], 3)}" if pieces.get("button") else "",
+        f"headings {list_first(titles[1:], 3)}" if titles[1:] else "",
+        f"says {list_first(said[:2], 2)}" if said else "",
+        f"renders {list_first(rendered, _MAX_OF_PAGE)}" if rendered else "",
+    ]
+    told = "; ".join(list(filter(None, parts))[:3])
+    if not told and not titles:
+        components = [name_in_words(name) for name in dict.fromkeys(_COMPONENT.findall(shown))]
+        told = f"shows {list_first(components, _MAX_OF_PAGE)}" if components else ""
+    is_titled = "title" in pieces or "h1" in pieces
+    title = f'{"" if is_titled or kind != "Template" else " with"} "{titles[0]}"' if titles else ""
+    return f"{kind}{title}{f': {told}' if told else ''}" if title or told else ""
+
+
+def _worded(text: str) -> str:
+    """A text of a page without the code in it; "" where little else is left."""
+    words = make_printable(text.replace("&nbsp;", " ").replace("&amp;", "&")).strip(" …:·|-")
+    is_told = (
+        sum(map(str.isalpha, words)) > 2
+        and words.count("…") < 2
+        and not _GLUED.search(words)
+        and not any(mark in words for mark in '{}%$"&;')
+    )
+    return clip_text(words, 60).rstrip(".") if is_told else ""
+
+
+_MAX_FACT_LINE, _MAX_FACTS = 400, 3
+_MESSAGE = re.compile(r'^msgid "([^"\n]+)', re.M)
+
+
+@cache
+def _tables() -> dict[str, dict[str, re.Pattern[str]]]:
+    table: Mapping[str, Mapping[str, str]] = packaged_table(__package__, "line_facts")
+    return {name: {lead: re.compile(pattern) for lead, pattern in leads.items()} for name, leads in table.items()}
+
+
+def line_statement(path: str, text: str) -> str:
+    """One sentence about a file whose lines declare things; "" of others."""
+    name = path.rpartition("/")[2].lower()
+    head = text[:_MAX_CHARS]
+    if name.endswith(".po"):
+        language = language_of_translation(path) or spoken_language(stem_of(name))
+        return translation_statement(language, _MESSAGE.findall(head), are_all=len(text) <= _MAX_CHARS)
+    lines = [line for line in head.splitlines() if len(line) <= _MAX_FACT_LINE]
+    leads = next((leads for pattern, leads in _tables().items() if fnmatchcase(name, pattern)), {})
+    facts: dict[str, list[str]] = {}
+    for lead, pattern in leads.items():
+        found = (match[1] for line in lines if (match := pattern.match(line)))
+        facts[lead] = [clip_text(make_printable(one), 60) for one in found]
+    told = [f"{lead} {list_first(_named(lead, found), _MAX_SHOWN)}" for lead, found in facts.items() if found]
+    return capitalize("; ".join(told[:_MAX_FACTS]))
+
+
+def _named(lead: str, found: list[str]) -> list[str]:
+    """Texts in quotes, names as they are written."""
+    is_quoted = lead.startswith("tests") and any(" " in one for one in found)
+    return [f'"{one}"' for one in found if '"' not in one] if is_quoted else [one.rstrip('",]') for one in found]

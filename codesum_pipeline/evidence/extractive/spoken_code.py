@@ -34,9 +34,6 @@ _COMPARED = re.compile(r"(.{1,80}?) (===?|!==?|<=?|>=?|is not|is|in|not in) (.{1
 _COUNTS = frozenset(("length", "size", "count", "len"))
 _CONSTANT = re.compile(r"[A-Z][A-Z0-9_]{2,60}")
 _ASKS = re.compile(r"(.{1,80}?)(?:\?\.|!\.|&\.|->|\.)(\w{1,30}\??)(?:\(([^()]{0,40})\))?", re.S)
-# `rows.any?(&:stale?)`, and `user.canEdit`.
-_ANY_OF = re.compile(r"([\w.@]{1,60})\.(any|all|none)\?\(&:(\w{1,40})\?\)")
-_ABLE = re.compile(r"([\w.]{1,60})\.can([A-Z]\w{1,30})(?:\(\))?")
 # What a method asks of an object, and how its opposite is said.
 _STATES = {
     "isempty": "empty", "empty": "empty", "empty?": "empty", "is_empty": "empty", "isblank": "blank", "blank?": "blank",
@@ -157,10 +154,6 @@ def condition_in_words(text: str, own: Collection[str]) -> str:
     plain = make_printable(text)
     if not plain or len(plain) > _MAX_CHARS or "…" in plain:
         return ""
-    if found := _ANY_OF.fullmatch(plain):
-        things = thing_in_words(found[1], own)
-        be = "are" if found[2] == "all" else "is"
-        return f"{found[2]} of {things} {be} {found[3]}" if things and is_adjective(found[3]) else ""
     for sign, joint in _JOINTS.items():
         if sign in plain:
             parts = [_one_condition(part, own) for part in plain.split(sign)]
@@ -182,9 +175,6 @@ def _one_condition(plain: str, own: Collection[str]) -> str:
 def _asked(plain: str, own: Collection[str], *, is_negated: bool) -> str:
     if compared := _COMPARED.fullmatch(plain):
         return _comparison(compared[1], compared[2], compared[3], own, is_negated=is_negated)
-    if (found := _ABLE.fullmatch(plain)) and not is_negated:
-        thing, words = thing_in_words(found[1], own), name_words(found[2])
-        return f"{thing} can {word_in_full(words[0])}" if thing and len(words) == 1 and words[0] in VERBS else ""
     asks = _ASKS.fullmatch(plain)
     if asks is None:
         return ""

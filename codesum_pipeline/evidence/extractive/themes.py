@@ -27,34 +27,14 @@ from codesum_pipeline.evidence.extractive.words import (
     stem_of,
 )
 from codesum_pipeline.evidence.inputs import ChildText
+from codesum_pipeline.evidence.packaged_tables import packaged_table
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.language_facts.writing_systems import has_words, without_end
 
-# How sentences begin that say what something holds, or one detail of what it does: they are about no file or folder.
-_DETAILS = (
-    "Defines ", "Re-exports ", "Runs with ", "Holds ", "File that names ", "Top-level keys", "Lines of text",
-    "Mentions ", "Changes its ", "Sets its ", "Raises ", "Returns ", "Prints", "Sleeps", "Reads the clock",
-    "Draws random", "True when ", "Computes ", "Yields ", "Constructor of ", "Destructor of ", "Operator ",
-    "Is one of", "Tests: ", "Reads its ", "Runs the program", "Delegates to ", "Errors: ", "Says: ",
-    "Always returns ", "Ends the process", "Is run ",
-)  # fmt: skip
-# How texts of files and folders begin that tell one detail of what their folder holds.
-_FILE_DETAILS = (
-    "Styles ", "Targets: ", "Builds ", "Leaves out", "Uses ", "XML ", "Names the modules", "Configures the Gradle",
-    "Drawing ", "Vector drawing ", "Image set ", "Color set ", "Drawable ", "Animat", "Menu of ", "Layout ",
-    "Resources of ", "Most mention ", "Describes the ",
-)  # fmt: skip
-# What is true of many: said after what is more of its own.
-_COMMON = ("Reports whether ", "Creates a", "Handles ", "Sets ", "Gets ", "Lists the ", "Describes ")
-# What tells one code from no other: it is no theme.
-_OF_ANY = re.compile(
-    r"Reports whether .{1,60} equals another|Sets (?:its |the |an? )?[\w-]{1,30}(?: [\w-]{1,20})?$|Is an? [\w-]+$"
-    # What comes from one parameter or one step.
-    r"|(?:Updates|Moves|Applies|Determines) an? (?:date|time|value|amount|name|number|size|state|text|index|folder)$"
-    r"|(?!Tests ).{1,80} (?:when|unless) \w+(?<!ed|ng|en|le|ty|ul|ve|ll|ne|nt)$"
-    r"|Text of |(?:Removes duplicates|Filters values|Splits text|Joins (?:lines|texts)|Maps values|Sorts values"
-    r"|Folds \w+ into|Checks whether any|Lays out elements|Keeps state between renders)\b"
-)
+_TABLES = packaged_table(__package__, "themes")
+_DETAILS, _FILE_DETAILS, _COMMON = (tuple(_TABLES[name]) for name in ("details", "file_details", "common"))
+_OF_ANY = re.compile("|".join(_TABLES["of_any"]))
+_KINDS_SAID = _TABLES["kinds_said"].split()
 # Folders that only say where their language puts code.
 PLACES = frozenset(
     ("src", "main", "java", "kotlin", "scala", "lib", "com", "org", "source", "commonMain", "androidMain")
@@ -95,12 +75,6 @@ def headline_of(child: ChildText) -> str:
     is_detail = is_file_detail or first.startswith(_DETAILS) or _OF_WORDS in first or first == "Style sheet"
     is_detail = is_detail or _OF_ANY.match(first) is not None
     return "" if is_bare or is_detail else clip_text(first, _MAX_CHARS)
-
-
-_KINDS_SAID = (
-    "file", "folder", "class", "module", "trait", "interface", "struct", "enum", "object", "type", "protocol", "union",
-    "record", "namespace", "the", "of",
-)  # fmt: skip
 
 
 def theme_of(children: Sequence[ChildText], *levels: Level, own_name: str) -> str:

@@ -11,7 +11,7 @@ from codesum_pipeline.evidence.author_texts.plain_sentences import make_printabl
 from codesum_pipeline.evidence.extractive.class_words import class_words
 from codesum_pipeline.evidence.extractive.noun_phrases import is_known, is_phrase, is_plural, pluralize, with_a
 from codesum_pipeline.evidence.extractive.verb_forms import grammar_words
-from codesum_pipeline.evidence.extractive.words import name_in_words, name_words
+from codesum_pipeline.evidence.extractive.words import name_in_words
 
 TEXT, NUMBER, TRUTH = "text", "number", "true or false"
 _BASIC = {
@@ -24,12 +24,9 @@ _OPTIONAL = class_words("optional_types")
 _LISTS = class_words("list_types")
 _MAPS = class_words("map_types")
 _SEE_THROUGH = class_words("see_through_types")
-_PARTIAL = ("Partial", "PartialDeep", "DeepPartial")
 _OF_MANY = class_words("of_many")
-_PARTS = class_words("type_parts")
 _UNTOLD = class_words("untold_types")
 _FORMS = class_words("type_forms")
-_ASKING = class_words("asking_verbs")
 _MASS = grammar_words("mass") - {TEXT}
 _CALLED = ("=>", "->", "func(", "(*", "Fn(", "Func<", "Action<")
 _MAYBE_CALLED = re.compile(r"\((?:suspend )?\(.{0,160}\) ?(?:\?|\| ?(?:null|undefined))")
@@ -40,7 +37,6 @@ _BEFORE = re.compile(
 _GENERIC = re.compile(r"([\w.:]{1,80})\s?[<\[](.{1,160})[>\]]")
 _TEXTS = re.compile(r"[\"'][^\"'|]{1,30}[\"'](?: ?\| ?[\"'][^\"'|]{1,30}[\"']){0,3}")
 _FIXED_ARRAY = re.compile(r"(\w{1,60}) ?\[[A-Z0-9_ +*]{0,40}\]")
-_FIXED_NUMBER = re.compile(r"\d{1,6}")
 _PLAIN = re.compile(r"[A-Za-z_][\w.:]{0,80}")
 _VERSION = re.compile(r" [vV]\d{1,3}$")
 _MAX_CHARS, _DEEPEST, _MOST_WORDS = 160, 3, 6
@@ -120,8 +116,6 @@ def _read(bare: str, depth: int) -> TypePhrase | None:
         return _map_of(key, value, depth)
     if _TEXTS.fullmatch(bare):
         return TypePhrase(" or ".join(f'"{part.strip()[1:-1]}"' for part in bare.split("|")), "choice")
-    if _FIXED_NUMBER.fullmatch(bare):
-        return TypePhrase(bare, "choice")
     if " | " in bare and "<" not in bare:
         return _either(bare.split(" | "), depth)
     if generic := _GENERIC.fullmatch(bare):
@@ -149,8 +143,6 @@ def _generic(name: str, inner: str, depth: int) -> TypePhrase | None:
         return None
     if name in _OPTIONAL:
         return TypePhrase(of.said, of.shape, True)
-    if name in _PARTIAL:
-        return None if of.shape else TypePhrase(f"partial {of.said}")
     words = _own_words(name)
     if name in _SEE_THROUGH or not words:
         return of if name in _SEE_THROUGH else None
@@ -176,27 +168,14 @@ def _own_words(name: str) -> str:
     """The words of a type of the code's own; "" of one that says nothing, or that cannot be read."""
     if not _PLAIN.fullmatch(name):
         return ""
-    *around, last = name.replace("::", ".").split(".")
-    if around and around[-1][:1].isupper() and not _PARTS.isdisjoint(name_words(last)[-1:]):
-        last = f"{around[-1]}_{last}"
-    full = name_in_words(last).split(" ")
-    spoken = [word for word in full if word.lower() not in _FORMS]
+    last = name.replace("::", ".").rpartition(".")[2]
+    spoken = [word for word in name_in_words(last).split(" ") if word.lower() not in _FORMS]
     words = tuple(word.lower() for word in spoken if not _VERSION.fullmatch(f" {word}"))
-    if words and words[0] in _ASKING:
-        spoken = [word.upper() if word.lower() in _FORMS else word for word in full]
     is_sign = last.isupper() and ("_" in last or len(last) < len("abcd"))
     if last.lower() in _UNTOLD or len(last) < len("ab") or is_sign or not words:
         return ""
     is_read = is_phrase(words) or (is_phrase(words[-1:]) and len(words) <= _MOST_WORDS and all(map(_is_said, words)))
     return " ".join(spoken) if is_read else ""
-
-
-def named_type(written: str) -> TypePhrase | None:
-    """A type in words, or the words of its name where they are no phrase: what is a thing by its place in code."""
-    bare = written.strip().rstrip("?!")
-    is_plain = bool(_PLAIN.fullmatch(bare)) and bare[:1].isupper() and "." not in bare
-    is_name = is_plain and len(bare) > _DEEPEST and bare.lower() not in _UNTOLD
-    return type_phrase(written) or (TypePhrase(name_in_words(bare)) if is_name else None)
 
 
 def _is_said(word: str) -> bool:

@@ -30,8 +30,6 @@ from codesum_pipeline.foundation.language_facts.language_profiles import Trait, 
 _MAX_FIELDS, _MAX_READ, _MAX_INNER, _MAX_INNER_CHARS = 5, 60, 3, 400
 _OPTIONAL_FIELD = re.compile(r"(?<!\w)(\w{1,60})\?\s?:")
 _INNER = re.compile(r"(?<!\w)(\w{1,60})\??:")
-_OMITTED = re.compile(r"\bOmit<\s?(\w{1,80})\s?,\s?((?:[\"']\w{1,60}[\"'][ |]{0,3}){1,6})>")
-_WORD = re.compile(r"\w+")
 _VALUE = re.compile(
     r"(?<!\w)(\w{1,60})(?: ?: ?[\w.<>\[\]?]{1,40})? ?= ?"
     r"(?:(?:(\"[^\"\n]{0,200}\"|'[^'\n]{0,200}')|(-?\d[\d_.]{0,20})|([Tt]rue|[Ff]alse));?$"
@@ -82,7 +80,7 @@ def record_of_types(class_: ClassInput, fields: Sequence[str]) -> str:
     phrases += [(_of_type(type_, names), min(len(names), _MAX_FIELDS)) for type_, names in alike.items()]
     is_whole = len(class_.fields) < _MAX_READ and len(told) == len(fields)
     listed = _listed(phrases, basic, len(told), is_whole=is_whole)
-    return f"{_lead(class_)} {listed}{', all optional' if are_all else ''}"
+    return f"Holds {listed}{', all optional' if are_all else ''}"
 
 
 def _listed(
@@ -103,15 +101,6 @@ def _listed(
     if more:
         parts.append(f"{more} more" if is_whole else "more")
     return in_a_row(parts, ", and " if any(" and " in part for part in parts) else " and ")
-
-
-def _lead(class_: ClassInput) -> str:
-    """`Holds`, or what it is made from: `Is storage values options V2 without streaming services, with`."""
-    omitted = _OMITTED.search(class_.own_source[:_MAX_INNER_CHARS])
-    if not omitted:
-        return "Holds"
-    names = [name_in_words(one) for one in _WORD.findall(omitted[2])]
-    return f"Is {one_of(name_in_words(omitted[1]))} without {in_a_row(names)}, with"
 
 
 def _types_of(class_: ClassInput) -> tuple[_Types, set[str]]:
@@ -170,8 +159,6 @@ def _constants(class_: ClassInput) -> dict[str, str]:
             is_told = 0 < len(text) <= _MAX_VALUE_CHARS and without_foreign_names(text, ()) == text
             if is_told and not telling_stems(text) <= telling_stems(value[1]):
                 found[value[1]] = f' "{text}"'
-            elif value[3] and len(value[3]) > 1:
-                found[value[1]] = f" {value[3]}"
     return found
 
 

@@ -6,15 +6,14 @@ that comes back, each only for the verbs of a closed list.
 
 from collections.abc import Sequence
 
-from codesum_pipeline.evidence.extractive.clause_additions import addition
-from codesum_pipeline.evidence.extractive.name_evidence import NameEvidence
+from codesum_pipeline.evidence.extractive.name_evidence import NameEvidence, is_doubtful
 from codesum_pipeline.evidence.extractive.noun_phrases import (
     PREPOSITIONS,
-    is_adjective,
     is_phrase,
     is_plural,
     noun_phrase,
     pluralize,
+    starts_determined,
     with_a,
 )
 from codesum_pipeline.evidence.extractive.verb_forms import (
@@ -26,7 +25,6 @@ from codesum_pipeline.evidence.extractive.verb_forms import (
     grammar_words,
     verb_at,
 )
-from codesum_pipeline.evidence.extractive.verbs_in_doubt import is_doubtful
 from codesum_pipeline.evidence.extractive.words import name_words, word_in_full
 
 _ACTIONS = ("create", "destroy", "update", "show", "edit", "delete")
@@ -156,14 +154,6 @@ def object_phrase(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> s
         inner = words[done.length : -1 if words[done.length + 1 :] and words[-1] in EVENTS else None]
         phrase = noun_phrase(inner) if inner else ""
         return f"{done.ing} {phrase}".strip() if phrase or not inner else ""
-    if verb.base in ("set", "make", "mark") and is_adjective(words[-1]) and len(words) == 1:
-        if not evidence.returns_nothing and verb.base == "make":
-            return ""
-        named = evidence.first_parameter if evidence.takes_one and verb.base != "set" else ()
-        it = noun_phrase(named, given=named) if named and not _says_how(verb, named) else "it"
-        return {"set": f"whether it is {words[0]}", "make": f"{it} {words[0]}", "mark": f"{it} as {words[0]}"}[
-            verb.base
-        ]
     if verb.base in ("encode", "serialize", "marshal") and len(words) == 1 and words[0] in _ENCODINGS:
         return f"as {word_in_full(words[0])}"
     if "and" in words[1:-1]:
@@ -210,14 +200,7 @@ def _part(preposition: str, words: Sequence[str], evidence: NameEvidence) -> str
 
 def _object_of_bare(verb: Verb, evidence: NameEvidence) -> str:
     """The object of a verb that is a whole name."""
-    if evidence.owner[-1:] == ("controller",) and verb.base in (
-        "create",
-        "destroy",
-        "update",
-        "show",
-        "edit",
-        "delete",
-    ):
+    if evidence.owner[-1:] == ("controller",) and verb.base in _ACTIONS:
         # An action is about what the controller is for.
         return ""
     named = evidence.first_parameter
@@ -258,12 +241,6 @@ def _found(verb: Verb, evidence: NameEvidence) -> str:
     words, is_many = evidence.result
     if not words and evidence.owner[1:] and evidence.owner[-1] in _GROUPS:
         words = evidence.owner[:-1]
-    elif (
-        not words
-        and evidence.is_thing
-        and not {"static", "classmethod", "staticmethod"}.isdisjoint(evidence.function.modifiers)
-    ):
-        words = evidence.owner
     if not words or (verb.base not in _BRING_IN | _BRINGING):
         return ""
     return noun_phrase((*words[:-1], pluralize(words[-1])) if is_many else words, article="a")
@@ -300,3 +277,55 @@ def noun_first_clause(words: Sequence[str], evidence: NameEvidence) -> str:
 
 
 _LAST = grammar_words("last")
+
+
+_OWNED = grammar_words("owned")
+_LOOKING_UP = grammar_words("looking_up")
+_KEYS = grammar_words("keys")
+_TAKING_IN = grammar_words("taking_in")
+_GIVING_OUT = grammar_words("giving_out")
+_PLACES = grammar_words("file_places")
+_WRITERS = grammar_words("writers")
+_MESSAGES = grammar_words("messages")
+_CONVERTING = frozenset(("convert", "map", "transform", "translate"))
+
+
+def addition(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> str:
+    """What follows the object of a verb, with a blank before it; `words` are those of the object alone."""
+    if verb.particle or not words or not PREPOSITIONS.isdisjoint(words) or starts_determined(words):
+        return ""
+    rules = (_of_owner, _by_key, _from_or_to, _to_result)
+    return next(filter(None, (rule(verb, words, evidence) for rule in rules)), "")
+
+
+def _of_owner(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> str:
+    """A getter and a setter are about a part of the class around it."""
+    count = {"get": 0, "set": 1}.get(verb.base, -1) if verb.base in _OWNED else -1
+    is_certain = evidence.is_thing and evidence.is_method and len(evidence.parameters) == count
+    return f" of {evidence.owner_in_words}" if is_certain and set(evidence.owner).isdisjoint(words) else ""
+
+
+def _by_key(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> str:
+    """What is looked up is one thing, by the only parameter that says which."""
+    named = evidence.first_parameter[-1:]
+    is_one = verb.base in _LOOKING_UP and evidence.takes_one and not is_plural(words[-1])
+    is_key = is_one and bool(named) and named[0] in _KEYS and named[0] not in words
+    return f" by {word_in_full(named[0])}" if is_key else ""
+
+
+def _from_or_to(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> str:
+    """Where something is read from or written to, by the only parameter."""
+    named = evidence.first_parameter
+    if not named or not evidence.takes_one or not set(named).isdisjoint(words):
+        return ""
+    if evidence.label:
+        return f" {evidence.label} {noun_phrase(named, given=named)}"
+    is_source = verb.base in _TAKING_IN and named[-1] in _PLACES | _MESSAGES
+    preposition = "from" if is_source else "to" if verb.base in _GIVING_OUT and named[-1] in _PLACES | _WRITERS else ""
+    return f" {preposition} {noun_phrase(named, given=named)}" if preposition else ""
+
+
+def _to_result(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> str:
+    made, is_many = evidence.result
+    is_told = verb.base in _CONVERTING and bool(made) and not is_many and set(made).isdisjoint(words)
+    return f" to {noun_phrase(made, article='a')}" if is_told else ""

@@ -1,4 +1,4 @@
-"""What an XML document is, by its root: a drawing, a layout, texts, a build, properties; others by their parts."""
+"""What an XML document is, by its root: a drawing, texts, a build, properties; others by their parts."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -19,13 +19,6 @@ from codesum_pipeline.evidence.extractive.words import identifier_in_words, list
 
 _MAX_CHARS, _MOST_ELEMENTS, _MAX_SHOWN, _MAX_TEXT = 60_000, 1500, 6, 600
 _VIEW_BOX, _OF_PROPERTIES = 4, 2
-# Drawings of SVG and of Android by their roots.
-_DRAWINGS = {
-    "svg": "Drawing", "vector": "Vector drawing", "selector": "Drawable or color that depends on the state",
-    "shape": "Drawable shape", "layer-list": "Drawable of layers", "ripple": "Drawable ripple", "set": "Animation",
-    "animated-vector": "Animated vector drawing", "inset": "Drawable with a margin", "bitmap": "Drawable bitmap",
-    "adaptive-icon": "Drawable icon that adapts its shape",
-}  # fmt: skip
 _NAMES = ("name", "id", "title", "label", "key")
 
 
@@ -80,22 +73,23 @@ def xml_statement(path: str, text: str) -> str:
     if not parts:
         return ""
     root = parts[0].name
-    if root in _DRAWINGS:
+    if root == "svg":
         return _drawing(parts, identifier_in_words(stem_of(path.rpartition("/")[2]), written_out=False))
-    if root == "resources":
-        return _resources(path, parts, are_all=are_all)
-    if "/layout" in f"/{path}":
-        return _layout(parts, are_all=are_all)
-    if root in ("menu", "navigation"):
-        names = list_first(_named(parts[1:]), _MAX_SHOWN, are_all=are_all)
-        return f"{root.capitalize()} of {names}" if names else ""
+    if root == "resources" and (texts := _texts_of_app(parts)):
+        return translation_statement(language_of_translation(path), texts, are_all=are_all)
     if root in ("project", "Project"):
         return _build(parts)
     return _properties(parts, are_all=are_all) if root == "plist" else _others(parts, are_all=are_all)
 
 
+def _texts_of_app(parts: Sequence[XmlPart]) -> list[str]:
+    """The texts of an app of Android, without secrets."""
+    named = [one for one in parts if one.name in ("string", "item") and one.text.strip()]
+    return [one.text for one in named if not is_secret(one.attributes.get("name", ""))]
+
+
 def _drawing(parts: Sequence[XmlPart], name: str) -> str:
-    """Its title or name, its size, or the states that it depends on."""
+    """Its title or name, and its size."""
     given = parts[0].attributes
     title = next((make_printable(one.text) for one in parts[:20] if one.name == "title" and one.depth == 1), "")
     width, height = (given.get(key, "").removesuffix("px") for key in ("width", "height"))
@@ -103,30 +97,7 @@ def _drawing(parts: Sequence[XmlPart], name: str) -> str:
     if not (width and height) and len(box) == _VIEW_BOX:
         width, height = box[2:]
     size = f" of {width} by {height}" if width[:1].isdigit() and height[:1].isdigit() else ""
-    states = list_first([key[6:] for one in parts for key in one.attributes if key.startswith("state_")], 4)
-    return f'{_DRAWINGS[parts[0].name]} "{clip_text(title or name, 60)}"{size}{f" ({states})" if states else ""}'
-
-
-def _resources(path: str, parts: Sequence[XmlPart], *, are_all: bool) -> str:
-    held = [one for one in parts if one.depth == 1]
-    told = [one for one in parts if not is_secret(one.attributes.get("name", ""))]
-    texts = [one.text for one in told if one.name in ("string", "item") and one.text.strip()]
-    if sum(one.name == "string" for one in held) * 2 > len(held):
-        return translation_statement(language_of_translation(path), texts, are_all=are_all)
-    kinds, names = _counted(held, are_all=are_all), list_first(_named(held)[:4], 4)
-    return f"Resources of the app: {kinds}, such as {names}" if names else ""
-
-
-def _layout(parts: Sequence[XmlPart], *, are_all: bool) -> str:
-    """The kinds of its views, their names, and the texts that it shows."""
-    views = [one for one in parts[1:] if one.name not in ("include", "layout", "data", "variable")]
-    names = list_first(
-        [name_in_words(text.rpartition("/")[2]) for one in parts if (text := one.attributes.get("id"))][:5], 5
-    )
-    texts = (one.attributes.get(key, "@") for one in parts for key in ("text", "hint", "title"))
-    said = list_quoted((text for text in texts if text[:1] not in ("@", "?")), 3)
-    told = f"{f', named {names}' if names else ''}{f'; it shows {said}' if said else ''}"
-    return f"Layout of {_counted(views, are_all=are_all)}{told}" if views else ""
+    return f'Drawing "{clip_text(title or name, 60)}"{size}'
 
 
 def _counted(parts: Sequence[XmlPart], *, are_all: bool) -> str:
@@ -137,12 +108,6 @@ def _counted(parts: Sequence[XmlPart], *, are_all: bool) -> str:
         for name, number in counts.most_common(4)
     ]
     return list_first(many, 4)
-
-
-def _named(parts: Sequence[XmlPart]) -> list[str]:
-    """The names, titles or ids of elements, in words."""
-    found = (next(filter(None, map(one.attributes.get, _NAMES)), "") for one in parts)
-    return [name_in_words(text.rpartition("/")[2]) for text in found if text]
 
 
 def _build(parts: Sequence[XmlPart]) -> str:
@@ -168,17 +133,9 @@ def _build(parts: Sequence[XmlPart]) -> str:
 def _properties(parts: Sequence[XmlPart], *, are_all: bool) -> str:
     """Of a list of properties the keys, with the values that are short texts."""
     keys = [(one, value) for one, value in pairwise(parts) if one.name == "key" and one.depth == _OF_PROPERTIES]
-    told = [(key.text, "" if is_secret(key.text) else _value_of(value, parts)) for key, value in keys]
+    told = [(key.text, "" if is_secret(key.text) else value.text or value.name) for key, value in keys]
     shown = [f"{key} {text if len(text) < _MAX_SHOWN * 6 and '$' not in text else ''}".strip() for key, text in told]
     return f"Properties: {list_first(map(make_printable, shown), _MAX_SHOWN, are_all=are_all)}" if shown else ""
-
-
-def _value_of(value: XmlPart, parts: Sequence[XmlPart]) -> str:
-    """A text, a number, true or false; of a list its first text."""
-    if value.name not in ("array", "dict"):
-        return value.text or value.name
-    at = next(number for number, one in enumerate(parts) if one is value) + 1
-    return parts[at].text if value.name == "array" and at < len(parts) and parts[at].name == "string" else ""
 
 
 def _others(parts: Sequence[XmlPart], *, are_all: bool) -> str:

@@ -111,11 +111,6 @@ CLASSES: dict[str, tuple[str, dict[str, Any], str]] = {
         },
         "Is a migration that renames the table users to profiles.",
     ),
-    "a controller that is called after its action is about what is around it": (
-        "class UpdateController < BaseController\nend",
-        {"language": "ruby", "bases": ["BaseController"], "qualified_name": "Web.Accounts.UpdateController"},
-        "Answers requests to update an account.",
-    ),
     "of many fields the others are counted": (
         "type Props = {\n}",
         {
@@ -148,12 +143,6 @@ def test_only_the_whole_of_a_type_may_be_missing(written: str, is_optional: bool
 
     assert found is not None
     assert found.is_optional is is_optional
-
-
-def test_what_holds_only_what_is_within_says_what_the_innermost_holds() -> None:
-    told = summary("module Forms\nend", language="ruby", parts={"Budget": "Holds events with an amount."})
-
-    assert told == "Holds events with an amount."
 
 
 def test_a_function_type_holds_nothing_of_what_it_takes() -> None:

@@ -98,7 +98,6 @@ SAID = [
     case("Sets the timeout", "setTimeout", language="java", gives="void", rule="a setter"),
     case("Sets the timeout", "timeout=", takes="value", language="ruby", rule="a setter of Ruby"),
     case("Sets the timeout", "timeout", takes="value", modifiers=("setter",), rule="a setter by its decorator"),
-    case("Sets whether it is enabled", "set_enabled", takes="value", rule="a setter of a state"),
     case(
         "Reports whether the session is expired",
         "is_expired",
@@ -137,7 +136,6 @@ SAID = [
         gives="boolean",
         rule="possession",
     ),
-    case("Reports whether the job has started", "has_started", owner="Job", body=ANSWERS, rule="what has happened"),
     case(
         "Reports whether it should retry the request",
         "should_retry_request",
@@ -145,7 +143,6 @@ SAID = [
         body=ANSWERS,
         rule="what should be done",
     ),
-    case("Reports whether it can be parsed", "can_be_parsed", body=ANSWERS, rule="what can be done to it"),
     case("Reports whether the file exists", "file_exists", takes="path", body=ANSWERS, rule="existence"),
     case(
         "Reports whether the stack is empty",
@@ -313,7 +310,6 @@ SAID = [
     case("Tests what happens when it fails", "test_when_it_fails", rule="a test of a condition"),
     case("Tests the case without a token", "test_without_a_token", rule="a test of a case"),
     case("Tests that rendering list keeps order", "test_render_list_keeps_order", rule="what is done is the subject"),
-    case("Sets up the test", "test_setup", language="bash", rule="what runs before a test"),
     case("Returns the error message", "error_message", language="ruby", body=GIVES, rule="an error before a noun"),
 ]
 

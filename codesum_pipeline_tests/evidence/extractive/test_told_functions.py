@@ -85,7 +85,7 @@ TEXTS = {
     ),
     "a choice": (
         "row.rb",
-        RUBY.format('parent.present? ? "#{parent.label} / #{title}" : title'),
+        RUBY.format("parent.present? ? parent.label : title"),
         "Row.label",
         'Returns text of the form "… / …" when parent is present, else title.',
     ),
@@ -134,12 +134,6 @@ TEXTS = {
         "Lock.change",
         "Adds locked to projects.",
     ),
-    "elements that are laid out": (
-        "Sync.tsx",
-        "const Sync = ({ on }) => {\n  return <Box><SwitchOption value={on} /><Button>Save</Button></Box>;\n};\n",
-        "Sync",
-        "Renders the sync. Lays out a switch option and a button.",
-    ),
     "the command that is defined": (
         "qr.rs",
         'impl CmdQr {\n    pub fn build() -> Command {\n        Command::new("qr").about("Show the code of a token")'
@@ -152,12 +146,6 @@ TEXTS = {
         "class Cell {\n    func postPress() {\n        delegate?.didPressSave()\n    }\n}\n",
         "Cell.postPress",
         "Tells its delegate (did press save).",
-    ),
-    "what is dispatched": (
-        "store.ts",
-        'class Store { connectTab(tab) { if (tab !== null) { Shared.events.dispatch("TAB_CONNECT", tab); } } }',
-        "Store.connectTab",
-        "Connects to a tab. Dispatches tab connect when tab is present.",
     ),
     "what is added to": (
         "store.py",
