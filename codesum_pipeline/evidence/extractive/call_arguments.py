@@ -7,8 +7,7 @@ from itertools import islice
 from codesum_pipeline.evidence.extractive.code_facts import message_in_words
 from codesum_pipeline.evidence.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.evidence.extractive.known_calls import field_words, separator_words
-from codesum_pipeline.evidence.extractive.noun_phrases import noun_phrase
-from codesum_pipeline.evidence.extractive.verb_forms import VERBS
+from codesum_pipeline.evidence.extractive.name_grammar import VERBS, noun_phrase
 from codesum_pipeline.evidence.extractive.words import name_in_words, name_words
 from codesum_pipeline.evidence.inputs import FunctionInput
 from codesum_pipeline.foundation.data_model.symbol import Fact

@@ -1,25 +1,21 @@
 """The clause of a class, by the agent noun, error, settings or enumeration that its name says it is."""
 
-import re
 from collections.abc import Sequence
 
-from codesum_pipeline.evidence.extractive.noun_phrases import (
+from codesum_pipeline.evidence.extractive.name_grammar import (
+    ALSO_NOUNS,
+    BASE_OF_THIRD,
     PREPOSITIONS,
+    grammar_table,
+    grammar_words,
     is_adjective,
     is_listed,
     is_phrase,
     is_plural,
     noun_phrase,
     pluralize,
-    with_a,
-)
-from codesum_pipeline.evidence.extractive.verb_forms import (
-    ALSO_NOUNS,
-    BASE_OF_THIRD,
-    GERUNDS,
-    grammar_table,
-    grammar_words,
     verb_at,
+    with_a,
 )
 from codesum_pipeline.evidence.extractive.words import name_words, word_in_full
 from codesum_pipeline.evidence.inputs import ClassInput
@@ -61,7 +57,7 @@ def class_clause(class_: ClassInput, words: Sequence[str]) -> str:
         return _acts(class_, words)
     if words[-1] in _SETTINGS:
         return _holds(words)
-    return role_clause(class_, words) or record_clause(class_, words)
+    return role_clause(class_, words)
 
 
 def holds_tests(class_: ClassInput, words: Sequence[str]) -> bool:
@@ -126,13 +122,13 @@ def _lists(class_: ClassInput, words: Sequence[str]) -> str:
     words = words[:-1] if words[-1] == "enum" and len(words) > 1 else words
     if words[-1] in _KINDS and len(words) > 1:
         phrase = noun_phrase(words[:-1], article="a")
-        many = _spoken_many(words[:-1])
+        many = spoken_many(words[:-1])
         return f"lists the {_KINDS[words[-1]]} of {phrase if words[-1] in _STATES else many}" if phrase else ""
     is_plain = class_.language in _PLAIN_ENUMS and verb_at(words, len(words) - 1) is None
-    return f"lists the possible {_spoken_many(words)}" if is_plain and is_phrase(words) else ""
+    return f"lists the possible {spoken_many(words)}" if is_plain and is_phrase(words) else ""
 
 
-def _spoken_many(words: Sequence[str]) -> str:
+def spoken_many(words: Sequence[str]) -> str:
     return " ".join(map(word_in_full, (*words[:-1], pluralize(words[-1]))))
 
 
@@ -148,7 +144,7 @@ def _acts(class_: ClassInput, words: Sequence[str]) -> str:
     if _AGENTS[words[-1]] == "creates" and not any(name_words(name)[:1] in _MAKING for name in names):
         return ""
     is_confirmed = does_so or rest[-1] in _PLAIN_FORMATS or not members.isdisjoint((rest[-1], pluralize(rest[-1])))
-    return f"{_AGENTS[words[-1]]} {_spoken_many(rest)}" if is_confirmed else ""
+    return f"{_AGENTS[words[-1]]} {spoken_many(rest)}" if is_confirmed else ""
 
 
 def _holds(words: Sequence[str]) -> str:
@@ -159,71 +155,6 @@ def _holds(words: Sequence[str]) -> str:
         return f"holds the {kind} of {verb.ing}" if kind != "properties" else ""
     phrase = action_phrase(rest, form="ing") or noun_phrase(rest)
     return f"holds the {kind} of {phrase}" if phrase else ""
-
-
-_CARRIERS = grammar_words("carriers")
-_PLAIN_MEMBERS = grammar_words("plain_members")
-_EMPTY_FIELDS = grammar_words("empty_fields")
-_FRAMEWORK = grammar_words("framework_classes")
-_UNCOUNTED = frozenset(("info", "data", "metadata", "details"))
-# So many values are said, and so many there have to be that can be said.
-_MOST, _LEAST = 4, 2
-_FIELD = re.compile(r"\$?([A-Za-z]\w*)")
-# A function as a value is something to be called.
-_FUNCTIONS = ("=>", "->", "func(", "(*", "Fn(")
-_MODULES = frozenset(("module", "namespace", "object", "static"))
-
-
-def record_clause(class_: ClassInput, words: Sequence[str]) -> str:
-    """`Holds the title, the author and the URL of a page`; "" of a class that does something."""
-    named = words[:-1] if words[-1] in _CARRIERS and words[1:] else words
-    phrase = noun_phrase(named, article="a")
-    if words[-1] in _UNCOUNTED and phrase:
-        phrase = " ".join(map(word_in_full, words))
-    if not phrase or is_plural(named[-1]) or words[-1] in _FRAMEWORK or not _only_holds(class_, words):
-        return ""
-    told, is_all = _values(class_, named)
-    if len(told) < _LEAST:
-        return ""
-    listed = [*told[:_MOST], *([] if is_all else ["more"])]
-    return f"holds {', '.join(listed[:-1])} and {listed[-1]} of {phrase}"
-
-
-def _only_holds(class_: ClassInput, words: Sequence[str]) -> bool:
-    head = class_.signature.split("{")[0].replace("(", " ").split()
-    own = {child.name.rpartition("::")[2].rpartition(".")[2] for child in class_.children}
-    does = {name for name in own if name != class_.name and "_".join(name_words(name)) not in _PLAIN_MEMBERS}
-    return not does and _MODULES.isdisjoint((*head, *class_.modifiers)) and verb_at(words) is None
-
-
-def _values(class_: ClassInput, named: Sequence[str]) -> tuple[list[str], bool]:
-    """The fields as things, and whether these are all."""
-    names = [found[1] for text in class_.fields if (found := _FIELD.match(text)) and not _is_called(text)]
-    read = [_thing(name, named) for name in names if not name.isupper() or len(name) < _LEAST * 2]
-    told = list(dict.fromkeys(filter(None, read)))
-    # The alternatives of a type may each have a field of the same name.
-    distinct = {found[1] if (found := _FIELD.match(text)) else text for text in class_.fields}
-    return told, len(told) <= _MOST and len(told) == len(distinct)
-
-
-def _is_called(text: str) -> bool:
-    return any(mark in text for mark in _FUNCTIONS)
-
-
-def _thing(name: str, named: Sequence[str]) -> str:
-    words = name_words(name)
-    if words[:1] == ("m",) and words[1:]:
-        words = words[1:]
-    if (
-        not words
-        or set(words) <= _EMPTY_FIELDS
-        or words[-1] in GERUNDS
-        or verb_at(words)
-        or not set(words).isdisjoint(named)
-    ):
-        return ""
-    phrase = noun_phrase(words)
-    return f"the {' '.join(map(word_in_full, words))}" if phrase and not phrase.startswith("the ") else phrase
 
 
 _BRING_IN = grammar_words("bring_in")
@@ -241,7 +172,9 @@ _ACTIONS = frozenset(("create", "update", "delete", "list", "add", "remove", "de
 def role_clause(class_: ClassInput, words: Sequence[str]) -> str:
     """What a class of such a role does; "" of others."""
     if "migration" in {_last_word(base) for base in class_.bases} and words[-1] != "migration":
-        action = migration_phrase(words)
+        # One that may begin with a noun does not say what it does: `TagModerationLog`.
+        verb = verb_at(words)
+        action = action_phrase(words) if verb and verb.base not in ALSO_NOUNS else ""
         return f"is a migration that {action}" if action else ""
     head, rest = words[-1], words[:-1]
     if not rest:
@@ -249,7 +182,7 @@ def role_clause(class_: ClassInput, words: Sequence[str]) -> str:
     if head == "controller":
         return _controller(class_, rest)
     if head in _ACCESS and is_phrase(rest):
-        return f"gives access to {_spoken_many(rest)}"
+        return f"gives access to {spoken_many(rest)}"
     return _role(class_, head, rest) if head in _ROLES else ""
 
 
@@ -270,12 +203,6 @@ def action_phrase(words: Sequence[str], *, form: str = "third") -> str:
 _MIN_SURE = 3
 
 
-def migration_phrase(words: Sequence[str]) -> str:
-    """What a migration does; one that may begin with a noun says it not: `TagModerationLog`."""
-    verb = verb_at(words)
-    return action_phrase(words) if verb and verb.base not in ALSO_NOUNS else ""
-
-
 def _controller(class_: ClassInput, words: Sequence[str]) -> str:
     if (verb := verb_at(words)) and words[1:]:
         own = {name_words(child.name.rpartition("::")[2])[:1] for child in class_.children}
@@ -284,7 +211,7 @@ def _controller(class_: ClassInput, words: Sequence[str]) -> str:
         return f"answers requests to {action}" if action else ""
     is_told = words[-1] not in _FRAMEWORK_CONTROLLERS | _ACTIONS
     is_sure = class_.language in _WEB and is_told and is_phrase(words) and is_listed(words[-1])
-    return f"answers requests about {_spoken_many(words)}" if is_sure else ""
+    return f"answers requests about {spoken_many(words)}" if is_sure else ""
 
 
 def _role(class_: ClassInput, head: str, words: Sequence[str]) -> str:

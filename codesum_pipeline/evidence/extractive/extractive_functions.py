@@ -11,8 +11,7 @@ from codesum_pipeline.evidence.author_texts.plain_sentences import (
     make_sentence,
     split_sentences,
 )
-from codesum_pipeline.evidence.extractive.changed_state import field_name, set_fields
-from codesum_pipeline.evidence.extractive.code_facts import CodeFacts, parameter_words
+from codesum_pipeline.evidence.extractive.code_facts import CodeFacts, field_name, parameter_words, set_fields
 from codesum_pipeline.evidence.extractive.composing import (
     MAX_DETAILS,
     MAX_INPUT,
@@ -25,18 +24,22 @@ from codesum_pipeline.evidence.extractive.composing import (
     own_names,
     part_of,
 )
-from codesum_pipeline.evidence.extractive.effects import Effect, effects_in_prose, effects_of, operations_in_prose
+from codesum_pipeline.evidence.extractive.effects import (
+    Effect,
+    effects_in_prose,
+    effects_of,
+    not_implemented,
+    operations_in_prose,
+)
 from codesum_pipeline.evidence.extractive.expectations import expectations_in_prose
-from codesum_pipeline.evidence.extractive.failures import not_implemented
 from codesum_pipeline.evidence.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.evidence.extractive.name_clauses import clause_of_function
+from codesum_pipeline.evidence.extractive.name_grammar import BASE_OF_THIRD, VERBS, is_phrase
 from codesum_pipeline.evidence.extractive.names_of_tests import is_test
-from codesum_pipeline.evidence.extractive.noun_phrases import is_phrase
 from codesum_pipeline.evidence.extractive.own_messages import said_by
 from codesum_pipeline.evidence.extractive.results import results_in_prose, said_as_written
 from codesum_pipeline.evidence.extractive.steps import delegation_in_prose, steps_in_prose
 from codesum_pipeline.evidence.extractive.told_calls import calls_in_prose
-from codesum_pipeline.evidence.extractive.verb_forms import BASE_OF_THIRD, VERBS
 from codesum_pipeline.evidence.extractive.words import (
     BODY,
     DOCSTRING,

@@ -10,8 +10,8 @@ from codesum_pipeline.evidence.author_texts.plain_sentences import (
 )
 from codesum_pipeline.evidence.extractive.code_facts import message_in_words
 from codesum_pipeline.evidence.extractive.composing import bare_name, is_public, lower_first, own_names
-from codesum_pipeline.evidence.extractive.folder_parts import is_test_path
 from codesum_pipeline.evidence.extractive.foreign_names import without_foreign_names
+from codesum_pipeline.evidence.extractive.themes import is_test_path
 from codesum_pipeline.evidence.extractive.words import (
     list_first,
     make_fact,

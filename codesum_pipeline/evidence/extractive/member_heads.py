@@ -5,12 +5,17 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from codesum_pipeline.evidence.extractive.class_words import class_words
 from codesum_pipeline.evidence.extractive.composing import names_of_children
-from codesum_pipeline.evidence.extractive.noun_phrases import PREPOSITIONS, is_phrase, noun_phrase
-from codesum_pipeline.evidence.extractive.type_phrases import TypePhrase, type_phrase
-from codesum_pipeline.evidence.extractive.verb_forms import ALSO_NOUNS, grammar_words, verb_at
-from codesum_pipeline.evidence.extractive.words import in_a_row, name_words
+from codesum_pipeline.evidence.extractive.name_grammar import (
+    ALSO_NOUNS,
+    PREPOSITIONS,
+    grammar_words,
+    is_phrase,
+    noun_phrase,
+    verb_at,
+)
+from codesum_pipeline.evidence.extractive.type_phrases import TypePhrase, class_words, type_phrase
+from codesum_pipeline.evidence.extractive.words import name_words, telling_stems
 from codesum_pipeline.evidence.inputs import ClassInput
 from codesum_pipeline.foundation.data_model.document import Level
 
@@ -25,7 +30,6 @@ _BRING_IN = grammar_words("bring_in")
 _OF_TAKEN = class_words("of_taken")
 _KEYS = class_words("keys")
 _BRINGING = class_words("bringing")
-_MAKING = ("create", "make", "build")
 _EVENTS = frozenset(("on", "did", "will", "should"))
 
 
@@ -100,7 +104,7 @@ def said_method(method: MethodHead) -> str:
     cut = next((at for at, word in enumerate(rest) if word in PREPOSITIONS), len(rest))
     thing, part = rest[:cut], rest[cut + 1 :]
     if verb.base in _BRINGING and result and not result.is_basic and not part:
-        return f"{verb.third} {result.one()}{_made_from(method) if verb.base in _MAKING else ''}"
+        return f"{verb.third} {_brought(rest, result)}"
     if not rest:
         if verb.particle:
             return ""
@@ -113,18 +117,18 @@ def said_method(method: MethodHead) -> str:
     return " ".join(filter(None, (verb.third, phrase, *rest[cut : cut + 1], after)))
 
 
+def _brought(rest: Sequence[str], result: TypePhrase) -> str:
+    """What comes back, and what the name calls it if that is something else: `apod URLs (a list of texts)`."""
+    named = noun_phrase(rest) if rest else ""
+    is_same = not named or telling_stems(" ".join(rest)) & telling_stems(result.said)
+    return result.one() if is_same else f"{named} ({result.one()})"
+
+
 def _given(words: Sequence[str], result: TypePhrase | None) -> str:
     """What a method without a verb gives: `spaceXViewModelFactory(): SpaceXViewModel.Factory`."""
     if result is not None and not result.is_basic:
         return f"gives {result.one()}"
     return f"gives {noun_phrase(words)}" if result is not None and is_phrase(words) else ""
-
-
-def _made_from(method: MethodHead) -> str:
-    types = [found for _, written in method.takes if (found := type_phrase(written)) and not found.is_basic]
-    if not types or len(types) != len(method.takes):
-        return ""
-    return f" from {in_a_row([*(one.one() for one in types[:2]), *(['more'] if types[2:] else [])])}"
 
 
 def taken_by(method: MethodHead) -> str:

@@ -9,21 +9,23 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from codesum_pipeline.evidence.author_texts.plain_sentences import make_printable, word_set
-from codesum_pipeline.evidence.extractive.class_clauses import class_clause
+from codesum_pipeline.evidence.extractive.class_clauses import class_clause, spoken_many
 from codesum_pipeline.evidence.extractive.name_evidence import NameEvidence
-from codesum_pipeline.evidence.extractive.name_questions import marked_question, question_clause
-from codesum_pipeline.evidence.extractive.names_of_tests import held_clause, is_test, test_clause
-from codesum_pipeline.evidence.extractive.noun_names import is_component, noun_clause
-from codesum_pipeline.evidence.extractive.noun_phrases import (
+from codesum_pipeline.evidence.extractive.name_grammar import (
     PREPOSITIONS,
+    grammar_table,
+    grammar_words,
     is_known,
     is_listed,
     is_plural,
     noun_phrase,
     pluralize,
     singular,
+    verb_at,
     with_a,
 )
+from codesum_pipeline.evidence.extractive.names_of_tests import held_clause, is_test, test_clause
+from codesum_pipeline.evidence.extractive.noun_names import is_component, marked_question, noun_clause, question_clause
 from codesum_pipeline.evidence.extractive.verb_clauses import (
     EVENTS,
     converted,
@@ -31,7 +33,6 @@ from codesum_pipeline.evidence.extractive.verb_clauses import (
     prepositional_parts,
     verb_clause,
 )
-from codesum_pipeline.evidence.extractive.verb_forms import grammar_table, grammar_words, verb_at
 from codesum_pipeline.evidence.extractive.words import capitalize, name_words, word_in_full
 from codesum_pipeline.evidence.inputs import ClassInput, FunctionInput
 from codesum_pipeline.evidence.packaged_tables import packaged_table
@@ -260,7 +261,8 @@ def conventional_clause(evidence: NameEvidence) -> str:
     meaning = _TABLES.get(language, {}).get(function.name, "")
     if not meaning and not evidence.around:
         meaning = _TABLES["any"].get(function.name, "")
-    if not meaning and language == "scala" and function.name == "apply" and _is_made(evidence):
+    is_made = evidence.owner and evidence.around in evidence.return_type
+    if not meaning and language == "scala" and function.name == "apply" and is_made:
         meaning = "creates {one}"
     if not meaning and evidence.is_container:
         meaning = _TABLES["containers"].get(f"{function.name} {len(evidence.parameters)}", "")
@@ -271,25 +273,16 @@ def conventional_clause(evidence: NameEvidence) -> str:
     return _filled(meaning, evidence)
 
 
-def _is_made(evidence: NameEvidence) -> bool:
-    """Whether the class around it is in the type that comes back."""
-    return bool(evidence.owner) and evidence.around in evidence.return_type
-
-
 def _filled(meaning: str, evidence: NameEvidence) -> str:
     owner = evidence.owner_in_words or "the object"
     given = evidence.first_parameter
     return meaning.format(
         owner=owner,
         one=with_a(owner.removeprefix("the ")),
-        many=_many(evidence.owner or ("object",)),
+        many=spoken_many(evidence.owner or ("object",)),
         tested=_tested(evidence),
         given=noun_phrase(given, given=given) or "something",
     )
-
-
-def _many(words: Sequence[str]) -> str:
-    return " ".join(map(word_in_full, (*words[:-1], pluralize(words[-1]))))
 
 
 def _tested(evidence: NameEvidence) -> str:
@@ -316,4 +309,4 @@ def _action(language: str, evidence: NameEvidence) -> str:
     if not one.startswith(("a ", "an ")):
         return ""
     spoken = " ".join(map(word_in_full, thing))
-    return str(meaning).format(one=one, many=_many(thing), a_new=f"a new {spoken}")
+    return str(meaning).format(one=one, many=spoken_many(thing), a_new=f"a new {spoken}")

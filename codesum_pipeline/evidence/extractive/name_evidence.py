@@ -5,14 +5,17 @@ from functools import cached_property
 
 from codesum_pipeline.evidence.author_texts.plain_sentences import word_set
 from codesum_pipeline.evidence.extractive.known_calls import effect_kinds, known_calls
-from codesum_pipeline.evidence.extractive.noun_phrases import (
+from codesum_pipeline.evidence.extractive.name_grammar import (
+    ALSO_NOUNS,
     PREPOSITIONS,
+    VERBS,
+    grammar_list,
+    grammar_words,
     is_phrase,
     is_plural,
     noun_phrase,
     type_words,
 )
-from codesum_pipeline.evidence.extractive.verb_forms import ALSO_NOUNS, VERBS, grammar_list, grammar_words
 from codesum_pipeline.evidence.extractive.words import name_words, word_in_full
 from codesum_pipeline.evidence.inputs import FunctionInput
 from codesum_pipeline.foundation.data_model.symbol import Form, Parameter

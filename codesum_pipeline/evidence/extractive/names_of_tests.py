@@ -5,15 +5,18 @@ from collections.abc import Sequence
 
 from codesum_pipeline.evidence.author_texts.plain_sentences import make_printable
 from codesum_pipeline.evidence.extractive.name_evidence import IN_DOUBT, NameEvidence, is_called
-from codesum_pipeline.evidence.extractive.noun_phrases import PREPOSITIONS, is_known, is_phrase, noun_phrase
-from codesum_pipeline.evidence.extractive.verb_forms import (
+from codesum_pipeline.evidence.extractive.name_grammar import (
     ALSO_NOUNS,
     BASE_OF_THIRD,
     GERUNDS,
+    PREPOSITIONS,
     THIRD_PERSONS,
     VERBS,
     Verb,
     grammar_words,
+    is_known,
+    is_phrase,
+    noun_phrase,
     verb_at,
 )
 from codesum_pipeline.evidence.extractive.words import name_words, word_in_full
@@ -170,8 +173,6 @@ _COMMAND_WORDS = frozenset(("cmd", "command"))
 
 def held_clause(function: FunctionInput) -> str:
     """What a function without a name does, by what starts it; "" where its name does not say that."""
-    if not function.is_unnamed:
-        return ""
     name = make_printable(function.name)
     if match := _ROUTE.fullmatch(name):
         return f"handles {'requests to' if match[1] in _WITHOUT_METHOD else match[1]} {match[2]}"

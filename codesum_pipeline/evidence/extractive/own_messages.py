@@ -13,7 +13,7 @@ from msgspec import Struct
 from codesum_pipeline.evidence.author_texts.plain_sentences import make_printable, split_sentences
 from codesum_pipeline.evidence.extractive.code_facts import CodeFacts, message_in_words
 from codesum_pipeline.evidence.extractive.known_calls import known_calls
-from codesum_pipeline.evidence.extractive.verb_forms import gerund, third_person
+from codesum_pipeline.evidence.extractive.name_grammar import gerund, third_person
 from codesum_pipeline.evidence.extractive.words import (
     capitalize,
     fold_word,
@@ -34,26 +34,15 @@ def words_of(name: str) -> frozenset[str]:
 
 
 @cache
-def gerunds() -> dict[str, str]:
-    """The verbs by their gerunds: `saving` is of `save`."""
-    return {
-        **{gerund(verb): verb for verb in sorted(words_of("verbs"))},
-        **MESSAGE_LISTS["gerunds"],
-    }
-
-
-@cache
-def past_forms() -> dict[str, str]:
-    """The verbs by their past participles, as far as no other word is written so: `saved` is of `save`."""
-    irregular = MESSAGE_LISTS["participles"]
-    verbs = sorted(words_of("verbs") - {*irregular.values()} - words_of("participles_like_verbs"))
-    return {**{_participle(verb): verb for verb in verbs}, **irregular}
-
-
-@cache
-def base_forms() -> dict[str, str]:
-    """The verbs by themselves and by their third person."""
-    return {form: verb for verb in sorted(words_of("verbs")) for form in (verb, third_person(verb))}
+def _forms() -> dict[str, tuple[str, bool]]:
+    """The verbs by their forms, and whether that is the one of a command: `saving` and `saved` are of `save`. A past
+    participle is one only where no other word is written so."""
+    verbs, irregular = sorted(words_of("verbs")), MESSAGE_LISTS["participles"]
+    regular = words_of("verbs") - {*irregular.values()} - words_of("participles_like_verbs")
+    others = {_participle(verb): verb for verb in sorted(regular)} | irregular
+    others |= {gerund(verb): verb for verb in verbs} | MESSAGE_LISTS["gerunds"]
+    commands = {form: (verb, True) for verb in verbs for form in (verb, third_person(verb))}
+    return commands | {form: (verb, False) for form, verb in others.items()}
 
 
 def _participle(verb: str) -> str:
@@ -87,28 +76,18 @@ def clause_of(message: str, *, is_help: bool = False) -> Clause | None:
     """The clause of a message in words; None of one that names no action, or tells of a failure or a detail."""
     text = _LEAD.sub("", message).strip(" .!:;")
     first, _, rest = text.partition(" ")
-    form = first.lower()
-    verb = gerunds().get(form) or past_forms().get(form) or base_forms().get(form, "")
-    is_command = form in base_forms() and form not in past_forms()
+    verb, is_command = _forms().get(first.lower(), ("", False))
     if is_command and not is_help and _VALUE.search(rest):
         return None
-    rest = _with_second_verb(_before_gap(rest)) if is_command else _before_gap(rest)
-    is_long_enough = len(rest.split()) >= _MIN_WORDS - 1 and len(rest) <= _MAX_CHARS
+    rest = _before_gap(rest)
+    is_one_action = not (is_command and rest.startswith(("or ", "and ")))
+    is_long_enough = len(rest.split()) >= _MIN_WORDS - 1 and len(rest) <= _MAX_CHARS and is_one_action
     if not verb or first.isupper() or not is_long_enough or not _is_prose(rest):
         return None
     words = {word.strip(".,;:!?'\"()").lower().replace("'", "") for word in text.split()}
     if not is_help and words & words_of("not_purposes"):
         return None
     return Clause(verb, f"{capitalize(third_person(verb))} {rest}", is_command)
-
-
-def _with_second_verb(rest: str) -> str:
-    """`or get the branch` as `or gets the branch`; "" where what follows is not known to be a verb."""
-    joint, _, after = rest.partition(" ")
-    second, _, last = after.partition(" ")
-    if joint.lower() not in ("or", "and"):
-        return rest
-    return f"{joint} {third_person(second)} {last}" if second in base_forms() else ""
 
 
 def _before_gap(text: str) -> str:
@@ -136,12 +115,12 @@ _PARSER = "ArgumentParser("
 _COMMAND = re.compile(
     r"ArgumentParser\(|OptionParser\(|cobra\.Command|@\w{1,60}(?:\.\w{1,60})?\(|Command::(?:new|with_name)\(|App::new\(|setDescription\("
 )
-# What describes a command, never an option of it; and where one is made.
-_OF_COMMANDS = ("about", "Short")
+# What describes a command, never an option of it.
+_OF_COMMANDS = ("about", "Short", "description", "setDescription")
 _MADE_COMMAND = re.compile(r"cobra\.Command\{|(?:Command|App|SubCommand)::(?:new|with_name)\(")
 _OF_OPTION = re.compile(r"@(?:\w{1,60}\.)?\w{0,60}(?:option|argument|param)\w{0,60}\(", re.I)
 _MAX_SOURCE_CHARS = 20_000
-_SHORT_LINES, _MIDDLING_LINES = 15, 40
+_SHORT_LINES = 15
 _MAX_MESSAGES = 12
 
 
@@ -165,7 +144,8 @@ def _help_text(code: CodeFacts) -> Said | None:
     found = [(source.count("\n", 0, match.start()) + 1, match) for match in _HELP.finditer(source)]
     first = code.facts.signature_line
     head = [(line, match) for line, match in found if line < first and not _is_of_option(source, match)]
-    own = head or [(line, match) for line, match in found if line >= first and _describes(code, source, match)]
+    body = [(line, match) for line, match in found if line >= first and match[0].startswith(_OF_COMMANDS)]
+    own = head or (body if _is_command(code) or len(_MADE_COMMAND.findall(source)) == 1 else [])
     if len(own) != 1:
         return None
     line, match = own[0]
@@ -181,18 +161,9 @@ def _is_of_option(source: str, match: re.Match[str]) -> bool:
     return _OF_OPTION.match(source, max(0, source.rfind("@", 0, match.start()))) is not None
 
 
-def _describes(code: CodeFacts, source: str, match: re.Match[str]) -> bool:
-    """Whether a help text in a body describes the program or command that the function is, not an option of it."""
-    name = name_words(code.function.name)
-    if _PARSER in source:
-        called = source[max(0, match.start() - 200) : match.start()]
-        return (
-            not words_of("program_words").isdisjoint(name)
-            and _PARSER in called
-            and ")" not in called.rpartition(_PARSER)[2]
-        )
-    is_of_command = match[0].startswith(_OF_COMMANDS) and len(_MADE_COMMAND.findall(source)) == 1
-    return is_of_command or not words_of("command_words").isdisjoint(name)
+def _is_command(code: CodeFacts) -> bool:
+    """Whether a function has the name of a program or a command."""
+    return not (words_of("program_words") | words_of("command_words")).isdisjoint(name_words(code.function.name))
 
 
 def _progress(code: CodeFacts) -> Said | None:
@@ -200,7 +171,7 @@ def _progress(code: CodeFacts) -> Said | None:
     messages = [one for one in code.facts.calls if _is_message(code, one)][:_MAX_MESSAGES]
     for one in messages:
         clause = clause_of(message_in_words(one.said)) if not one.when else None
-        if clause and (_has_verb_of(code, clause) or (one is messages[0] and _has_words_of(code, clause))):
+        if clause and _is_about(code, clause):
             return Said(clause.text, one.line)
     return None
 
@@ -216,22 +187,13 @@ def _is_message(code: CodeFacts, call: Fact) -> bool:
     return not words_of("message_words").isdisjoint(words) and words_of("other_words").isdisjoint(words)
 
 
-def _has_verb_of(code: CodeFacts, clause: Clause) -> bool:
-    """Whether a clause has the verb of a function's name, and one more of its words."""
-    own = set(name_words(code.function.name))
-    is_short = len(own) == 1 and code.function.line_count <= _SHORT_LINES
-    return clause.verb in own and (is_short or bool(_shared_words(code, clause)))
-
-
-def _has_words_of(code: CodeFacts, clause: Clause) -> bool:
-    """Whether a clause that is no command has two words of the name of a function that is not long."""
-    is_middling = code.function.line_count <= _MIDDLING_LINES and not clause.is_command
-    return is_middling and len(_shared_words(code, clause)) >= 2
-
-
-def _shared_words(code: CodeFacts, clause: Clause) -> set[str]:
-    said = chain.from_iterable(map(split_identifier, clause.text.split()[1:]))
+def _is_about(code: CodeFacts, clause: Clause) -> bool:
+    """Whether a clause has the verb of a function's name and one more of its words; one that is no command, of a short
+    function, two of these words."""
     own = name_words(code.function.name)
-    return {fold_word(word) for word in said if telling_weight(word)} & {
-        fold_word(word) for word in own if telling_weight(word)
-    }
+    said = chain.from_iterable(map(split_identifier, clause.text.split()[1:]))
+    shared = {fold_word(word) for word in said if telling_weight(word)}.intersection(map(fold_word, own))
+    is_short = code.function.line_count <= _SHORT_LINES
+    if clause.verb in own:
+        return bool(shared) or (is_short and len(own) == 1)
+    return is_short and not clause.is_command and len(shared) > 1

@@ -11,13 +11,11 @@ from collections.abc import Collection, Iterator, Sequence
 from msgspec.structs import replace
 
 from codesum_pipeline.evidence.author_texts.plain_sentences import make_printable, make_sentence, word_set
-from codesum_pipeline.evidence.extractive.changed_state import assigned_names, field_name
-from codesum_pipeline.evidence.extractive.code_facts import CodeFacts, parameter_words
+from codesum_pipeline.evidence.extractive.code_facts import CodeFacts, assigned_names, field_name, parameter_words
 from codesum_pipeline.evidence.extractive.composing import RECEIVERS
 from codesum_pipeline.evidence.extractive.foreign_names import without_foreign_names
-from codesum_pipeline.evidence.extractive.noun_phrases import is_phrase, noun_phrase
+from codesum_pipeline.evidence.extractive.name_grammar import VERBS, grammar_words, is_phrase, noun_phrase
 from codesum_pipeline.evidence.extractive.spoken_code import condition_in_words, thing_in_words
-from codesum_pipeline.evidence.extractive.verb_forms import VERBS, grammar_words
 from codesum_pipeline.evidence.extractive.words import name_words, telling_stems, word_in_full
 from codesum_pipeline.foundation.data_model.symbol import Fact, Form
 
@@ -60,14 +58,7 @@ def results_in_prose(code: CodeFacts, own: Collection[str]) -> str:
     is_answer = only.form is Form.OTHER and (code.facts.return_type or "").lower().strip(" :->") in ("bool", "boolean")
     if is_answer and any(mark in only.text for mark in _COMPARED) and " ? " not in only.text:
         only = replace(only, form=Form.TRUTH)
-    return (
-        _constant(only, own)
-        or _part_of_object(only)
-        or _made(code, only)
-        or _expression(only, own)
-        or _asked(code, only)
-        or told_result(code, only, own)
-    )
+    return _constant(only, own) or _expression(only, own) or _asked(code, only) or told_result(code, only, own)
 
 
 def _constant(one: Fact, own: Collection[str]) -> str:
@@ -110,22 +101,6 @@ def _phrase_of_answer(words: Sequence[str]) -> str:
     if not words or words[0] in VERBS or words[-1] in VERBS or words[-1] in _NO_ANSWERS:
         return ""
     return noun_phrase(words)
-
-
-def _part_of_object(one: Fact) -> str:
-    """`Returns the name of its config.`, of `self.config.name`."""
-    if one.form is not Form.NAME or len(one.names) != 3 or one.names[0] not in RECEIVERS:
-        return ""
-    of, what = (name_words(name.strip("_")) for name in one.names[1:])
-    return make_sentence(f"Returns {noun_phrase(what)} of its {' '.join(map(word_in_full, of))}") if (
-        is_phrase(of) and is_phrase(what)
-    ) else ""  # fmt: skip
-
-
-def _made(code: CodeFacts, one: Fact) -> str:
-    """`Creates a shipping label.`, of what calls the constructor of a class that no signature names."""
-    made = name_words(code.class_made(one)) if one.form is Form.CALL and not code.facts.return_type else ()
-    return make_sentence(f"Creates {noun_phrase(made, article='a')}") if is_phrase(made) else ""
 
 
 def _conditional(returned: Collection[Fact], own: Collection[str]) -> Iterator[tuple[str, str]]:
@@ -176,12 +151,6 @@ _LITERALS = (Form.TRUTH, Form.NOTHING, Form.LIST, Form.MAPPING, Form.TEXT)
 _CAUGHT = re.compile(r"^\s*+\}?+\s*+(?:catch|except|rescue)\b")
 _OF_OBJECT = re.compile(r"\b(?:this|self)\.|@(?=\w)")
 _NAMES_ERRORS = re.compile(r"\b(?:err|error|ok|e)\b")
-_TERNARY = re.compile(r"([^?]{1,80}(?:\?\.[^?]{1,60}){0,2}\??) \? ([^?]{1,80}?) : ([^?:]{1,80})")
-_PYTHON_TERNARY = re.compile(r"(.{1,80}?) if (.{1,80}?) else (.{1,80})")
-_IF_ELSE = re.compile(
-    r"if \(?([^{}()]{1,80}(?:\(\))?)\)? (?:\{ )?([^{}]{1,60}?)(?: \})? else (?:\{ )?([^{}]{1,60}?)(?: \})?"
-)
-_DEFAULT = re.compile(r"((?:[^?|:]|\?\.){1,80}) (?:\?\?|\?:|\|\||or) ((?:[^?|:]|\?\.|::){1,80})")
 
 
 def told_result(code: CodeFacts, one: Fact, own: Collection[str]) -> str:
@@ -189,11 +158,12 @@ def told_result(code: CodeFacts, one: Fact, own: Collection[str]) -> str:
     text = make_printable(one.text).removeprefix("await ")
     if "…" in text:
         return ""
-    ways = _always, _question, _choice, _default, _stored
-    return next(filter(None, (way(code, one, text, own) for way in ways)), "")
+    condition = condition_in_words(text, own) if one.form is Form.TRUTH or text.endswith("?)") else ""
+    asked = make_sentence(f"True when {condition}") if condition else ""
+    return _always(code, one, text) or asked or _stored(code, one, text, own)
 
 
-def _always(code: CodeFacts, one: Fact, text: str, _own: Collection[str]) -> str:
+def _always(code: CodeFacts, one: Fact, text: str) -> str:
     """`Always returns false.`, of what does nothing else."""
     facts = code.facts
     if (
@@ -206,29 +176,6 @@ def _always(code: CodeFacts, one: Fact, text: str, _own: Collection[str]) -> str
     ):
         return ""
     return f"Always returns {_ALWAYS_SAID.get(text, text)}."
-
-
-def _question(_code: CodeFacts, one: Fact, text: str, own: Collection[str]) -> str:
-    condition = condition_in_words(text, own) if one.form is Form.TRUTH or text.endswith("?)") else ""
-    return make_sentence(f"True when {condition}") if condition else ""
-
-
-def _choice(_code: CodeFacts, _one: Fact, text: str, own: Collection[str]) -> str:
-    """`a if asked else b`, in each language's way."""
-    found = _PYTHON_TERNARY.fullmatch(text)
-    parts = (found[2], found[1], found[3]) if found else ()
-    if not parts and (found := _IF_ELSE.fullmatch(text) or _TERNARY.fullmatch(text)):
-        parts = (found[1], found[2], found[3])
-    if not parts:
-        return ""
-    asked, first, second = parts
-    if not all(map(_is_whole, parts)):
-        return ""
-    condition = condition_in_words(asked, own) or _plain_claim(asked, own)
-    first, second = _value(first, own), _value(second, own)
-    if not condition or not first or not second:
-        return ""
-    return make_sentence(f"Returns {first} when {condition}, else {second}")
 
 
 def told_choice(code: CodeFacts, own: Collection[str]) -> str:
@@ -245,21 +192,14 @@ def told_choice(code: CodeFacts, own: Collection[str]) -> str:
     if len(depths) > 1 or is_local or any("…" in one.text or _NAMES_ERRORS.search(one.when) for one in returned):
         return ""
     ways = [_way(one, own) for one in conditional]
-    value = _any_value(last.text, own) if not last.when else ""
+    value = _value(last.text, own) if not last.when else ""
     return make_sentence(f"Returns {', '.join(ways)}, else {value}") if value and all(ways) else ""
 
 
 def _way(one: Fact, own: Collection[str]) -> str:
     condition = condition_in_words(one.when, own) or _plain_claim(one.when, own)
-    value = _any_value(one.text, own) if condition else ""
+    value = _value(one.text, own) if condition else ""
     return f"{value} when {condition}" if value else ""
-
-
-def _any_value(text: str, own: Collection[str]) -> str:
-    """A value in words, or a default: "x, or else y"."""
-    found = _DEFAULT.fullmatch(text)
-    first, second = (_value(found[1], own), _value(found[2], own)) if found else ("", "")
-    return f"{first} or else {second}" if first and second else _value(text, own)
 
 
 def _plain_claim(text: str, own: Collection[str]) -> str:
@@ -267,20 +207,6 @@ def _plain_claim(text: str, own: Collection[str]) -> str:
     plain = _OF_OBJECT.sub("", text.strip())
     is_short = 1 < len(plain) <= _MAX_CLAIM_CHARS and "{" not in plain
     return plain if is_short and without_foreign_names(plain, own) == plain else ""
-
-
-def _is_whole(text: str) -> bool:
-    """Whether a part of an expression is one: brackets and quotes in pairs."""
-    return all(text.count(one) == text.count(other) for one, other in ("()", "[]", "{}")) and text.count('"') % 2 == 0
-
-
-def _default(_code: CodeFacts, one: Fact, text: str, own: Collection[str]) -> str:
-    """`Returns its watched at, or else the release date of its trakt.`"""
-    found = _DEFAULT.fullmatch(text) if one.form is not Form.TRUTH else None
-    if found is None or found[2] in ("null", "nil", "None", "undefined", "false"):
-        return ""
-    first, second = _value(found[1], own), _value(found[2], own)
-    return make_sentence(f"Returns {first}, or else {second}") if first and second else ""
 
 
 def _value(text: str, own: Collection[str]) -> str:

@@ -11,15 +11,16 @@ from codesum_pipeline.evidence.author_texts.plain_sentences import make_printabl
 from codesum_pipeline.evidence.extractive.composing import RECEIVERS
 from codesum_pipeline.evidence.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.evidence.extractive.known_calls import field_words
-from codesum_pipeline.evidence.extractive.noun_phrases import (
+from codesum_pipeline.evidence.extractive.name_grammar import (
+    ALSO_NOUNS,
     PREPOSITIONS,
+    VERBS,
     is_adjective,
     is_known,
     is_phrase,
     is_plural,
     noun_phrase,
 )
-from codesum_pipeline.evidence.extractive.verb_forms import ALSO_NOUNS, VERBS
 from codesum_pipeline.evidence.extractive.words import name_words, word_in_full
 
 _MAX_CHARS, _MAX_PARTS, _SHORT_NAME = 120, 3, 2
@@ -34,14 +35,6 @@ _COMPARED = re.compile(r"(.{1,80}?) (===?|!==?|<=?|>=?|is not|is|in|not in) (.{1
 _COUNTS = frozenset(("length", "size", "count", "len"))
 _CONSTANT = re.compile(r"[A-Z][A-Z0-9_]{2,60}")
 _ASKS = re.compile(r"(.{1,80}?)(?:\?\.|!\.|&\.|->|\.)(\w{1,30}\??)(?:\(([^()]{0,40})\))?", re.S)
-# What a method asks of an object, and how its opposite is said.
-_STATES = {
-    "isempty": "empty", "empty": "empty", "empty?": "empty", "is_empty": "empty", "isblank": "blank", "blank?": "blank",
-    "isnotempty": "not empty", "isnotblank": "not blank", "isnullorempty": "missing or empty", "nonempty": "not empty",
-    "nil?": "missing", "zero?": "zero", "is_none": "missing", "is_some": "present", "present?": "present",
-    "positive?": "positive", "negative?": "negative",
-    "ispresent": "present", "isdefined": "present", "is_some?": "present",
-}  # fmt: skip
 _HOLDS = frozenset(
     ("has", "contains", "includes", "include?", "containskey", "contains_key", "key?", "has_key?", "haskey")
 )
@@ -176,19 +169,10 @@ def _asked(plain: str, own: Collection[str], *, is_negated: bool) -> str:
     if compared := _COMPARED.fullmatch(plain):
         return _comparison(compared[1], compared[2], compared[3], own, is_negated=is_negated)
     asks = _ASKS.fullmatch(plain)
-    if asks is None:
+    if asks is None or not asks[3] or asks[2].lower() not in _HOLDS:
         return ""
-    thing, asked, argument = thing_in_words(asks[1], own), asks[2].lower(), asks[3]
-    if not thing:
-        return ""
-    be = "are" if _is_many(thing) else "is"
-    if asked in _STATES and not argument:
-        state = _STATES[asked]
-        is_not = is_negated != state.startswith("not ")
-        return f"{thing} {be} {'not ' if is_not else ''}{state.removeprefix('not ')}"
-    held = _value(argument, own) if argument and asked in _HOLDS else ""
-    contains = _CONTAINS[be == "are", is_negated]
-    return f"{thing} {contains} {held}" if held else ""
+    thing, held = thing_in_words(asks[1], own), _value(asks[3], own)
+    return f"{thing} {_CONTAINS[_is_many(thing), is_negated]} {held}" if thing and held else ""
 
 
 def _comparison(left: str, sign: str, right: str, own: Collection[str], *, is_negated: bool) -> str:

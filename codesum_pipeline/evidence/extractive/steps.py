@@ -16,22 +16,20 @@ from codesum_pipeline.evidence.extractive.composing import RECEIVERS
 from codesum_pipeline.evidence.extractive.known_calls import effect_kinds, known_calls
 from codesum_pipeline.evidence.extractive.name_clauses import words_of_name
 from codesum_pipeline.evidence.extractive.name_evidence import IN_DOUBT, NameEvidence
-from codesum_pipeline.evidence.extractive.noun_phrases import (
-    PREPOSITIONS,
-    is_phrase,
-    is_plural,
-    noun_phrase,
-)
-from codesum_pipeline.evidence.extractive.results import shown_code
-from codesum_pipeline.evidence.extractive.verb_clauses import verb_clause
-from codesum_pipeline.evidence.extractive.verb_forms import (
+from codesum_pipeline.evidence.extractive.name_grammar import (
     ALSO_NOUNS,
     MODIFIERS,
+    PREPOSITIONS,
     VERBS,
     Verb,
     grammar_words,
+    is_phrase,
+    is_plural,
+    noun_phrase,
     verb_at,
 )
+from codesum_pipeline.evidence.extractive.results import shown_code
+from codesum_pipeline.evidence.extractive.verb_clauses import verb_clause
 from codesum_pipeline.evidence.extractive.words import in_a_row, name_words, telling_stems, word_in_full
 from codesum_pipeline.evidence.inputs import FunctionInput
 from codesum_pipeline.foundation.data_model.symbol import Fact, Parameter

@@ -20,7 +20,6 @@ from codesum_pipeline.evidence.author_texts.plain_sentences import (
     word_table,
 )
 from codesum_pipeline.evidence.author_texts.prose import Prose, read_prose
-from codesum_pipeline.evidence.extractive.build_files import build_statement
 from codesum_pipeline.evidence.extractive.composing import (
     MAX_ITEM,
     MAX_RESPONSIBILITIES,
@@ -33,7 +32,7 @@ from codesum_pipeline.evidence.extractive.data_statements import (
     lines_statement,
     top_level_keys,
 )
-from codesum_pipeline.evidence.extractive.declared_objects import declared_statement
+from codesum_pipeline.evidence.extractive.declared_objects import build_statement, declared_statement
 from codesum_pipeline.evidence.extractive.raw_texts import (
     is_code,
     is_of_records,
@@ -43,6 +42,7 @@ from codesum_pipeline.evidence.extractive.raw_texts import (
     sized,
     told_by_lines,
     without_template_code,
+    xml_statement,
 )
 from codesum_pipeline.evidence.extractive.words import (
     BODY,
@@ -59,7 +59,6 @@ from codesum_pipeline.evidence.extractive.words import (
     telling_stems,
     telling_weight,
 )
-from codesum_pipeline.evidence.extractive.xml_statements import xml_statement
 from codesum_pipeline.evidence.inputs import TextFileInput
 from codesum_pipeline.foundation.data_model.document import PurposeSource
 from codesum_pipeline.foundation.language_facts.writing_systems import (
@@ -308,7 +307,7 @@ def _settings(file: TextFileInput, known: str) -> ExtractiveText:
     if declared := declared_statement(file.id, documents):
         return _declared(file, declared)
     comment = leading_comment(file.text, file.language)
-    keys = top_level_keys(file.text[:_SCANNED_CHARS], file.name, file.language)
+    keys = top_level_keys(file.text[:_SCANNED_CHARS], kind, documents)
     told = data_statement(file.id, documents) if kind else lines_statement(file.id, file.text)
     listed = make_fact(
         "Top-level keys:",

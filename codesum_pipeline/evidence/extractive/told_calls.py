@@ -1,5 +1,4 @@
-"""What a function does where no table and no grammar reads its calls: whom it asks, what it adds to or takes from what
-its object holds, and to whom it reports.
+"""What a function does where no table and no grammar reads its calls: whom it asks, and to whom it reports.
 
 Only a function of few calls is told, each call by its words, with the text that it is given first.
 """
@@ -8,24 +7,24 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from codesum_pipeline.evidence.author_texts.plain_sentences import make_sentence, word_set
-from codesum_pipeline.evidence.extractive.changed_state import field_name
 from codesum_pipeline.evidence.extractive.code_facts import CodeFacts, message_in_words
 from codesum_pipeline.evidence.extractive.composing import RECEIVERS
 from codesum_pipeline.evidence.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.evidence.extractive.known_calls import known_calls
 from codesum_pipeline.evidence.extractive.name_clauses import words_of_name
 from codesum_pipeline.evidence.extractive.name_evidence import IN_DOUBT
-from codesum_pipeline.evidence.extractive.noun_phrases import PREPOSITIONS, is_phrase, is_plural, noun_phrase
-from codesum_pipeline.evidence.extractive.results import is_about_errors, shown_code
-from codesum_pipeline.evidence.extractive.spoken_code import condition_in_words
-from codesum_pipeline.evidence.extractive.steps import is_put_off
-from codesum_pipeline.evidence.extractive.verb_forms import (
+from codesum_pipeline.evidence.extractive.name_grammar import (
     ALSO_NOUNS,
-    grammar_table,
+    PREPOSITIONS,
     grammar_words,
+    is_phrase,
+    noun_phrase,
     third_person,
     verb_at,
 )
+from codesum_pipeline.evidence.extractive.results import is_about_errors, shown_code
+from codesum_pipeline.evidence.extractive.spoken_code import condition_in_words
+from codesum_pipeline.evidence.extractive.steps import is_put_off
 from codesum_pipeline.evidence.extractive.words import (
     in_a_row,
     name_in_words,
@@ -41,9 +40,6 @@ _EMPTY_NAMES = word_set("empty_names")
 _MOST_CALLS, _MOST_TOLD, _MOST_HELD = 60, 2, 3
 _MAX_CONDITION_CHARS, _MAX_TEXT_CHARS, _MAX_CLAUSE_CHARS = 40, 40, 90
 _SHORT_NAME = 2
-# What a call does to the values that an object holds; with what stands before them.
-_HELD = {verb: said for said, verbs in grammar_table("held").items() for verb in verbs.split()}
-_HOLDERS = grammar_words("holders")
 _NO_OBJECTS = PREPOSITIONS | {"first", "last", "next", "all", "default", "current", "previous", "self", "else"}
 # In other languages what begins with a capital and is called makes an object.
 _CAPITAL_METHODS = frozenset(("go", "c-sharp", "cpp", "c", "php"))
@@ -70,9 +66,8 @@ def calls_in_prose(code: CodeFacts, said: str, own: Collection[str]) -> str:
         return ""
     lines = code.function.canonical_source.split("\n")
     calls = [*_calls(code, lines)]
-    clauses = [*_held(code, calls)]
-    if not clauses and 0 < len(calls) <= _MOST_TOLD:
-        clauses = [clause for one in calls if (clause := _clause(code, one, lines, own))]
+    told = calls if len(calls) <= _MOST_TOLD else []
+    clauses = [clause for one in told if (clause := _clause(code, one, lines, own))]
     known = telling_stems(f"{said} {code.function.name}") | _FRAME
     news = [one for one in clauses if not telling_stems(one.partition(" to ")[2] or one) <= known]
     is_either = len(news) > 1 and all(" when " in one for one in news)
@@ -94,21 +89,6 @@ def _calls(code: CodeFacts, lines: Sequence[str]) -> Iterator[Fact]:
         is_outer = not (is_inner or is_start or call.line in raised)
         if is_outer and not is_put_off(code.function, lines, call):
             yield call
-
-
-def _held(code: CodeFacts, calls: Sequence[Fact]) -> Iterator[str]:
-    """`Adds to its rows.`, of `self.rows.append(row)`."""
-    found: dict[str, list[str]] = {}
-    for call in calls:
-        names = call.names[1:] if call.names[0] in RECEIVERS or call.text.startswith("@") else ()
-        names = call.names if call.text.startswith("@") else names
-        verb = _HELD.get(names[-1].lower(), "") if len(names) == 2 else ""
-        words = name_words(field_name(names[0]).strip("_")) if verb else ()
-        is_many = words and (words[-1] in _HOLDERS or (is_plural(words[-1]) and names[-1] != "set"))
-        if verb and is_many and is_phrase(words) and not call.when:
-            found.setdefault(verb, []).append(" ".join(map(word_in_full, words)))
-    for verb, fields in found.items():
-        yield f"{verb} its {in_a_row(list(dict.fromkeys(fields))[:_MOST_HELD])}"
 
 
 def _clause(code: CodeFacts, call: Fact, lines: Sequence[str], own: Collection[str]) -> str:

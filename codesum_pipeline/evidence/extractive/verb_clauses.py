@@ -7,23 +7,21 @@ that comes back, each only for the verbs of a closed list.
 from collections.abc import Sequence
 
 from codesum_pipeline.evidence.extractive.name_evidence import NameEvidence, is_doubtful
-from codesum_pipeline.evidence.extractive.noun_phrases import (
+from codesum_pipeline.evidence.extractive.name_grammar import (
+    ALSO_NOUNS,
+    MODIFIERS,
     PREPOSITIONS,
+    VERBS,
+    Verb,
+    grammar_table,
+    grammar_words,
     is_phrase,
     is_plural,
     noun_phrase,
     pluralize,
     starts_determined,
-    with_a,
-)
-from codesum_pipeline.evidence.extractive.verb_forms import (
-    ALSO_NOUNS,
-    MODIFIERS,
-    VERBS,
-    Verb,
-    grammar_table,
-    grammar_words,
     verb_at,
+    with_a,
 )
 from codesum_pipeline.evidence.extractive.words import name_words, word_in_full
 
@@ -49,14 +47,12 @@ _ENCODINGS = grammar_words("encodings")
 _NO_ADVERBS = grammar_words("no_adverbs")
 _FORMATS = grammar_words("formats")
 _PLAIN_FORMATS = grammar_words("plain_formats")
-_GROUPS = grammar_words("groups")
 # What checks something puts what it finds into such an argument.
 _CHECKING = ("validate", "check", "verify")
 _COLLECTED = ("errors", "error", "violations", "problems", "issues", "findings", "results", "warnings", "messages")
 # What only hands on what it gets from elsewhere changes nothing, whatever its name says.
 _CHANGING = ("update", "save", "persist", "store", "change", "modify")
 _WITHOUT_OBJECT = {verb: frozenset(words.split()) for verb, words in grammar_table("without_object").items()}
-_INTO_OWNER = grammar_table("into_owner")
 
 
 def verb_clause(words: Sequence[str], evidence: NameEvidence, *, is_base: bool = False) -> str:
@@ -138,7 +134,7 @@ def _complete(verb: Verb, rest: Sequence[str], evidence: NameEvidence) -> str:
         return ""
     if named:
         what = object_phrase(verb, named, evidence)
-        added = "" if parts else _into_owner(verb, evidence, parts) or addition(verb, named, evidence)
+        added = "" if parts else addition(verb, named, evidence)
         if what and added.startswith(" of ") and not what.startswith("the "):
             what = f"the {what.removeprefix('a ').removeprefix('an ')}"
         return f"{what}{added} {parts}".strip() if what else ""
@@ -208,8 +204,6 @@ def _object_of_bare(verb: Verb, evidence: NameEvidence) -> str:
         is_usual = evidence.label in _WITHOUT_OBJECT.get(verb.base, ())
         return f"{evidence.label} {noun_phrase(named, given=named)}" if is_usual and named else ""
     is_manner = not named or _says_how(verb, named) or not evidence.takes_one
-    if verb.base in _INTO_OWNER and evidence.is_container and len(evidence.parameters) == 1 and not is_manner:
-        return f"{noun_phrase(named, given=named)}{_into_owner(verb, evidence, '')}"
     if verb.base in _OF_PARAMETER and not is_manner:
         return noun_phrase(named, given=named)
     is_alone = not evidence.parameters or (verb.base not in _OF_PARAMETER and is_manner)
@@ -229,18 +223,9 @@ def _says_how(verb: Verb, words: Sequence[str]) -> bool:
     return words[-1] in MANNERS or is_doer or collects
 
 
-def _into_owner(verb: Verb, evidence: NameEvidence, parts: str) -> str:
-    """Where something is put, if the class around it is a container: " to the queue"."""
-    return f" {_INTO_OWNER[verb.base]} {evidence.owner_in_words}" if (
-        not parts and verb.base in _INTO_OWNER and evidence.is_container
-    ) else ""  # fmt: skip
-
-
 def _found(verb: Verb, evidence: NameEvidence) -> str:
-    """What a verb without an object is about: the type that comes back, or what a class like a repository holds."""
+    """What a verb without an object is about: the type that comes back."""
     words, is_many = evidence.result
-    if not words and evidence.owner[1:] and evidence.owner[-1] in _GROUPS:
-        words = evidence.owner[:-1]
     if not words or (verb.base not in _BRING_IN | _BRINGING):
         return ""
     return noun_phrase((*words[:-1], pluralize(words[-1])) if is_many else words, article="a")
@@ -287,14 +272,13 @@ _GIVING_OUT = grammar_words("giving_out")
 _PLACES = grammar_words("file_places")
 _WRITERS = grammar_words("writers")
 _MESSAGES = grammar_words("messages")
-_CONVERTING = frozenset(("convert", "map", "transform", "translate"))
 
 
 def addition(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> str:
     """What follows the object of a verb, with a blank before it; `words` are those of the object alone."""
     if verb.particle or not words or not PREPOSITIONS.isdisjoint(words) or starts_determined(words):
         return ""
-    rules = (_of_owner, _by_key, _from_or_to, _to_result)
+    rules = (_of_owner, _by_key, _from_or_to)
     return next(filter(None, (rule(verb, words, evidence) for rule in rules)), "")
 
 
@@ -323,9 +307,3 @@ def _from_or_to(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> str
     is_source = verb.base in _TAKING_IN and named[-1] in _PLACES | _MESSAGES
     preposition = "from" if is_source else "to" if verb.base in _GIVING_OUT and named[-1] in _PLACES | _WRITERS else ""
     return f" {preposition} {noun_phrase(named, given=named)}" if preposition else ""
-
-
-def _to_result(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> str:
-    made, is_many = evidence.result
-    is_told = verb.base in _CONVERTING and bool(made) and not is_many and set(made).isdisjoint(words)
-    return f" to {noun_phrase(made, article='a')}" if is_told else ""

@@ -86,11 +86,6 @@ CLASSES: dict[str, tuple[str, dict[str, Any], str]] = {
         },
         "Appearance settings page. Applies changes; resets changes.",
     ),
-    "an interface with one method says what that takes": (
-        "interface EntityEquality {\n    public function equals(object $entity): bool;\n}",
-        {"language": "php", "methods": {"equals": ""}},
-        "Has the method equals, which takes an entity and gives true or false.",
-    ),
     "a module that wraps says what is in it": (
         "module Components\n    module GenerateToken\n    end\nend",
         {"language": "ruby", "parts": {"GenerateToken": ""}},

@@ -33,7 +33,7 @@ TEXTS = {
     "Qt": ("a.cpp", QT.format("QCOMPARE(sum.scale(), 3);"), "MoneyTest.adds", "Expects sum scale to equal 3."),
     "a comparison that answers": (
         "a.cpp", "bool Period::contains(int day) { return (first <= day) && (day <= last); }", "Period.contains",
-        "Reports whether the period contains a day. True when (first <= day) && (day <= last).",
+        "True when (first <= day) && (day <= last).",
     ),
     "a hook": ("a.ts", "function useListRows() { return 1 }", "useListRows", "Hook of list rows."),
 }  # fmt: skip

@@ -20,7 +20,6 @@ TYPES = {
     "(item: Item) => void": "a callback",
     "Vec<u8>": "a list of bytes",
     "MoneyDto": "money",
-    "Order | Product": "an order or a product",
     "char [IFNAMSIZ]": "a text",
 }
 
@@ -91,7 +90,7 @@ type AuditClient interface {
 }
 """, "AuditClient"),
         {"language": "go", "methods": ("EventsGet",)},
-        "Interface that gets a list of events.",
+        "Interface that gives a list of events.",
     ),
     "a migration is told by its steps": (
         ("""
@@ -192,7 +191,7 @@ def test_values_are_counted_only_where_all_of_the_own_source_is_there(number: in
 
     told = write_class(class_).text.summary
 
-    assert told == f"Errors: text of 100; text of 101; text of 102; text of 103; {left}."
+    assert told == f"Errors: text of 100, text of 101, text of 102, text of 103; {left}."
 
 
 def test_own_source_is_a_part_of_what_a_text_is_made_from() -> None:

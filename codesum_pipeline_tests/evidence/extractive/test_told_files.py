@@ -24,16 +24,11 @@ TEXTS = {
     "an image set of which one size has a file": (
         "A.xcassets/sun.imageset/Contents.json", '{"images": [{"filename": "a.png", "scale": "1x"}, {"scale": "2x"}]}',
         "json", 'Image set "sun" of a.png.'),
-    "comments under keys": ("a/till.json", '{"//": "Only for the till. It", "//2": "stays.", "open": true}', "json",
-                            "Only for the till. Holds open true."),
     "code of an unknown language": ("a/sun.metal", "#include <metal_stdlib>\n\nfloat ray(float beam) {\nray; beam;\n}",
                                     "text", "File that names ray, beam."),
     "the prose of a template": (
         "a/till.md", "# {{name}} - Till\n\nThe till counts {{what}}.\n\nIt opens at eight in the morning.\n{{#if x}}\n"
         "It stays closed on Sundays and holidays.\n{{/if}}\n", "markdown", "Till: It opens at eight in the morning."),
-    "a template of a component": (
-        "a/color.component.html", '<legend>Quick colors:</legend><input [value]="x"/>', "html",
-        'Template with "Quick colors".'),
     "messages of an extension": ("src/_locales/de/messages.json", '{"save": {"message": "Speichern"}}', "json",
                                  '1 text in German, such as "Speichern".'),
     "texts of Rails": ("config/locales/pt-BR.yml", "pt-BR:\n  save: Salvar\n  open: Abrir\n", "yaml",
@@ -55,10 +50,6 @@ TEXTS = {
                   "Scripts: test."),
     "services": ("docker-compose.yml", "services:\n  db:\n    image: postgres:15\n  web:\n    build: .\n", "yaml",
                  "Starts together with Docker Compose: db (postgres:15), web."),
-    "an action": (".github/actions/x/action.yml", "name: X\ndescription: Counts\nruns:\n  using: node20\n", "yaml",
-                  'Action of GitHub "X": Counts.'),
-    "a schema": ("coin.json", '{"$schema": "s", "title": "A coin", "properties": {"value": {}}}', "json",
-                 "JSON schema of A coin with the properties value."),
     "a drawing": ("coin.svg", '<svg viewBox="0 0 16 8"><path d="M0 0"/></svg>', "xml", 'Drawing "coin" of 16 by 8.'),
     "a build of Maven": ("pom.xml", POM, "xml",
                          "Configures the Maven build. Builds till: Counts coins. Modules: core. Names up."),
