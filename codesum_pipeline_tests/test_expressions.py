@@ -48,8 +48,8 @@ MADE_OF_ARGUMENTS = {
         r"(?<![A-Za-z0-9_])(?:a1b|a)(?![A-Za-z0-9_])"
     ),
     "symbols/parsing/outline_definitions.py: table.hidden": r"(?:^|\.)_",
-    "evidence/extractive/changed_state.py: f'\\\\b{re.escape(_bare(parameter.name))}\\\\b'": r"\brow\b",
-    "evidence/extractive/line_statements.py: pattern": r"^(?:abstract |final )*(?:class|enum)\s+(\w+)",
+    "evidence/extractive/code_facts.py: f'\\\\b{re.escape(_bare(parameter.name))}\\\\b'": r"\brow\b",
+    "evidence/extractive/raw_texts.py: pattern": r"^(?:abstract |final )*(?:class|enum)\s+(\w+)",
     "answers/agent_tools/constants.py: f'(?<![\\\\w$]){re.escape(name)}(?![\\\\w$])'": r"(?<![\w$])MOST(?![\w$])",
     "answers/agent_tools/constants.py: f'{word}{_NEAR}=(?!=)|{_DECLARING}{_NEAR}{word}'": (
         r"(?<!\.)(?<![\w$])MOST(?![\w$])[^=\n]{0,80}=(?!=)|"

@@ -4,9 +4,12 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from codesum_pipeline.evidence.extractive.code_facts import message_in_words
+from codesum_pipeline.evidence.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.evidence.extractive.known_calls import field_words, separator_words
-from codesum_pipeline.evidence.extractive.verb_forms import VERBS
+from codesum_pipeline.evidence.extractive.name_grammar import VERBS, noun_phrase
 from codesum_pipeline.evidence.extractive.words import name_in_words, name_words
+from codesum_pipeline.evidence.inputs import FunctionInput
 from codesum_pipeline.foundation.data_model.symbol import Fact
 
 _NAME = re.compile(r"[A-Za-z][\w.:-]{0,39}")
@@ -155,3 +158,53 @@ def plural_words(name: str) -> str:
     is_plural = len(last) >= _MIN_NOUN_CHARS and last[-1] == "s" and last[-2] not in "sui"
     is_noun = is_plural and len(words) <= _MAX_NOUN_WORDS and words[0] not in VERBS and name[:1].islower()
     return name_in_words(name) if is_noun and last not in field_words("no_plurals") else ""
+
+
+_MAX_ARGUMENT_CHARS, _MAX_MESSAGE_CHARS, _MIN_MESSAGE_WORDS = 600, 60, 2
+# What is printed stands first: a text, or several that are one.
+_FIRST_TEXTS = re.compile(
+    r"""[!( ]{1,3}\s*(?:_\()?[fbrLu$@]{0,2}"""
+    r"""((?:"(?:[^"\\\n]|\\.){0,200}"\s*){1,4}|'(?:[^'\\\n]|\\.){0,200}'|`[^`\\]{0,200}`)"""
+)
+_TEXT = re.compile(r"""(["'`])((?:(?!\1)[^\\]|\\.){0,200})\1""")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+# Elements in markup, and calls of elements that begin a line.
+_ELEMENT = re.compile(r"(?<![\w.)\]])<([A-Za-z][\w.]{0,60})(?=[\s/]|>(?!\())")
+_ELEMENT_CALL = re.compile(r"^[ \t]+([A-Z]\w{0,60})(?=\(| ?\{)", re.M)
+_MOST_ELEMENTS, _MOST_MATCHES = 3, 60
+
+
+def printed_text(call: Fact, lines: list[str]) -> str:
+    """The text that a call prints first, quoted; "" of one that names none."""
+    if not call.text:
+        return ""
+    rest = "\n".join(lines[call.line - 1 : call.line + 3]).partition(call.text)[2][:_MAX_ARGUMENT_CHARS]
+    found = _FIRST_TEXTS.match(rest)
+    for text in _TEXT.finditer(found[1]) if found else ():
+        message = message_in_words(text[2])
+        is_text = (
+            "$" not in message
+            and "{" not in message
+            and len(_WORD.findall(message)) >= _MIN_MESSAGE_WORDS
+            and len(message) <= _MAX_MESSAGE_CHARS
+        )
+        if is_text and '"' not in message and without_foreign_names(message, ()) == message:
+            return f'"{message}"{" in some cases" if call.when else ""}'
+    return ""
+
+
+def laid_out(function: FunctionInput, source: str) -> list[str]:
+    """The first elements that a function lays out: those of its own library before those of every page."""
+    pattern = _ELEMENT_CALL if function.language in ("kotlin", "swift") else _ELEMENT
+    names = list(dict.fromkeys(one[1] for one in islice(pattern.finditer(source), _MOST_MATCHES)))
+    own = [one for one in names if one[:1].isupper() and one != function.name]
+    plain = [one for one in names if one in field_words("elements")]
+    phrases = filter(None, map(_element, [*own, *plain]))
+    return [*dict.fromkeys(phrases)][:_MOST_ELEMENTS]
+
+
+def _element(name: str) -> str:
+    words = name_words(name.rpartition(".")[2])
+    is_telling = words and not set(words) <= field_words("containers")
+    words = ("input", "field") if words == ("input",) else words
+    return noun_phrase(words, article="a") if is_telling else ""

@@ -1,18 +1,22 @@
 """The clause of a class, by the agent noun, error, settings or enumeration that its name says it is."""
 
-import re
 from collections.abc import Sequence
 
-from codesum_pipeline.evidence.extractive.class_records import record_clause
-from codesum_pipeline.evidence.extractive.class_roles import action_phrase, role_clause
-from codesum_pipeline.evidence.extractive.noun_phrases import (
+from codesum_pipeline.evidence.extractive.name_grammar import (
+    ALSO_NOUNS,
+    BASE_OF_THIRD,
+    PREPOSITIONS,
+    grammar_table,
+    grammar_words,
     is_adjective,
+    is_listed,
     is_phrase,
     is_plural,
     noun_phrase,
     pluralize,
+    verb_at,
+    with_a,
 )
-from codesum_pipeline.evidence.extractive.verb_forms import BASE_OF_THIRD, grammar_table, grammar_words, verb_at
 from codesum_pipeline.evidence.extractive.words import name_words, word_in_full
 from codesum_pipeline.evidence.inputs import ClassInput
 
@@ -35,8 +39,6 @@ _ACCESSORS = (("get",), ("set",), ("is",))
 _MAKING = (("create",), ("make",), ("build",), ("new",), ("of",), ("produce",))
 _TOOLS = frozenset(("helper", "handler", "manager", "service", "controller", "listener", "api", "utils", "client"))
 _ENUM_BASES = frozenset(("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"))
-# A type of TypeScript that is one of some texts.
-_NAMED_VALUES = re.compile(r"(export )?type \w+ = \|? ?[\"']")
 _HEAD_WORDS = 6
 _PLAIN_FORMATS = grammar_words("plain_formats")
 
@@ -51,13 +53,11 @@ def class_clause(class_: ClassInput, words: Sequence[str]) -> str:
         return _signals(words)
     if is_enumeration(class_):
         return _lists(class_, words)
-    if _NAMED_VALUES.match(class_.signature) and is_phrase(words):
-        return f"lists the possible {_spoken_many(words)}"
     if words[-1] in _AGENTS and words[0] not in _STAND_INS:
         return _acts(class_, words)
     if words[-1] in _SETTINGS:
         return _holds(words)
-    return role_clause(class_, words) or record_clause(class_, words)
+    return role_clause(class_, words)
 
 
 def holds_tests(class_: ClassInput, words: Sequence[str]) -> bool:
@@ -122,13 +122,13 @@ def _lists(class_: ClassInput, words: Sequence[str]) -> str:
     words = words[:-1] if words[-1] == "enum" and len(words) > 1 else words
     if words[-1] in _KINDS and len(words) > 1:
         phrase = noun_phrase(words[:-1], article="a")
-        many = _spoken_many(words[:-1])
+        many = spoken_many(words[:-1])
         return f"lists the {_KINDS[words[-1]]} of {phrase if words[-1] in _STATES else many}" if phrase else ""
     is_plain = class_.language in _PLAIN_ENUMS and verb_at(words, len(words) - 1) is None
-    return f"lists the possible {_spoken_many(words)}" if is_plain and is_phrase(words) else ""
+    return f"lists the possible {spoken_many(words)}" if is_plain and is_phrase(words) else ""
 
 
-def _spoken_many(words: Sequence[str]) -> str:
+def spoken_many(words: Sequence[str]) -> str:
     return " ".join(map(word_in_full, (*words[:-1], pluralize(words[-1]))))
 
 
@@ -144,7 +144,7 @@ def _acts(class_: ClassInput, words: Sequence[str]) -> str:
     if _AGENTS[words[-1]] == "creates" and not any(name_words(name)[:1] in _MAKING for name in names):
         return ""
     is_confirmed = does_so or rest[-1] in _PLAIN_FORMATS or not members.isdisjoint((rest[-1], pluralize(rest[-1])))
-    return f"{_AGENTS[words[-1]]} {_spoken_many(rest)}" if is_confirmed else ""
+    return f"{_AGENTS[words[-1]]} {spoken_many(rest)}" if is_confirmed else ""
 
 
 def _holds(words: Sequence[str]) -> str:
@@ -155,3 +155,73 @@ def _holds(words: Sequence[str]) -> str:
         return f"holds the {kind} of {verb.ing}" if kind != "properties" else ""
     phrase = action_phrase(rest, form="ing") or noun_phrase(rest)
     return f"holds the {kind} of {phrase}" if phrase else ""
+
+
+_BRING_IN = grammar_words("bring_in")
+_FRAMEWORK_CONTROLLERS = grammar_words("framework_controllers")
+_ROLES = grammar_words("roles")
+_ASKING = frozenset(("command", "request", "query"))
+_RUNNING = frozenset(("execute", "run", "handle", "call", "invoke", "perform", "configure", "process", "main"))
+_ACCESS = frozenset(("repository", "dao"))
+# There a controller answers requests; elsewhere it may control anything.
+_WEB = frozenset(("php", "ruby", "elixir", "c-sharp", "scala"))
+# Controllers of these do something, and are about nothing.
+_ACTIONS = frozenset(("create", "update", "delete", "list", "add", "remove", "destroy", "show", "edit"))
+
+
+def role_clause(class_: ClassInput, words: Sequence[str]) -> str:
+    """What a class of such a role does; "" of others."""
+    if "migration" in {_last_word(base) for base in class_.bases} and words[-1] != "migration":
+        # One that may begin with a noun does not say what it does: `TagModerationLog`.
+        verb = verb_at(words)
+        action = action_phrase(words) if verb and verb.base not in ALSO_NOUNS else ""
+        return f"is a migration that {action}" if action else ""
+    head, rest = words[-1], words[:-1]
+    if not rest:
+        return ""
+    if head == "controller":
+        return _controller(class_, rest)
+    if head in _ACCESS and is_phrase(rest):
+        return f"gives access to {spoken_many(rest)}"
+    return _role(class_, head, rest) if head in _ROLES else ""
+
+
+def action_phrase(words: Sequence[str], *, form: str = "third") -> str:
+    """`AddIndexToPosts` as "adds an index to posts"; `form` is one of the forms of a verb."""
+    verb = verb_at(words)
+    if verb is None or (verb.base in ALSO_NOUNS and len(words) < _MIN_SURE and not is_plural(words[-1])):
+        return ""
+    rest = words[verb.length :]
+    cut = next((place for place, word in enumerate(rest) if word in PREPOSITIONS), len(rest))
+    phrase = noun_phrase(rest[:cut], article="a" if verb.base in _BRING_IN or form != "third" else "the")
+    part = noun_phrase(rest[cut + 1 :]) if rest[cut:] else ""
+    if not phrase or (rest[cut:] and not part):
+        return ""
+    return " ".join(filter(None, (getattr(verb, form), phrase, *rest[cut : cut + 1], part)))
+
+
+_MIN_SURE = 3
+
+
+def _controller(class_: ClassInput, words: Sequence[str]) -> str:
+    if (verb := verb_at(words)) and words[1:]:
+        own = {name_words(child.name.rpartition("::")[2])[:1] for child in class_.children}
+        is_sure = class_.language in _WEB and bool(own & {(verb.base,), ("invoke",), ("call",)})
+        action = action_phrase(words, form="said") if is_sure else ""
+        return f"answers requests to {action}" if action else ""
+    is_told = words[-1] not in _FRAMEWORK_CONTROLLERS | _ACTIONS
+    is_sure = class_.language in _WEB and is_told and is_phrase(words) and is_listed(words[-1])
+    return f"answers requests about {spoken_many(words)}" if is_sure else ""
+
+
+def _role(class_: ClassInput, head: str, words: Sequence[str]) -> str:
+    """A command, task or dialog that its name says the action of."""
+    own = {child.name.rpartition("::")[2].rpartition(".")[2] for child in class_.children}
+    only_holds = own <= {class_.name, "constructor", "__init__", "init"}
+    if head == "request" or (only_holds and head in _ASKING and class_.fields):
+        asked = action_phrase(words, form="said")
+        return f"asks to {asked}" if asked else ""
+    is_run = any(name_words(name)[:1] and name_words(name)[0] in _RUNNING for name in own)
+    is_sure = is_run or any(_last_word(base) == head for base in class_.bases)
+    action = action_phrase(words) if is_sure else ""
+    return f"is {with_a(head)} that {action}" if action else ""

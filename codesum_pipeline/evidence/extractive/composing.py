@@ -87,7 +87,7 @@ def _parts(document: ClassInput | FileInput | ModuleInput) -> Iterable[str]:
 
 
 # Raised with every change that gives any input another text.
-EXTRACTIVE_VERSION = "20"
+EXTRACTIVE_VERSION = "21"
 
 MAX_SUMMARY = 600
 MIN_INTENT, MAX_INTENT = 10, 300

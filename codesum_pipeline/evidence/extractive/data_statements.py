@@ -3,12 +3,15 @@
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from importlib import metadata
 from itertools import islice
 from typing import Any
 
-from codesum_pipeline.evidence.author_texts.plain_sentences import make_printable, split_sentences
-from codesum_pipeline.evidence.extractive.plain_values import dict_of, list_of, name_of, text_of
+import yaml
+
+from codesum_pipeline.evidence.author_texts.plain_sentences import clip_text, make_printable
 from codesum_pipeline.evidence.extractive.translated_texts import (
     language_of_translation,
     list_quoted,
@@ -16,12 +19,40 @@ from codesum_pipeline.evidence.extractive.translated_texts import (
     translation_statement,
 )
 from codesum_pipeline.evidence.extractive.words import list_first, make_fact
-from codesum_pipeline.evidence.extractive.yaml_documents import read_documents
 from codesum_pipeline.foundation.data_model.printable import count_noun
+
+# What a name or a single word may have, and a sentence.
+MAX_VALUE, MAX_SENTENCE = 60, 120
+_LONGEST_VALUE = 300
+
+
+def text_of(value: object) -> str:
+    """A text that is short and plain enough to be said; "" of others."""
+    text = make_printable(value[:_LONGEST_VALUE]) if isinstance(value, str) else ""
+    is_plain = (
+        any(map(str.isalnum, text))
+        and max(map(len, text.split())) <= MAX_VALUE
+        and not any(mark in text for mark in (*"${}<>\\`", "--"))
+    )
+    return clip_text(text, MAX_SENTENCE if " " in text else MAX_VALUE) if is_plain else ""
+
+
+def name_of(value: object) -> str:
+    """A name or path as it is written, clipped."""
+    return clip_text(make_printable(str(value)[:_LONGEST_VALUE]), MAX_VALUE)
+
+
+def dict_of(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def list_of(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
 
 # Longer ones are read by their keys alone.
 _LONGEST, _LONGEST_LINES = 1_500_000, 20_000
-_MAX_KEYS, _MOST_KEYS, _MAX_INNER, _MAX_COMMENT = 6, 60, 3, 600
+_MAX_KEYS, _MOST_KEYS, _MAX_INNER = 6, 60, 3
 # Larger numbers say nothing, and Python refuses to write very large ones.
 _LARGEST = 10**18
 _MANIFESTS = frozenset(("package.json", "Cargo.toml", "composer.json", "pyproject.toml", "manifest.json"))
@@ -39,11 +70,8 @@ def documents_of(text: str, kind: str) -> list[Any]:
     """The documents of a JSON, TOML or YAML file; [] of one that is too long or broken. Values of YAML stay text."""
     if kind == "yaml":
         return read_documents(text)
-    try:
-        if len(text) <= _LONGEST:
-            return [tomllib.loads(text) if kind == "toml" else read_json(text)]
-    except (ValueError, RecursionError, TypeError):
-        return []
+    with suppress(ValueError, RecursionError, TypeError):
+        return [tomllib.loads(text) if kind == "toml" else read_json(text)] if len(text) <= _LONGEST else []
     return []
 
 
@@ -76,7 +104,7 @@ def data_statement(path: str, documents: Sequence[Any]) -> str:
         return _of_list(content)
     if not isinstance(content, dict) or not content:
         return ""
-    return next(filter(None, (rule(path, content) for rule in _RULES)), "") or _shape(content)
+    return _asset(path, content) or _translations(path, content) or _package(path, content) or _shape(content)
 
 
 def _pairs(text: str) -> dict[str, Any]:
@@ -101,12 +129,8 @@ def _asset(path: str, content: Mapping[str, Any]) -> str:
     if not kind or "/Contents" not in path:
         return "Folder of an asset catalogue" if path.endswith(".xcassets/Contents.json") else ""
     images = [one for one in list_of(content.get("images")) if isinstance(one, dict)]
-    filed = [one for one in images if text_of(one.get("filename"))]
-    files = [text_of(one["filename"]) for one in filed]
-    held = f" of {list_first(files, 3)}" if files else f" of {count_noun(len(images), 'size')}" if images else ""
-    sizes = dict.fromkeys(text for one in filed if (text := text_of(one.get("scale"))))
-    scaled = f" for the scales {list_first(sizes, 4)}" if files and len(sizes) > 1 else ""
-    return f'{kind} "{make_printable(name)}"{held}{scaled}'
+    files = [file for one in images if (file := text_of(one.get("filename")))]
+    return f'{kind} "{make_printable(name)}"{f" of {list_first(files, 3)}" if files else ""}'
 
 
 def _translations(path: str, content: Mapping[str, Any]) -> str:
@@ -115,9 +139,6 @@ def _translations(path: str, content: Mapping[str, Any]) -> str:
     language = language_of_translation(path) or (spoken_language(str(first)) if len(content) == 1 else "")
     if not language:
         return ""
-    values = content.values()
-    if all(isinstance(one, dict) and isinstance(one.get("message"), str) for one in values):
-        return translation_statement(language, [one["message"] for one in values])
     texts = [*islice(_leaves(content), _MOST_TEXTS + 1)]
     return translation_statement(language, texts[:_MOST_TEXTS], are_all=len(texts) <= _MOST_TEXTS)
 
@@ -158,24 +179,6 @@ def _package_of(one: object) -> str:
     return re.split(r"[\s<>=!~\[;(]", one, maxsplit=1)[0] if isinstance(one, str) else ""
 
 
-def _schema(path: str, content: Mapping[str, Any]) -> str:
-    """A JSON schema: its title, and its properties."""
-    if "$schema" not in content or "properties" not in content:
-        return ""
-    about = text_of(content.get("description")) or text_of(content.get("title"))
-    properties = list_first([*dict_of(content["properties"])], _MAX_KEYS)
-    return f"JSON schema{f' of {about}' if about else ''} with the properties {properties}" if properties else ""
-
-
-_Rule = Callable[[str, Mapping[str, Any]], str]
-_RULES: Sequence[_Rule] = (
-    _asset,
-    _translations,
-    _package,
-    _schema,
-)
-
-
 def _of_list(content: Sequence[Any]) -> str:
     """How many entries of which keys, and the first names, descriptions or texts among them."""
     lead = f"List of {count_noun(len(content), 'entry', 'entries')}"
@@ -195,11 +198,8 @@ def _shape(content: Mapping[str, Any]) -> str:
     named = [pair for pair in pairs if not name_of(pair[0]).startswith("//")]
     pairs, are_all = named[:_MOST_KEYS], len(named) <= _MOST_KEYS
     parts = [_described(name_of(key), value) for key, value in pairs]
-    comments = " ".join(value for key, value in content.items() if str(key)[:2] == "//" and isinstance(value, str))
-    about = next(iter(split_sentences(make_printable(comments[:_MAX_COMMENT]), limit=1)), "")
-    lead = f"{about.rstrip('.')}. " if about.endswith(".") else ""
     held = list_first(parts, _MAX_KEYS, are_all=are_all)
-    return f"{lead}Holds {held}" if parts != [name_of(key) for key, _ in pairs] else ""
+    return f"Holds {held}" if parts != [name_of(key) for key, _ in pairs] else ""
 
 
 def _described(key: str, value: object) -> str:
@@ -225,30 +225,86 @@ def is_secret(key: str) -> bool:
 
 _MOST_TOP_KEYS = 60
 _TABLE = re.compile(r"^[ \t]*\[{1,2}\s*+([^\[\]\s](?:[^\[\]\s]|\s++(?=[^\]\s]))*+|(?<=\s))\s*+\]{1,2}", re.M)
-_TOML_KEY = re.compile(r"^([\w.\"'-]+)\s*=", re.M)
-_YAML_KEY = re.compile(r"^[\"']?([^\s#\"'{}\[\]&*!|>%@`:-][^:#\n{}\[\]]{0,60}?)[\"']?\s*:(?:\s|$)", re.M)
-_INI_KEY = re.compile(r"^(?:export\s+)?([A-Za-z_][\w.-]*)\s*[=:]", re.M)
-_JSON_KEY = re.compile(r"^( {1,4}|\t)?\"([^\"\n]{1,60})\"\s*:", re.M)
+_KEY = re.compile(r"^(?:export\s+|[ \t]{1,4}(?=\"))?[\"']?([A-Za-z_][\w.-]*)[\"']?\s*[=:]", re.M)
 
 
-def top_level_keys(text: str, name: str, language: str) -> list[str]:
-    """Distinct keys in the order they are written; a broken file gives those that can be read."""
-    kind = name.rpartition(".")[2].lower() if "." in name else language.lower()
-    if kind in ("toml", "lock") or language == "toml":
-        keys = [*_TOML_KEY.findall(_TABLE.split(text, maxsplit=1)[0]), *_TABLE.findall(text)]
-    elif kind in ("yaml", "yml", "cff") or language == "yaml":
-        keys = _YAML_KEY.findall(text)
-    elif kind.startswith("json") or language.startswith("json"):
-        keys = _json_keys(text)
-    else:
-        keys = _TABLE.findall(text) or _INI_KEY.findall(text)
-    return [key for key in dict.fromkeys(make_printable(key.replace('"', "")) for key in keys) if key][:_MOST_TOP_KEYS]
+def top_level_keys(text: str, kind: str, documents: Sequence[Any]) -> list[str]:
+    """Distinct keys of the documents in a text, and its tables; where none can be read, those that lines begin with."""
+    keys = [str(key) for one in documents if isinstance(one, dict) for key in one if str(key)[:2] != "//"]
+    tables = _TABLE.findall(text) if kind in ("", "toml") else []
+    found = [*keys, *tables] or _KEY.findall(text)
+    return [key for key in dict.fromkeys(make_printable(key.replace('"', "")) for key in found) if key][:_MOST_TOP_KEYS]
 
 
-def _json_keys(text: str) -> list[str]:
+# Part of the version of the texts that are written from such files.
+YAML_VERSION = f"PyYAML/{metadata.version('PyYAML')}"
+
+# About 0.5 s of reading. A description of an interface in 825,000 characters has 43,000 events.
+_LONGEST_YAML, _MOST_EVENTS, _DEEPEST = 1_500_000, 200_000, 60
+# libyaml is some 20 times as fast as the parser in Python.
+_LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+
+
+# Lines of a template that hold code alone, and code within a value, as Helm has them.
+_CODE_LINE = re.compile(r"^[ \t]*+(?:\{\{[^{}]*+\}\}[ \t]*+)++(?:\n|\Z)", re.M)
+_CODE = re.compile(r"\{\{[^{}]*+\}\}")
+# What stands for code: no value that is said has it.
+_FILLED_IN = "$"
+
+
+def read_documents(text: str) -> list[Any]:
+    """The documents of a file, in which every value stays text; [] of one that is broken or beyond the bounds."""
+    if len(text) > _LONGEST_YAML:
+        return []
+    if "{{" in text:
+        text = _CODE.sub(_FILLED_IN, _CODE_LINE.sub("", text))
+    builder = _DocumentBuilder()
     try:
-        value: Any = read_json(text)
-    except (ValueError, RecursionError):
-        found = _JSON_KEY.findall(text)
-        return [key for margin, key in found if margin == min(found)[0]]
-    return [key for key in value if isinstance(key, str) and key[:2] != "//"] if isinstance(value, dict) else []
+        for count, event in enumerate(yaml.parse(text, Loader=_LOADER)):
+            if count > _MOST_EVENTS or len(builder.opened) > _DEEPEST:
+                return []
+            builder.add(event)
+    except (yaml.YAMLError, ValueError):
+        return []
+    return builder.documents
+
+
+class _DocumentBuilder:
+    """The lists and mappings that are open, the innermost last, and what anchors name."""
+
+    def __init__(self) -> None:
+        self.documents: list[Any] = []
+        self.opened: list[list[Any] | dict[str, Any]] = []
+        self.keys: list[str | None] = []
+        self.anchors: dict[str, Any] = {}
+
+    def add(self, event: yaml.Event) -> None:
+        match event:
+            case yaml.DocumentStartEvent():
+                self.anchors = {}
+            case yaml.ScalarEvent():
+                self._put(event.value, event.anchor)
+            case yaml.AliasEvent():
+                self._put(self.anchors.get(event.anchor or ""), None)
+            case yaml.SequenceStartEvent() | yaml.MappingStartEvent():
+                holder: list[Any] | dict[str, Any] = [] if isinstance(event, yaml.SequenceStartEvent) else {}
+                self._put(holder, event.anchor)
+                self.opened.append(holder)
+                self.keys.append(None)
+            case yaml.SequenceEndEvent() | yaml.MappingEndEvent():
+                self.opened.pop()
+                self.keys.pop()
+
+    def _put(self, value: Any, anchor: str | None) -> None:
+        """Add a value to what is open; of a mapping, every other value is a key, `?` where that is no text."""
+        if anchor:
+            self.anchors[anchor] = value
+        if not self.opened:
+            self.documents.append(value)
+        elif isinstance(holder := self.opened[-1], list):
+            holder.append(value)
+        elif (key := self.keys[-1]) is None:
+            self.keys[-1] = value if isinstance(value, str) else "?"
+        else:
+            holder[key] = value
+            self.keys[-1] = None

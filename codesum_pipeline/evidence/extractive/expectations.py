@@ -15,7 +15,7 @@ from codesum_pipeline.evidence.extractive.assertions import Assertion, assertion
 from codesum_pipeline.evidence.extractive.bracketed_text import outside_of_brackets
 from codesum_pipeline.evidence.extractive.code_facts import CodeFacts
 from codesum_pipeline.evidence.extractive.composing import RECEIVERS
-from codesum_pipeline.evidence.extractive.failures import with_article
+from codesum_pipeline.evidence.extractive.effects import with_article
 from codesum_pipeline.evidence.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.evidence.extractive.names_of_tests import is_test
 from codesum_pipeline.evidence.extractive.words import in_a_row, name_in_words, name_words, telling_stems
@@ -52,20 +52,8 @@ _MAKING = frozenset(("new", "make", "create", "build", "must", "mock", "open", "
 _PREFIX = re.compile(r"(?:await |try[!?]? |new |&(?:mut )?|\*(?=\w)|mut |ref |out |std::move)+")
 _CALLED_WITH = re.compile(r"(?<=[\w!?])\(")
 _COMPARED = (
-    " == ",
-    " != ",
-    " === ",
-    " !== ",
-    " >= ",
-    " <= ",
-    " > ",
-    " < ",
-    " =~ ",
-    " in ",
-    " is ",
-    " not in ",
-    " -eq ",
-)
+    " == ", " != ", " === ", " !== ", " >= ", " <= ", " > ", " < ", " =~ ", " in ", " is ", " not in ", " -eq ",
+)  # fmt: skip
 _JOINED = ("&&", "||", " and ", " or ", " if ", " ? ")
 _SIZES = re.compile(r"(?:> 0|!= 0|>= 1|is not None|!= nil|!= null|!== null|!== undefined|~= nil)$")
 _GLUED = re.compile(r"['\])}](?=[A-Za-z])")
@@ -165,12 +153,7 @@ class _TestReader:
     def _expected(self, one: Assertion) -> _Expected:
         if one.claim in ("raises", "panics"):
             return self._failure(one)
-        if one.claim == "no_error":
-            return _Expected("no error", one.line, 0)
         claim, sides = one.claim, [self._value(side) for side in one.sides]
-        if claim == "message" and sides[0].endswith(".Error()"):
-            of = self._said(sides[0].removesuffix(".Error()"))
-            return _Expected(f"an error with the message of {of}" if of else "", one.line, 2)
         if claim == "holds" or (claim in ("true", "false") and self._is_condition(sides[0])):
             return self._condition(sides[0], one, is_false=(claim == "false") ^ one.is_negated)
         if len(sides) == 2 and claim in ("equal", "close") and self._is_expected(*sides):
@@ -202,7 +185,7 @@ class _TestReader:
     def _weight(self, claim: str, sides: list[str]) -> int:
         if (len(sides) == 2 and sides[0] == sides[1]) or all(_LITERAL.fullmatch(side) for side in sides):
             return -1
-        if claim in ("given", "no_error") or (claim in ("none", "undefined") and sides[0] in _NOTHINGS):
+        if claim == "given" or (claim in ("none", "undefined") and sides[0] in _NOTHINGS):
             return 0
         if claim in ("true", "false", "none", "undefined", "empty", "called"):
             return -1 if self._is_untelling(sides[0]) else 2 if "(" in sides[0] else 1

@@ -4,20 +4,14 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from codesum_pipeline.evidence.author_texts.docstrings import (
-    Docstring,
-    docstring_of,
-    opening_of,
-    read_documentation,
-)
+from codesum_pipeline.evidence.author_texts.docstrings import Docstring, docstring_of, opening_of, read_documentation
 from codesum_pipeline.evidence.author_texts.plain_sentences import (
     clip_text,
     make_printable,
     make_sentence,
     split_sentences,
 )
-from codesum_pipeline.evidence.extractive.changed_state import field_name
-from codesum_pipeline.evidence.extractive.code_facts import CodeFacts, parameter_words
+from codesum_pipeline.evidence.extractive.code_facts import CodeFacts, field_name, parameter_words, set_fields
 from codesum_pipeline.evidence.extractive.composing import (
     MAX_DETAILS,
     MAX_INPUT,
@@ -34,20 +28,18 @@ from codesum_pipeline.evidence.extractive.effects import (
     Effect,
     effects_in_prose,
     effects_of,
+    not_implemented,
     operations_in_prose,
 )
 from codesum_pipeline.evidence.extractive.expectations import expectations_in_prose
-from codesum_pipeline.evidence.extractive.failures import not_implemented
 from codesum_pipeline.evidence.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.evidence.extractive.name_clauses import clause_of_function
+from codesum_pipeline.evidence.extractive.name_grammar import BASE_OF_THIRD, VERBS, is_phrase
 from codesum_pipeline.evidence.extractive.names_of_tests import is_test
-from codesum_pipeline.evidence.extractive.noun_phrases import is_phrase
 from codesum_pipeline.evidence.extractive.own_messages import said_by
 from codesum_pipeline.evidence.extractive.results import results_in_prose, said_as_written
 from codesum_pipeline.evidence.extractive.steps import delegation_in_prose, steps_in_prose
 from codesum_pipeline.evidence.extractive.told_calls import calls_in_prose
-from codesum_pipeline.evidence.extractive.told_constructors import constructor_in_prose
-from codesum_pipeline.evidence.extractive.verb_forms import BASE_OF_THIRD, VERBS
 from codesum_pipeline.evidence.extractive.words import (
     BODY,
     DOCSTRING,
@@ -60,6 +52,7 @@ from codesum_pipeline.evidence.extractive.words import (
     name_words,
     place_of,
     telling_stems,
+    word_in_full,
 )
 from codesum_pipeline.evidence.inputs import FunctionInput, Holder
 from codesum_pipeline.foundation.data_model.document import Citation, InputSpec, PurposeSource, Returns
@@ -271,3 +264,23 @@ def _citations(code: CodeFacts, doc: Docstring, headline: Headline, effects: Seq
     if not returned:
         yield Citation("returns", first, last)
     yield from (Citation("side_effects", one.line, one.line) for one in effects)
+
+
+_MOST_NAMES = 4
+
+
+def constructor_in_prose(code: CodeFacts, said: str) -> str:
+    """`Sets up its cache and lock.`; "" of one that only keeps what it is given."""
+    if not code.is_constructor():
+        return ""
+    given = telling_stems(f"{said} {' '.join(map(parameter_words, code.facts.parameters))}")
+    phrases = []
+    for name in set_fields(code):
+        words = name_words(field_name(name).strip("_"))
+        phrase = " ".join(map(word_in_full, words))
+        if is_phrase(words) and len(name) > 2 and not telling_stems(phrase) <= given:
+            phrases.append(phrase)
+    names = list(dict.fromkeys(phrases))
+    more = len(names) - _MOST_NAMES
+    shown = [*names[:_MOST_NAMES], f"{more} more"] if more > 1 else names
+    return make_sentence(f"Sets up its {in_a_row(shown)}") if names else ""

@@ -12,14 +12,15 @@ from codesum_pipeline.evidence.author_texts.docstrings import (
 )
 from codesum_pipeline.evidence.author_texts.plain_sentences import make_printable, make_sentence, word_table
 from codesum_pipeline.evidence.author_texts.prose import read_prose
-from codesum_pipeline.evidence.extractive.class_members import telling_children
-from codesum_pipeline.evidence.extractive.class_statements import ClassSaid, only_names, statements_of_class
-from codesum_pipeline.evidence.extractive.code_facts import find_telling_texts
-from codesum_pipeline.evidence.extractive.component_statements import (
+from codesum_pipeline.evidence.extractive.class_statements import (
     events_of,
+    only_names,
+    statements_of_class,
     statements_of_component,
+    telling_children,
     with_properties_alone,
 )
+from codesum_pipeline.evidence.extractive.code_facts import find_telling_texts
 from codesum_pipeline.evidence.extractive.composing import (
     ExtractiveText,
     bare_name,
@@ -36,17 +37,17 @@ from codesum_pipeline.evidence.extractive.file_definitions import (
     told_by_class,
     told_by_literals,
 )
-from codesum_pipeline.evidence.extractive.folder_parts import (
+from codesum_pipeline.evidence.extractive.name_clauses import clause_of_class
+from codesum_pipeline.evidence.extractive.text_files import is_prose, known_purpose
+from codesum_pipeline.evidence.extractive.themes import (
+    headline_of,
     is_of_one_kind,
     names_of_plain_parts,
     only_part,
+    theme_of,
     told_below,
     told_by_kinds,
-    told_by_manifest,
 )
-from codesum_pipeline.evidence.extractive.name_clauses import clause_of_class
-from codesum_pipeline.evidence.extractive.text_files import is_prose, known_purpose
-from codesum_pipeline.evidence.extractive.themes import headline_of, theme_of
 from codesum_pipeline.evidence.extractive.words import (
     BODY,
     DOCSTRING,
@@ -89,7 +90,8 @@ def write_class(whole: ClassInput) -> ExtractiveText:
     kind = _kind(class_)
     # What an enumeration holds beside its values is declared with a type.
     values = [one for one in class_.fields if ": " not in one] if kind == "enum" else []
-    holds_nothing = _FUNCTION_TYPE.search(class_.signature) or (kind == "enum" and _is_caseless(class_))
+    is_caseless = kind == "enum" and class_.language == "swift" and "case " not in class_.own_source
+    holds_nothing = is_caseless or _FUNCTION_TYPE.search(class_.signature)
     declared = () if holds_nothing else values or class_.fields
     fields = list(dict.fromkeys(filter(None, (_field_name(one, class_.language) for one in declared))))
     fields = [name for name in fields if not name.startswith("_")] or fields
@@ -99,11 +101,9 @@ def write_class(whole: ClassInput) -> ExtractiveText:
     is_told = bool(opening) and not only_names(opening, class_.name)
     theme = "" if is_told else theme_of(telling_children(class_), Level.FUNCTION, Level.CLASS, own_name=class_.name)
     held = "" if opening or theme else list_names(fields, _MAX_FIELDS, prefix=shared_prefix(fields), are_all=are_all)
-    if held and kind == "enum":
+    if held and (kind == "enum" or clause.startswith("Holds ")):
         clause, held = f"{clause or 'Is one of'}: {held}", ""
-    if held and clause.startswith("Holds "):
-        clause, held = _with_fields(clause, fields, are_all=are_all)
-    said = ClassSaid(opening, clause, theme, make_fact("Also holds" if clause.startswith("Holds ") else "Holds", held))
+    said = (opening, clause, theme, make_fact("Holds", held))
     place = place_of(class_.id.partition("::")[0])
     return compose_text(
         class_,
@@ -120,18 +120,6 @@ def write_class(whole: ClassInput) -> ExtractiveText:
         own=own_names(class_),
         path=class_.id.partition("::")[0],
     )
-
-
-def _is_caseless(class_: ClassInput) -> bool:
-    """Whether it is an enumeration of Swift without values, which is a place for functions and constants."""
-    return class_.language == "swift" and "case " not in class_.own_source
-
-
-def _with_fields(clause: str, fields: Sequence[str], *, are_all: bool) -> tuple[str, str]:
-    """The headline of what a class holds, and those fields that it does not say; settings are listed in it."""
-    others = [name for name in fields if name_in_words(name) not in clause]
-    listed = list_names(others, _MAX_FIELDS, prefix=shared_prefix(fields), are_all=are_all)
-    return (clause, listed) if len(others) < len(fields) else (f"{clause}: {listed}", "")
 
 
 def _kind(class_: ClassInput) -> str:
@@ -292,12 +280,9 @@ def _said_of_folder(folder: ModuleInput) -> list[str]:
     theme = theme_of(folder.children, Level.FILE, Level.MODULE, own_name="")
     told = sum(bool(headline_of(child)) for child in folder.children)
     is_theme = told * 2 >= len(folder.children) or len(folder.children) <= _FEW_PARTS
-    package = told_by_manifest(folder)
-    return (
-        [package, theme]
-        if package or (theme and is_theme)
-        else [make_sentence(told_by_kinds(folder)) or "Holds 0 parts.", theme or make_sentence(told_below(folder))]
-    )
+    if theme and is_theme:
+        return [theme]
+    return [make_sentence(told_by_kinds(folder)) or "Holds 0 parts.", theme or make_sentence(told_below(folder))]
 
 
 def _of(folder: ModuleInput, level: Level) -> list[ChildText]:
@@ -319,13 +304,10 @@ _HEADER_ENDINGS = ("h", "hh", "hpp", "hxx", "inl")
 
 
 def fact_of_reexports(reexports: Sequence[Reexport]) -> str:
-    """`Re-exports X, Y; all of z.`; empty without any. Where all names come from one module, it says which."""
+    """`Re-exports X, Y; all of z.`; empty without any."""
     whole = [_short(one.source) for one in reexports if one.name == _ALL]
-    sources = dict.fromkeys(_short(one.source) for one in reexports if one.name != _ALL and one.original is not None)
     single = (make_printable(one.name) for one in reexports if one.name not in (_ALL, "default"))
     names = list_first(single, _MAX_REEXPORTS)
-    if len(sources) == 1 and (source := next(iter(sources))):
-        names = f"{names} from {source}" if names else ""
     everything = f"all of {list_first(whole, _MAX_SOURCES)}" if whole else ""
     return make_fact("Re-exports", "; ".join(filter(None, (names, everything))))
 

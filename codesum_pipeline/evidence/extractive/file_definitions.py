@@ -10,10 +10,8 @@ from codesum_pipeline.evidence.author_texts.plain_sentences import (
 )
 from codesum_pipeline.evidence.extractive.code_facts import message_in_words
 from codesum_pipeline.evidence.extractive.composing import bare_name, is_public, lower_first, own_names
-from codesum_pipeline.evidence.extractive.folder_parts import is_test_path
 from codesum_pipeline.evidence.extractive.foreign_names import without_foreign_names
-from codesum_pipeline.evidence.extractive.translated_texts import list_quoted
-from codesum_pipeline.evidence.extractive.verb_forms import BASE_OF_THIRD
+from codesum_pipeline.evidence.extractive.themes import is_test_path
 from codesum_pipeline.evidence.extractive.words import (
     list_first,
     make_fact,
@@ -35,11 +33,6 @@ from codesum_pipeline.foundation.language_facts.writing_systems import (
 _TESTS = re.compile(r"(?:^|[._-])(?i:tests?|specs?)(?:[._-]|$)|(?<=[a-z0-9])Tests?$")
 _URL = re.compile(r"https?://[\w.-]{3,60}(?:/[\w./-]{0,60})?")
 _COORDINATE = re.compile(r"[\w.-]{2,60}:([\w.-]{2,60})(?::[^:\s]{1,40})?")
-# How descriptions of tests begin, beside verbs.
-_CLAIMS = (
-    "should ", "is ", "can ", "cannot ", "does ", "doesn't ", "has ", "must ", "returns ", "allows ", "denies ",
-    "accepts ", "rejects ", "redirects ", "shows ", "stays ", "throws ", "raises ",
-)  # fmt: skip
 _MAX_SHOWN, _MOST_LITERALS, _MAX_TEXT, _MAX_OPENING, _FEW_TEXTS = 6, 60, 60, 80, 3
 # Words of an opening that say no more than what kind of code it is.
 _DULL = telling_stems(
@@ -96,14 +89,8 @@ def told_by_class(file: FileInput, theme: str) -> str:
 
 
 def told_by_literals(file: FileInput, values: str) -> str:
-    """What the texts outside a file's definitions show: its tests, or beside `values` what these say."""
+    """What the texts outside a file's definitions show beside its `values`."""
     texts = _own_texts(file)
-    if _is_of_tests(file):
-        said = [text for text in texts if has_words(text) and text[0].isalpha() and _is_said(text, file)]
-        tests = [text for text in said if text.partition(" ")[0] in BASE_OF_THIRD or text.startswith(_CLAIMS)]
-        if len(tests) > 1:
-            return make_sentence(f"Tests: {'; '.join(tests[:_MAX_SHOWN])}")
-        return f"Tests that mention {list_quoted(said, 3)}." if said else ""
     telling = [text for text in texts if _URL.fullmatch(text) or (_is_said(text, file) and _is_title(text))]
     if not telling or not values.startswith("Defines "):
         return ""

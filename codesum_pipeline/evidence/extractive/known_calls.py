@@ -164,6 +164,12 @@ def field_words(name: str) -> frozenset[str]:
 
 
 @cache
+def vague_operations() -> frozenset[str]:
+    """What many functions compute on the way, as phrases."""
+    return frozenset(_read("fields")["operations"]["vague"])
+
+
+@cache
 def known_calls(language: str) -> KnownCalls | None:
     """The table of a language; None of one that has none."""
     name = next((one for one in (language, profile_of(language).family) if _path(one).is_file()), "")

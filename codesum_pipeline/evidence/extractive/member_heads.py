@@ -5,12 +5,17 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from codesum_pipeline.evidence.extractive.class_words import class_words
 from codesum_pipeline.evidence.extractive.composing import names_of_children
-from codesum_pipeline.evidence.extractive.noun_phrases import PREPOSITIONS, is_phrase, noun_phrase
-from codesum_pipeline.evidence.extractive.type_phrases import TypePhrase, type_phrase
-from codesum_pipeline.evidence.extractive.verb_forms import ALSO_NOUNS, grammar_words, verb_at
-from codesum_pipeline.evidence.extractive.words import in_a_row, name_words, telling_stems, word_in_full
+from codesum_pipeline.evidence.extractive.name_grammar import (
+    ALSO_NOUNS,
+    PREPOSITIONS,
+    grammar_words,
+    is_phrase,
+    noun_phrase,
+    verb_at,
+)
+from codesum_pipeline.evidence.extractive.type_phrases import TypePhrase, class_words, type_phrase
+from codesum_pipeline.evidence.extractive.words import name_words, telling_stems
 from codesum_pipeline.evidence.inputs import ClassInput
 from codesum_pipeline.foundation.data_model.document import Level
 
@@ -25,19 +30,15 @@ _BRING_IN = grammar_words("bring_in")
 _OF_TAKEN = class_words("of_taken")
 _KEYS = class_words("keys")
 _BRINGING = class_words("bringing")
-_ENDS = class_words("ends_of_names")
-_MAKING = ("create", "make", "build")
 _EVENTS = frozenset(("on", "did", "will", "should"))
-_SENTENCE_MARKS = frozenset(("when", "if", "that", "which"))
 
 
 class MethodHead(Struct, frozen=True):
-    """A method by its head: its name, the types of what it takes by name, what it gives, and what is written before."""
+    """A method by its head: its name, the types of what it takes by name and what it gives."""
 
     name: str
     takes: tuple[tuple[str, str], ...]
     gives: str
-    before: str
 
 
 def methods_of(class_: ClassInput) -> list[MethodHead]:
@@ -65,7 +66,7 @@ def _read(line: str, match: re.Match[str]) -> MethodHead:
     if gives.startswith("(") and gives.endswith(")"):
         first, _, rest = gives[1:-1].partition(",")
         gives = first.strip() if rest.strip() in ("error", "bool", "") else ""
-    return MethodHead(match[1], tuple(_parameters(inside)), gives, before)
+    return MethodHead(match[1], tuple(_parameters(inside)), gives)
 
 
 def _bracketed(line: str, start: int) -> tuple[str, str]:
@@ -96,8 +97,6 @@ def said_method(method: MethodHead) -> str:
     result = type_phrase(method.gives) if method.gives else None
     if not words or words[0] in _EVENTS or "did" in words:
         return ""
-    if words[1:] and words[-1] in _ENDS and is_phrase(words[:-1]):
-        words = (words[-1], *words[:-1])
     verb = verb_at(words)
     rest = words[verb.length :] if verb else ()
     if verb is None or (verb.base in ALSO_NOUNS and not rest and result is not None):
@@ -105,7 +104,7 @@ def said_method(method: MethodHead) -> str:
     cut = next((at for at, word in enumerate(rest) if word in PREPOSITIONS), len(rest))
     thing, part = rest[:cut], rest[cut + 1 :]
     if verb.base in _BRINGING and result and not result.is_basic and not part:
-        return f"{verb.third} {_brought(rest, result)}{_made_from(method) if verb.base in _MAKING else ''}"
+        return f"{verb.third} {_brought(rest, result)}"
     if not rest:
         if verb.particle:
             return ""
@@ -121,9 +120,8 @@ def said_method(method: MethodHead) -> str:
 def _brought(rest: Sequence[str], result: TypePhrase) -> str:
     """What comes back, and what the name calls it if that is something else: `apod URLs (a list of texts)`."""
     named = noun_phrase(rest) if rest else ""
-    if not named or telling_stems(" ".join(rest)) & telling_stems(result.said):
-        return result.one()
-    return f"{named} ({result.one()})"
+    is_same = not named or telling_stems(" ".join(rest)) & telling_stems(result.said)
+    return result.one() if is_same else f"{named} ({result.one()})"
 
 
 def _given(words: Sequence[str], result: TypePhrase | None) -> str:
@@ -131,13 +129,6 @@ def _given(words: Sequence[str], result: TypePhrase | None) -> str:
     if result is not None and not result.is_basic:
         return f"gives {result.one()}"
     return f"gives {noun_phrase(words)}" if result is not None and is_phrase(words) else ""
-
-
-def _made_from(method: MethodHead) -> str:
-    types = [found for _, written in method.takes if (found := type_phrase(written)) and not found.is_basic]
-    if not types or len(types) != len(method.takes):
-        return ""
-    return f" from {in_a_row([*(one.one() for one in types[:2]), *(['more'] if types[2:] else [])])}"
 
 
 def taken_by(method: MethodHead) -> str:
@@ -149,16 +140,3 @@ def taken_by(method: MethodHead) -> str:
         return ""
     found = type_phrase(written)
     return found.one() if found and not found.is_basic else noun_phrase(name_words(name), article="a")
-
-
-def said_event(method: MethodHead, own: Sequence[str], *, is_told: bool) -> str:
-    """`selected tab did change`, of a method that is told of an event; "" of others. `own` are the words of what sends
-    it, where the method's name begins with them; what `is_told` of events has methods for nothing else."""
-    words = name_words(method.name)
-    words = words[len(own) :] if own and words[: len(own)] == tuple(own) and words[len(own) + 1 :] else words
-    if words[:1] == ("on",):
-        words = words[1:]
-    elif words[:1] not in (("did",), ("will",)) and "did" not in words and not (is_told and verb_at(words) is None):
-        return ""
-    is_plain = len(words) > 1 and all(map(str.isalpha, words)) and _SENTENCE_MARKS.isdisjoint(words)
-    return " ".join(map(word_in_full, words)) if is_plain else ""

@@ -9,21 +9,23 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from codesum_pipeline.evidence.author_texts.plain_sentences import make_printable, word_set
-from codesum_pipeline.evidence.extractive.class_clauses import class_clause
-from codesum_pipeline.evidence.extractive.conventional_names import conventional_clause
+from codesum_pipeline.evidence.extractive.class_clauses import class_clause, spoken_many
 from codesum_pipeline.evidence.extractive.name_evidence import NameEvidence
-from codesum_pipeline.evidence.extractive.name_questions import marked_question, question_clause
-from codesum_pipeline.evidence.extractive.names_of_held import held_clause
-from codesum_pipeline.evidence.extractive.names_of_tests import is_test, test_clause
-from codesum_pipeline.evidence.extractive.noun_names import is_component, noun_clause
-from codesum_pipeline.evidence.extractive.noun_phrases import (
+from codesum_pipeline.evidence.extractive.name_grammar import (
     PREPOSITIONS,
+    grammar_table,
+    grammar_words,
     is_known,
     is_listed,
+    is_plural,
     noun_phrase,
     pluralize,
+    singular,
+    verb_at,
     with_a,
 )
+from codesum_pipeline.evidence.extractive.names_of_tests import held_clause, is_test, test_clause
+from codesum_pipeline.evidence.extractive.noun_names import is_component, marked_question, noun_clause, question_clause
 from codesum_pipeline.evidence.extractive.verb_clauses import (
     EVENTS,
     converted,
@@ -31,9 +33,9 @@ from codesum_pipeline.evidence.extractive.verb_clauses import (
     prepositional_parts,
     verb_clause,
 )
-from codesum_pipeline.evidence.extractive.verb_forms import grammar_table, grammar_words, verb_at
 from codesum_pipeline.evidence.extractive.words import capitalize, name_words, word_in_full
 from codesum_pipeline.evidence.inputs import ClassInput, FunctionInput
+from codesum_pipeline.evidence.packaged_tables import packaged_table
 
 MAX_CLAUSE = 160
 # Of a constructor's parameters so many are said.
@@ -241,3 +243,70 @@ _Rule = Callable[[Sequence[str], NameEvidence], str]
 _SPECIAL: dict[str, _Rule] = {
     "to": _to, "into": _to, "as": _as, "from": _from, "new": _new, "on": _on, "try": _try, "maybe": _maybe,
 }  # fmt: skip
+
+
+_TABLES = packaged_table(__package__, "conventional_names")
+_SHARING = {"tsx": "typescript"}
+_TEST_WORDS = frozenset(("test", "tests", "testcase", "case", "suite", "spec"))
+# Pages of which there is one.
+_NO_THINGS = grammar_words("single_pages")
+# What such classes control is the rest of their name.
+_CONTROLLER = "controller"
+
+
+def conventional_clause(evidence: NameEvidence) -> str:
+    """The clause of a name that has its meaning by convention; "" of any other."""
+    function = evidence.function
+    language = _SHARING.get(function.language, function.language)
+    meaning = _TABLES.get(language, {}).get(function.name, "")
+    if not meaning and not evidence.around:
+        meaning = _TABLES["any"].get(function.name, "")
+    is_made = evidence.owner and evidence.around in evidence.return_type
+    if not meaning and language == "scala" and function.name == "apply" and is_made:
+        meaning = "creates {one}"
+    if not meaning and evidence.is_container:
+        meaning = _TABLES["containers"].get(f"{function.name} {len(evidence.parameters)}", "")
+    if meaning.startswith("reports whether ") and evidence.makes_other:
+        return ""
+    if not meaning:
+        return _action(language, evidence)
+    return _filled(meaning, evidence)
+
+
+def _filled(meaning: str, evidence: NameEvidence) -> str:
+    owner = evidence.owner_in_words or "the object"
+    given = evidence.first_parameter
+    return meaning.format(
+        owner=owner,
+        one=with_a(owner.removeprefix("the ")),
+        many=spoken_many(evidence.owner or ("object",)),
+        tested=_tested(evidence),
+        given=noun_phrase(given, given=given) or "something",
+    )
+
+
+def _tested(evidence: NameEvidence) -> str:
+    """What the tests of a class are about: " of the player" in `PlayerTest`; "" where its name does not say it."""
+    words = name_words(evidence.around)
+    rest = tuple(word for word in words if word not in _TEST_WORDS)
+    phrase = noun_phrase(rest) if rest and rest != words else ""
+    return f" of {phrase}" if phrase else ""
+
+
+def _action(language: str, evidence: NameEvidence) -> str:
+    """What an action of a controller does, by the thing that the controller is named after."""
+    meaning = _TABLES["actions"].get(language, {}).get(evidence.function.name, "")
+    words = name_words(evidence.around)
+    if not meaning or words[-1:] != (_CONTROLLER,) or not words[1:] or words[-2] in _NO_THINGS:
+        return ""
+    if language == "ruby" and not is_plural(words[-2]) and pluralize(words[-2]) != words[-2]:
+        return ""
+    if evidence.facts.writes and not any(singular(words[-2]) in one.text.lower() for one in evidence.facts.writes):
+        # The action is about something else.
+        return ""
+    thing = (*words[:-2], singular(words[-2]))
+    one = noun_phrase(thing, article="a")
+    if not one.startswith(("a ", "an ")):
+        return ""
+    spoken = " ".join(map(word_in_full, thing))
+    return str(meaning).format(one=one, many=spoken_many(thing), a_new=f"a new {spoken}")

@@ -1,16 +1,21 @@
 """What a name's reading is checked against: parameters, results, owner and body of its function."""
 
+import re
 from functools import cached_property
 
 from codesum_pipeline.evidence.author_texts.plain_sentences import word_set
-from codesum_pipeline.evidence.extractive.noun_phrases import (
+from codesum_pipeline.evidence.extractive.known_calls import effect_kinds, known_calls
+from codesum_pipeline.evidence.extractive.name_grammar import (
+    ALSO_NOUNS,
     PREPOSITIONS,
+    VERBS,
+    grammar_list,
+    grammar_words,
     is_phrase,
     is_plural,
     noun_phrase,
     type_words,
 )
-from codesum_pipeline.evidence.extractive.verb_forms import ALSO_NOUNS, VERBS, grammar_list, grammar_words
 from codesum_pipeline.evidence.extractive.words import name_words, word_in_full
 from codesum_pipeline.evidence.inputs import FunctionInput
 from codesum_pipeline.foundation.data_model.symbol import Form, Parameter
@@ -108,7 +113,7 @@ class NameEvidence:
         returned = [one for one in self.facts.returned if one.form is not Form.NOTHING]
         return not returned and self.function.language in _SAYS_RETURN
 
-    @property
+    @cached_property
     def gives_value(self) -> bool:
         """Whether a value comes back that is more than a status."""
         written = self.return_type
@@ -212,13 +217,13 @@ class NameEvidence:
         head = self.owner[-1] if self.owner else ""
         return bool(head) and head not in _NO_THINGS and (not head.endswith(("er", "or", "ing")) or head in _THINGS)
 
-    @property
+    @cached_property
     def is_method(self) -> bool:
         """Whether it may belong to an object."""
         is_static = "static" in self.function.modifiers
         return self.around[:1].isupper() and self.function.language not in _MODULES and not is_static
 
-    @property
+    @cached_property
     def makes_owner(self) -> bool:
         """Whether what comes back is one of the class around it."""
         is_itself = "Self" in self.return_type or self.result == (self.owner, False)
@@ -230,7 +235,7 @@ class NameEvidence:
         """Whether all that is handed in says how something is done."""
         return all(_is_setting(one.name) or one.name.strip("$&*_") in _SURROUNDINGS for one in self.parameters)
 
-    @property
+    @cached_property
     def is_container(self) -> bool:
         return bool(self.owner) and self.owner[-1] in _CONTAINERS and "static" not in self.function.modifiers
 
@@ -265,3 +270,44 @@ def _words_of(parameter: Parameter) -> tuple[str, ...]:
     if name.isidentifier() and name.lower().rstrip("0123456789") not in _EMPTY_NAMES and is_phrase(words):
         return words
     return type_words(parameter.type)[0]
+
+
+IN_DOUBT = grammar_words("verbs_in_doubt")
+# So many calls of a function are read.
+_MOST_CALLS = 60
+# What a called name that begins with the verb may be, too: `edit_user_path`.
+_ADDRESSES = frozenset(("path", "url", "route"))
+_CHANGING = frozenset(
+    (one,) for one in ("set", "add", "remove", "delete", "update", "dispatch", "emit", "send", "save", "post", "put")
+)
+_BEFORE_STATEMENT = re.compile(r"(?:await|go|defer|try[!?]?|yield|co_await|do|then|else|\{|\|>|!)\s*")
+
+
+def is_doubtful(base: str, evidence: NameEvidence) -> bool:
+    """Whether a value comes back, and nothing shows that what the verb says is done."""
+    if base not in IN_DOUBT or not evidence.gives_value or evidence.facts.writes:
+        return False
+    # `set_rows(rows)`; not `TransactionSetData()`, of which a prefix was left out.
+    is_setter = base == "set" and evidence.parameters and name_words(evidence.function.name)[:1] == ("set",)
+    return not (is_setter or is_called(base, evidence.function) or _acts(evidence.function))
+
+
+def is_called(base: str, function: FunctionInput) -> bool:
+    """Whether the function calls something whose name begins with the verb."""
+    called = (name_words(one.names[-1]) for one in function.facts.calls[:_MOST_CALLS] if one.names)
+    return any(words[:1] == (base,) and words[-1] not in _ADDRESSES for words in called)
+
+
+def _acts(function: FunctionInput) -> bool:
+    """Whether it makes a call that changes something, or whose result nobody takes."""
+    lines, known = function.canonical_source.split("\n"), known_calls(function.language)
+    returned = {one.line for one in function.facts.returned}
+    for call in function.facts.calls[:_MOST_CALLS]:
+        effect = known.effect_of(call) if known else ""
+        if effect and effect_kinds()[effect].kind not in ("computes", "reads"):
+            return True
+        before = lines[call.line - 1].partition(call.text)[0] if call.text and call.line <= len(lines) else "="
+        is_statement = not _BEFORE_STATEMENT.sub("", before.strip()) and call.line not in returned
+        if is_statement or (call.names and name_words(call.names[-1])[:1] in _CHANGING):
+            return True
+    return False

@@ -1,27 +1,24 @@
 """Names of tests: sentences stay sentences, and what is tested is named."""
 
+import re
 from collections.abc import Sequence
 
 from codesum_pipeline.evidence.author_texts.plain_sentences import make_printable
-from codesum_pipeline.evidence.extractive.name_evidence import NameEvidence
-from codesum_pipeline.evidence.extractive.names_of_held import held_clause
-from codesum_pipeline.evidence.extractive.noun_phrases import (
-    PREPOSITIONS,
-    is_known,
-    is_phrase,
-    noun_phrase,
-)
-from codesum_pipeline.evidence.extractive.verb_forms import (
+from codesum_pipeline.evidence.extractive.name_evidence import IN_DOUBT, NameEvidence, is_called
+from codesum_pipeline.evidence.extractive.name_grammar import (
     ALSO_NOUNS,
     BASE_OF_THIRD,
     GERUNDS,
+    PREPOSITIONS,
     THIRD_PERSONS,
     VERBS,
     Verb,
     grammar_words,
+    is_known,
+    is_phrase,
+    noun_phrase,
     verb_at,
 )
-from codesum_pipeline.evidence.extractive.verbs_in_doubt import IN_DOUBT, is_called
 from codesum_pipeline.evidence.extractive.words import name_words, word_in_full
 from codesum_pipeline.evidence.inputs import FunctionInput
 from codesum_pipeline.foundation.language_facts.writing_systems import sets_no_blanks
@@ -35,15 +32,10 @@ _ACTED_ON = grammar_words("acted_on")
 # Verbs that say in tests more often how a thing is: `DuplicateReferenceNumberTest`.
 _ADJECTIVES = frozenset(("duplicate", "corrupt", "live", "double", "dry", "secret", "present", "free", "perfect"))
 _CASES = frozenset(("with", "without", "at", "on", "in", "during", "under", "outside", "inside", "for", "from"))
-_LIFECYCLE = {
-    "setup": "sets up the test", "set up": "sets up the test", "teardown": "cleans up after the test",
-    "tear down": "cleans up after the test",
-}  # fmt: skip
 # In these a name with blanks is a sentence of a test.
 _SENTENCE_LANGUAGES = frozenset(("javascript", "typescript", "tsx", "elixir", "ruby", "kotlin", "scala", "swift"))
 # There tests are marked, or give nothing back.
 _MARKED = frozenset(("c-sharp", "java", "kotlin", "swift", "php", "typescript"))
-_LEADING_CONTEXT = frozenset(("and", "but", "then"))
 _MAX_CONTEXT = 60
 _MIN_SENTENCE = 5
 _MAX_WORDS = 22
@@ -79,8 +71,6 @@ def test_clause(function: FunctionInput) -> str:
         or not (len(words) >= _MIN_SENTENCE or all(word.isdigit() or len(word) > 1 or word == "a" for word in words))
     ):
         return ""
-    if lifecycle := _LIFECYCLE.get(" ".join(words)):
-        return lifecycle
     spoken = [word_in_full(word) for word in words]
     claim = _claim(words, spoken)
     is_noun = (
@@ -111,14 +101,11 @@ def _context(function: FunctionInput, sentence: str) -> str:
     """The condition that the block around a test states: " when the list is empty"."""
     around = function.qualified_name.removesuffix(function.name).rstrip(".").rpartition(".")[2]
     words = make_printable(around).split(" ")
-    if words[0].lower() in _LEADING_CONTEXT:
-        words = words[1:]
     said = " ".join(words)
     is_condition = len(words) > 1 and words[0].lower() in (*_CONDITIONS, "with", "without", "given")
-    is_told = len(words) > 1 and words[0] == "we" and around.startswith("and ")
-    if not (is_condition or is_told) or len(said) > _MAX_CONTEXT or not _CODE.isdisjoint(said) or " when " in sentence:
+    if not is_condition or len(said) > _MAX_CONTEXT or not _CODE.isdisjoint(said) or " when " in sentence:
         return ""
-    return f" {'when ' if is_told else ''}{words[0].lower()} {' '.join(words[1:])}"
+    return f" {words[0].lower()} {' '.join(words[1:])}"
 
 
 def _claim(words: Sequence[str], spoken: Sequence[str]) -> str:
@@ -173,3 +160,27 @@ def _begins_with_verb(words: Sequence[str], finite: int) -> bool:
     # A noun in the plural modifies no other noun.
     is_plural_noun = not words[1:] or words[1] in PREPOSITIONS or verb_at(words, 1) is not None
     return words[0] in BASE_OF_THIRD and not finite and not is_plural_noun
+
+
+_ROUTE = re.compile(r"(?:route|(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|ALL|USE|WEBSOCKET|LIVE)) (\S+)")
+_STARTED = re.compile(r"(command|task) (\S.*)")
+_EVENT = re.compile(r"(?:on|once|handle|handleOnce|hears|addEventListener) (\S.*)")
+_WITHOUT_METHOD = frozenset((None, "ALL", "USE", "LIVE"))
+# Keys of a command's record, by what runs then.
+_RUN = frozenset(("Run", "RunE", "Action"))
+_COMMAND_WORDS = frozenset(("cmd", "command"))
+
+
+def held_clause(function: FunctionInput) -> str:
+    """What a function without a name does, by what starts it; "" where its name does not say that."""
+    name = make_printable(function.name)
+    if match := _ROUTE.fullmatch(name):
+        return f"handles {'requests to' if match[1] in _WITHOUT_METHOD else match[1]} {match[2]}"
+    if match := _STARTED.fullmatch(name):
+        return f"runs the {match[1]} {match[2]}"
+    if match := _EVENT.fullmatch(name):
+        return f"handles the event {match[1]}"
+    words = name_words(function.qualified_name.rpartition(".")[0].rpartition(".")[2])
+    if name in _RUN and len(words) > 1 and words[-1] in _COMMAND_WORDS:
+        return f"runs the {' '.join(map(word_in_full, words[:-1]))} command"
+    return ""

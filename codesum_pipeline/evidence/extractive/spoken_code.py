@@ -11,15 +11,16 @@ from codesum_pipeline.evidence.author_texts.plain_sentences import make_printabl
 from codesum_pipeline.evidence.extractive.composing import RECEIVERS
 from codesum_pipeline.evidence.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.evidence.extractive.known_calls import field_words
-from codesum_pipeline.evidence.extractive.noun_phrases import (
+from codesum_pipeline.evidence.extractive.name_grammar import (
+    ALSO_NOUNS,
     PREPOSITIONS,
+    VERBS,
     is_adjective,
     is_known,
     is_phrase,
     is_plural,
     noun_phrase,
 )
-from codesum_pipeline.evidence.extractive.verb_forms import ALSO_NOUNS, VERBS
 from codesum_pipeline.evidence.extractive.words import name_words, word_in_full
 
 _MAX_CHARS, _MAX_PARTS, _SHORT_NAME = 120, 3, 2
@@ -34,17 +35,6 @@ _COMPARED = re.compile(r"(.{1,80}?) (===?|!==?|<=?|>=?|is not|is|in|not in) (.{1
 _COUNTS = frozenset(("length", "size", "count", "len"))
 _CONSTANT = re.compile(r"[A-Z][A-Z0-9_]{2,60}")
 _ASKS = re.compile(r"(.{1,80}?)(?:\?\.|!\.|&\.|->|\.)(\w{1,30}\??)(?:\(([^()]{0,40})\))?", re.S)
-# `rows.any?(&:stale?)`, and `user.canEdit`.
-_ANY_OF = re.compile(r"([\w.@]{1,60})\.(any|all|none)\?\(&:(\w{1,40})\?\)")
-_ABLE = re.compile(r"([\w.]{1,60})\.can([A-Z]\w{1,30})(?:\(\))?")
-# What a method asks of an object, and how its opposite is said.
-_STATES = {
-    "isempty": "empty", "empty": "empty", "empty?": "empty", "is_empty": "empty", "isblank": "blank", "blank?": "blank",
-    "isnotempty": "not empty", "isnotblank": "not blank", "isnullorempty": "missing or empty", "nonempty": "not empty",
-    "nil?": "missing", "zero?": "zero", "is_none": "missing", "is_some": "present", "present?": "present",
-    "positive?": "positive", "negative?": "negative",
-    "ispresent": "present", "isdefined": "present", "is_some?": "present",
-}  # fmt: skip
 _HOLDS = frozenset(
     ("has", "contains", "includes", "include?", "containskey", "contains_key", "key?", "has_key?", "haskey")
 )
@@ -157,10 +147,6 @@ def condition_in_words(text: str, own: Collection[str]) -> str:
     plain = make_printable(text)
     if not plain or len(plain) > _MAX_CHARS or "…" in plain:
         return ""
-    if found := _ANY_OF.fullmatch(plain):
-        things = thing_in_words(found[1], own)
-        be = "are" if found[2] == "all" else "is"
-        return f"{found[2]} of {things} {be} {found[3]}" if things and is_adjective(found[3]) else ""
     for sign, joint in _JOINTS.items():
         if sign in plain:
             parts = [_one_condition(part, own) for part in plain.split(sign)]
@@ -182,23 +168,11 @@ def _one_condition(plain: str, own: Collection[str]) -> str:
 def _asked(plain: str, own: Collection[str], *, is_negated: bool) -> str:
     if compared := _COMPARED.fullmatch(plain):
         return _comparison(compared[1], compared[2], compared[3], own, is_negated=is_negated)
-    if (found := _ABLE.fullmatch(plain)) and not is_negated:
-        thing, words = thing_in_words(found[1], own), name_words(found[2])
-        return f"{thing} can {word_in_full(words[0])}" if thing and len(words) == 1 and words[0] in VERBS else ""
     asks = _ASKS.fullmatch(plain)
-    if asks is None:
+    if asks is None or not asks[3] or asks[2].lower() not in _HOLDS:
         return ""
-    thing, asked, argument = thing_in_words(asks[1], own), asks[2].lower(), asks[3]
-    if not thing:
-        return ""
-    be = "are" if _is_many(thing) else "is"
-    if asked in _STATES and not argument:
-        state = _STATES[asked]
-        is_not = is_negated != state.startswith("not ")
-        return f"{thing} {be} {'not ' if is_not else ''}{state.removeprefix('not ')}"
-    held = _value(argument, own) if argument and asked in _HOLDS else ""
-    contains = _CONTAINS[be == "are", is_negated]
-    return f"{thing} {contains} {held}" if held else ""
+    thing, held = thing_in_words(asks[1], own), _value(asks[3], own)
+    return f"{thing} {_CONTAINS[_is_many(thing), is_negated]} {held}" if thing and held else ""
 
 
 def _comparison(left: str, sign: str, right: str, own: Collection[str], *, is_negated: bool) -> str:

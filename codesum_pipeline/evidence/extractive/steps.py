@@ -7,7 +7,6 @@ whose name can only begin with a verb. A name that no list reads gives no step.
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from functools import cached_property
 
 from msgspec import Struct
 
@@ -16,24 +15,21 @@ from codesum_pipeline.evidence.extractive.code_facts import CodeFacts
 from codesum_pipeline.evidence.extractive.composing import RECEIVERS
 from codesum_pipeline.evidence.extractive.known_calls import effect_kinds, known_calls
 from codesum_pipeline.evidence.extractive.name_clauses import words_of_name
-from codesum_pipeline.evidence.extractive.name_evidence import NameEvidence
-from codesum_pipeline.evidence.extractive.noun_phrases import (
-    PREPOSITIONS,
-    is_phrase,
-    is_plural,
-    noun_phrase,
-)
-from codesum_pipeline.evidence.extractive.results import shown_code
-from codesum_pipeline.evidence.extractive.verb_clauses import verb_clause
-from codesum_pipeline.evidence.extractive.verb_forms import (
+from codesum_pipeline.evidence.extractive.name_evidence import IN_DOUBT, NameEvidence
+from codesum_pipeline.evidence.extractive.name_grammar import (
     ALSO_NOUNS,
     MODIFIERS,
+    PREPOSITIONS,
     VERBS,
     Verb,
     grammar_words,
+    is_phrase,
+    is_plural,
+    noun_phrase,
     verb_at,
 )
-from codesum_pipeline.evidence.extractive.verbs_in_doubt import IN_DOUBT
+from codesum_pipeline.evidence.extractive.results import shown_code
+from codesum_pipeline.evidence.extractive.verb_clauses import verb_clause
 from codesum_pipeline.evidence.extractive.words import in_a_row, name_words, telling_stems, word_in_full
 from codesum_pipeline.evidence.inputs import FunctionInput
 from codesum_pipeline.foundation.data_model.symbol import Fact, Parameter
@@ -95,62 +91,20 @@ class _CallEvidence(NameEvidence):
 
     def __init__(self, caller: FunctionInput, call: Fact, arguments: list[str] | None, *, is_statement: bool) -> None:
         super().__init__(caller)
-        self._call, self._arguments, self._is_statement = call, arguments, is_statement
+        self.parameters = [Parameter(name, None, None, "positional") for name in arguments or ()]
+        self.given, self.given_pairs, self.label, self.result = frozenset(), frozenset(), "", ((), False)
+        self.returns_nothing, self.gives_value = is_statement, not is_statement
+        self.only_reads = self.is_container = self.makes_owner = False
+        self.owner = self._asked(call) if arguments is not None and len(call.names) > 1 else ()
+        self.is_method = bool(self.owner)
 
-    @cached_property
-    def parameters(self) -> list[Parameter]:
-        return [Parameter(name, None, None, "positional") for name in self._arguments or ()]
-
-    @cached_property
-    def given(self) -> frozenset[str]:
-        return frozenset()
-
-    @cached_property
-    def given_pairs(self) -> frozenset[tuple[str, ...]]:
-        return frozenset()
-
-    @cached_property
-    def label(self) -> str:
-        return ""
-
-    @cached_property
-    def result(self) -> tuple[tuple[str, ...], bool]:
-        return (), False
-
-    @cached_property
-    def returns_nothing(self) -> bool:
-        return self._is_statement
-
-    @property
-    def gives_value(self) -> bool:
-        return not self._is_statement
-
-    @cached_property
-    def only_reads(self) -> bool:
-        return False
-
-    @cached_property
-    def owner(self) -> tuple[str, ...]:
-        """The words of what is asked, if all of the call can be seen."""
-        if self._arguments is None or len(self._call.names) < 2:
-            return ()
-        name = self._call.names[-2]
+    def _asked(self, call: Fact) -> tuple[str, ...]:
+        """The words of what is asked."""
+        name = call.names[-2]
         if name in RECEIVERS:
             return NameEvidence(self.function).owner
         words = name_words(name.strip("_*&$@"))
         return words if is_phrase(words) else ()
-
-    @property
-    def is_method(self) -> bool:
-        return bool(self.owner)
-
-    @property
-    def is_container(self) -> bool:
-        return False
-
-    @property
-    def makes_owner(self) -> bool:
-        return False
 
 
 def steps_in_prose(code: CodeFacts, said: str, own: Collection[str]) -> str:

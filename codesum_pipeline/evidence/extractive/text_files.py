@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
-from itertools import islice
 from typing import Any
 
 from codesum_pipeline.evidence.author_texts.inline_marks import remove_markup
@@ -21,7 +20,6 @@ from codesum_pipeline.evidence.author_texts.plain_sentences import (
     word_table,
 )
 from codesum_pipeline.evidence.author_texts.prose import Prose, read_prose
-from codesum_pipeline.evidence.extractive.build_files import build_statement
 from codesum_pipeline.evidence.extractive.composing import (
     MAX_ITEM,
     MAX_RESPONSIBILITIES,
@@ -34,17 +32,18 @@ from codesum_pipeline.evidence.extractive.data_statements import (
     lines_statement,
     top_level_keys,
 )
-from codesum_pipeline.evidence.extractive.declared_objects import declared_statement
-from codesum_pipeline.evidence.extractive.line_statements import line_statement
-from codesum_pipeline.evidence.extractive.page_statements import page_statement
+from codesum_pipeline.evidence.extractive.declared_objects import build_statement, declared_statement
 from codesum_pipeline.evidence.extractive.raw_texts import (
     is_code,
     is_of_records,
+    line_statement,
+    page_statement,
     raw_statement,
+    sized,
     told_by_lines,
     without_template_code,
+    xml_statement,
 )
-from codesum_pipeline.evidence.extractive.translated_texts import list_quoted
 from codesum_pipeline.evidence.extractive.words import (
     BODY,
     NAME,
@@ -60,7 +59,6 @@ from codesum_pipeline.evidence.extractive.words import (
     telling_stems,
     telling_weight,
 )
-from codesum_pipeline.evidence.extractive.xml_statements import xml_statement
 from codesum_pipeline.evidence.inputs import TextFileInput
 from codesum_pipeline.foundation.data_model.document import PurposeSource
 from codesum_pipeline.foundation.language_facts.writing_systems import (
@@ -141,7 +139,6 @@ def leading_comment(text: str, language: str) -> list[str]:
 
 _OPENING_CHARS = 440
 _MAX_SHOWN = 8
-_MAX_LINES = 4
 _SCANNED_CHARS = 60_000
 _PROSE_KINDS = frozenset(("markdown", "rst", "restructuredtext", "text", "asciidoc", "org", "plaintext", "plain"))
 _PROSE_ENDINGS = frozenset(("md", "rst", "txt", "adoc"))
@@ -165,8 +162,6 @@ _ENCODED_CHARS, _ENCODED_RUN = 4000, 60
 # A page of a manual in troff, and what it says that its subject is.
 _MANUAL = re.compile(r"[.']\\\"|\.(?:Dd|TH|Sh|SH) ")
 _MANUAL_NAME = re.compile(r"^\.Nd (.{3,120})$|^\.S[Hh] \"?NAME\"?\n.{1,80}?(?:\\-|--| - ) ?(.{3,120})$", re.M)
-_HEADING = re.compile(r"<(title|h[12])(?: [^<>]{0,200})?>\s{0,80}+([^<>]{3,80}?)\s{0,80}+</\1", re.I)
-_MOST_HEADINGS = 5
 _IDENTIFIER = re.compile(r"[^\W\d]\w{2,40}")
 
 
@@ -182,7 +177,7 @@ def write_text_file(file: TextFileInput) -> ExtractiveText:
         return _written(file, [f"Manual page: {subject}"], [(subject, PARAMETER)], [])
     if file.language == "csv":
         columns = list_first(_columns(file.text), _MAX_SHOWN)
-        told = make_fact("Table with the columns", columns) or _rows(file.text[:_SCANNED_CHARS])
+        told = make_fact("Table with the columns", columns) or sized("Table", file.text)
         return _written(file, [known, told], [(columns, PARAMETER)], [])
     if not {file.language.lower(), _ending(file)}.isdisjoint(_SETTINGS_KINDS):
         return _settings(file, known)
@@ -293,15 +288,6 @@ def _columns(text: str) -> list[str]:
     return [clip_text(cell, 40) for cell in cells] if all(cell[:1].isalpha() for cell in cells) else []
 
 
-def _rows(text: str) -> str:
-    """The first texts in a table without names of columns."""
-    lines = text.split("\n")[:_MAX_LINES]
-    separator = max(",;\t|", key=lines[0].count)
-    cells = (next((cell for cell in reversed(line.split(separator)) if cell[:1].isalpha()), "") for line in lines)
-    shown = list_quoted(cells, _MAX_LINES)
-    return f"Table of values such as {shown}" if shown else ""
-
-
 def _declared(file: TextFileInput, statement: str) -> ExtractiveText:
     """What a file declares says more than what its name stands for; the verb is no keyword."""
     comment = leading_comment(file.text, file.language)
@@ -321,7 +307,7 @@ def _settings(file: TextFileInput, known: str) -> ExtractiveText:
     if declared := declared_statement(file.id, documents):
         return _declared(file, declared)
     comment = leading_comment(file.text, file.language)
-    keys = top_level_keys(file.text[:_SCANNED_CHARS], file.name, file.language)
+    keys = top_level_keys(file.text[:_SCANNED_CHARS], kind, documents)
     told = data_statement(file.id, documents) if kind else lines_statement(file.id, file.text)
     listed = make_fact(
         "Top-level keys:",
@@ -349,22 +335,9 @@ def _source(file: TextFileInput, known: str) -> ExtractiveText:
         known, told, comment = f"{known}{told.removeprefix('Leaves out')}", "", []
     statements = [known, *comment[: 1 if known and told else 2], told if known or not comment else ""]
     if not any(statements):
-        heading = _heading(file.text)
-        if kind and heading:
-            words = [(heading, PARAMETER), *((name, BODY) for name in names[:20])]
-            return _written(file, [f'{kind} "{heading}"'], words, [])
         listed = list_names(names, _MAX_SHOWN) if names[1:] else ""
         statements = [make_fact(f"{kind or 'File'} that names", listed) or kind]
     return _written(file, statements, [(name, BODY) for name in names[:20]], comment)
-
-
-def _heading(text: str) -> str:
-    """The title of a page or its first heading, if it is plain text."""
-    for match in islice(_HEADING.finditer(text[:_SCANNED_CHARS]), _MOST_HEADINGS):
-        heading = make_printable(match[2])
-        if sum(map(str.isalpha, heading)) > 2 and not any(mark in heading for mark in "{}<>%$"):
-            return heading
-    return ""
 
 
 def _rare_identifiers(text: str) -> list[str]:

@@ -1,5 +1,4 @@
-"""What a function does where no table and no grammar reads its calls: whom it asks, what it adds to or takes from what
-its object holds, and to whom it reports.
+"""What a function does where no table and no grammar reads its calls: whom it asks, and to whom it reports.
 
 Only a function of few calls is told, each call by its words, with the text that it is given first.
 """
@@ -8,18 +7,24 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from codesum_pipeline.evidence.author_texts.plain_sentences import make_sentence, word_set
-from codesum_pipeline.evidence.extractive.changed_state import assigned_names, field_name
 from codesum_pipeline.evidence.extractive.code_facts import CodeFacts, message_in_words
 from codesum_pipeline.evidence.extractive.composing import RECEIVERS
 from codesum_pipeline.evidence.extractive.foreign_names import without_foreign_names
 from codesum_pipeline.evidence.extractive.known_calls import known_calls
 from codesum_pipeline.evidence.extractive.name_clauses import words_of_name
-from codesum_pipeline.evidence.extractive.noun_phrases import PREPOSITIONS, is_phrase, is_plural, noun_phrase
+from codesum_pipeline.evidence.extractive.name_evidence import IN_DOUBT
+from codesum_pipeline.evidence.extractive.name_grammar import (
+    ALSO_NOUNS,
+    PREPOSITIONS,
+    grammar_words,
+    is_phrase,
+    noun_phrase,
+    third_person,
+    verb_at,
+)
 from codesum_pipeline.evidence.extractive.results import is_about_errors, shown_code
 from codesum_pipeline.evidence.extractive.spoken_code import condition_in_words
 from codesum_pipeline.evidence.extractive.steps import is_put_off
-from codesum_pipeline.evidence.extractive.verb_forms import ALSO_NOUNS, grammar_words, third_person, verb_at
-from codesum_pipeline.evidence.extractive.verbs_in_doubt import IN_DOUBT
 from codesum_pipeline.evidence.extractive.words import (
     in_a_row,
     name_in_words,
@@ -27,7 +32,7 @@ from codesum_pipeline.evidence.extractive.words import (
     telling_stems,
     word_in_full,
 )
-from codesum_pipeline.foundation.data_model.symbol import Fact, Form
+from codesum_pipeline.foundation.data_model.symbol import Fact
 
 _EVERYDAY = word_set("everyday_calls")
 _EMPTY_NAMES = word_set("empty_names")
@@ -35,40 +40,20 @@ _EMPTY_NAMES = word_set("empty_names")
 _MOST_CALLS, _MOST_TOLD, _MOST_HELD = 60, 2, 3
 _MAX_CONDITION_CHARS, _MAX_TEXT_CHARS, _MAX_CLAUSE_CHARS = 40, 40, 90
 _SHORT_NAME = 2
-# What a call does to the values that an object holds; with what stands before them.
-_HELD = {
-    "push": "adds to", "append": "adds to", "add": "adds to", "put": "adds to", "insert": "adds to",
-    "unshift": "adds to", "push_back": "adds to", "emplace_back": "adds to", "addall": "adds to", "extend": "adds to",
-    "set": "adds to",
-    "remove": "removes from", "delete": "removes from", "discard": "removes from", "erase": "removes from",
-    "removeall": "removes from", "clear": "clears", "removeallobjects": "clears",
-}  # fmt: skip
-_HOLDERS = frozenset(("map", "cache", "set", "list", "queue", "registry", "dict", "table", "stack", "index", "pool"))
 _NO_OBJECTS = PREPOSITIONS | {"first", "last", "next", "all", "default", "current", "previous", "self", "else"}
 # In other languages what begins with a capital and is called makes an object.
 _CAPITAL_METHODS = frozenset(("go", "c-sharp", "cpp", "c", "php"))
-# In these a bare name may be a field of the object.
-_IMPLICIT = frozenset(("swift", "kotlin", "java", "c-sharp", "scala"))
 # What gives the one object of its class.
-_ACCESSORS = frozenset(
-    ("instance", "shared", "default", "current", "singleton", "sharedinstance", "component", "objects")
-)
-_DULL = grammar_words("dull_steps") | frozenset((
-    "handle", "process", "cast", "check", "ensure", "require", "swap", "unwrap", "increment", "throw", "initialize",
-))  # fmt: skip
+_ACCESSORS = grammar_words("accessors")
+_DULL = grammar_words("dull_steps") | grammar_words("dull_calls")
 # Verbs that make an object where they are a whole name; what is looked up by a text.
 _MAKING = frozenset(("initialize", "create", "build", "make", "new", "open", "close", "dispose"))
 _LOOKING_UP = frozenset(("get", "fetch", "find", "load", "require", "select", "use", "look up"))
 _TIDINGS = frozenset(("did", "will", "on", "was", "has", "should"))
 # Modules of languages, and names of modules that say nothing.
-_STANDARD = frozenset((
-    "keyword", "map", "enum", "string", "strings", "list", "math", "object", "array", "vim", "bytes", "std", "system",
-    "os", "io", "path", "sys", "dict", "util", "utils", "utility", "utilities", "helper", "helpers", "detail", "tools",
-    "slices", "maps", "stream", "promise", "collections", "arrays", "objects", "reflect", "react", "types", "mem",
-))  # fmt: skip
+_STANDARD = grammar_words("standard_modules")
 _FRAME = telling_stems("asks tells delegates")
 _REPORTED_TO = frozenset(("delegate", "listener", "callback", "observer"))
-_SAYING = frozenset(("dispatch", "emit", "publish", "trigger", "fire", "broadcast"))
 _TEXT_FIRST = re.compile(r"""!?\(\s*[bfru@]?(["'])([^"'\\\n]{2,60})\1\s*[,)]""")
 _JOINTS = (".", "->", "::", "?.", "!.", "&.")
 _JOINT = re.compile(r"\.|->|::")
@@ -81,9 +66,8 @@ def calls_in_prose(code: CodeFacts, said: str, own: Collection[str]) -> str:
         return ""
     lines = code.function.canonical_source.split("\n")
     calls = [*_calls(code, lines)]
-    clauses = [*_held(code, calls), *_set_elsewhere(code)]
-    if not clauses and 0 < len(calls) <= _MOST_TOLD:
-        clauses = [clause for one in calls if (clause := _clause(code, one, lines, own))]
+    told = calls if len(calls) <= _MOST_TOLD else []
+    clauses = [clause for one in told if (clause := _clause(code, one, lines, own))]
     known = telling_stems(f"{said} {code.function.name}") | _FRAME
     news = [one for one in clauses if not telling_stems(one.partition(" to ")[2] or one) <= known]
     is_either = len(news) > 1 and all(" when " in one for one in news)
@@ -105,46 +89,6 @@ def _calls(code: CodeFacts, lines: Sequence[str]) -> Iterator[Fact]:
         is_outer = not (is_inner or is_start or call.line in raised)
         if is_outer and not is_put_off(code.function, lines, call):
             yield call
-
-
-def _held(code: CodeFacts, calls: Sequence[Fact]) -> Iterator[str]:
-    """`Adds to its rows.`, of `self.rows.append(row)`."""
-    found: dict[str, list[str]] = {}
-    for call in calls:
-        names = call.names[1:] if call.names[0] in RECEIVERS or call.text.startswith("@") else ()
-        names = call.names if call.text.startswith("@") else names
-        verb = _HELD.get(names[-1].lower(), "") if len(names) == 2 else ""
-        words = name_words(field_name(names[0]).strip("_")) if verb else ()
-        is_many = words and (words[-1] in _HOLDERS or (is_plural(words[-1]) and names[-1] != "set"))
-        if words and words[-1] == "cache" and names[-1] in ("set", "put", "store") and is_phrase(words):
-            found.setdefault("keeps values in", []).append(" ".join(map(word_in_full, words)))
-        elif verb and is_many and is_phrase(words) and not call.when:
-            found.setdefault(verb, []).append(" ".join(map(word_in_full, words)))
-    for verb, fields in found.items():
-        yield f"{verb} its {in_a_row(list(dict.fromkeys(fields))[:_MOST_HELD])}"
-
-
-def _set_elsewhere(code: CodeFacts) -> Iterator[str]:
-    """`DownloadManager.shared.delegate = self`: sets the delegate of the download manager."""
-    given = {one.name.strip("*&$@") for one in code.facts.parameters}
-    own = {*given, *assigned_names(code.function)} if code.function.language in _IMPLICIT else None
-    found: dict[str, list[str]] = {}
-    for one in code.facts.writes[:_MOST_CALLS]:
-        holders = [name for name in one.names[:-1] if name.lower() not in _ACCESSORS]
-        is_outside = (
-            one.form is Form.NAME and len(holders) == 1 and holders[0] not in (*RECEIVERS, *_NO_OTHERS) and not one.when
-        )
-        if not is_outside or "(" in one.text or one.text.startswith("@"):
-            continue
-        is_class = holders[0][:1].isupper() and not holders[0].isupper()
-        holder, part = name_words(holders[0]), name_words(one.names[-1])
-        is_value = part == ("value",) and set(holder) <= set(name_words(code.function.name))
-        if is_value:
-            continue
-        if (is_class or (own is not None and holders[0] not in own)) and is_phrase(holder) and is_phrase(part):
-            found.setdefault(noun_phrase(holder), []).append(" ".join(map(word_in_full, part)))
-    for owner, parts in found.items():
-        yield f"sets the {in_a_row(list(dict.fromkeys(parts))[:_MOST_HELD])} of {owner}"
 
 
 def _clause(code: CodeFacts, call: Fact, lines: Sequence[str], own: Collection[str]) -> str:
@@ -193,8 +137,6 @@ def _done(name: str, call: Fact, names: Sequence[str], lines: Sequence[str]) -> 
         or not all(word.isalpha() for word in words)
     ):
         return ""
-    if verb.base in _SAYING and len(words) == 1 and text:
-        return f"{verb.third} {text}"
     if not holder:
         is_own = len(call.names[call.names[0] in RECEIVERS :]) == 1 and not call.text[:1].isupper()
         thing = noun_phrase(words[verb.length :]) if words[verb.length :] else ""

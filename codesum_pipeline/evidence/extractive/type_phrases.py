@@ -2,16 +2,38 @@
 nothing that can be read."""
 
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.evidence.author_texts.plain_sentences import make_printable
-from codesum_pipeline.evidence.extractive.class_words import class_words
-from codesum_pipeline.evidence.extractive.noun_phrases import is_known, is_phrase, is_plural, pluralize, with_a
-from codesum_pipeline.evidence.extractive.verb_forms import grammar_words
-from codesum_pipeline.evidence.extractive.words import name_in_words, name_words
+from codesum_pipeline.evidence.extractive.name_grammar import (
+    grammar_words,
+    is_known,
+    is_phrase,
+    is_plural,
+    pluralize,
+    with_a,
+)
+from codesum_pipeline.evidence.extractive.words import (
+    in_a_row,
+    list_first,
+    name_in_words,
+    name_words,
+    shared_prefix,
+)
+from codesum_pipeline.evidence.inputs import ClassInput
+from codesum_pipeline.evidence.packaged_tables import packaged_table
+from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait
+
+
+def class_words(name: str) -> frozenset[str]:
+    """The words of a list."""
+    return frozenset(packaged_table(__package__, "class_words")[name].split())
+
 
 TEXT, NUMBER, TRUTH = "text", "number", "true or false"
 _BASIC = {
@@ -24,12 +46,9 @@ _OPTIONAL = class_words("optional_types")
 _LISTS = class_words("list_types")
 _MAPS = class_words("map_types")
 _SEE_THROUGH = class_words("see_through_types")
-_PARTIAL = ("Partial", "PartialDeep", "DeepPartial")
 _OF_MANY = class_words("of_many")
-_PARTS = class_words("type_parts")
 _UNTOLD = class_words("untold_types")
 _FORMS = class_words("type_forms")
-_ASKING = class_words("asking_verbs")
 _MASS = grammar_words("mass") - {TEXT}
 _CALLED = ("=>", "->", "func(", "(*", "Fn(", "Func<", "Action<")
 _MAYBE_CALLED = re.compile(r"\((?:suspend )?\(.{0,160}\) ?(?:\?|\| ?(?:null|undefined))")
@@ -40,7 +59,6 @@ _BEFORE = re.compile(
 _GENERIC = re.compile(r"([\w.:]{1,80})\s?[<\[](.{1,160})[>\]]")
 _TEXTS = re.compile(r"[\"'][^\"'|]{1,30}[\"'](?: ?\| ?[\"'][^\"'|]{1,30}[\"']){0,3}")
 _FIXED_ARRAY = re.compile(r"(\w{1,60}) ?\[[A-Z0-9_ +*]{0,40}\]")
-_FIXED_NUMBER = re.compile(r"\d{1,6}")
 _PLAIN = re.compile(r"[A-Za-z_][\w.:]{0,80}")
 _VERSION = re.compile(r" [vV]\d{1,3}$")
 _MAX_CHARS, _DEEPEST, _MOST_WORDS = 160, 3, 6
@@ -120,22 +138,11 @@ def _read(bare: str, depth: int) -> TypePhrase | None:
         return _map_of(key, value, depth)
     if _TEXTS.fullmatch(bare):
         return TypePhrase(" or ".join(f'"{part.strip()[1:-1]}"' for part in bare.split("|")), "choice")
-    if _FIXED_NUMBER.fullmatch(bare):
-        return TypePhrase(bare, "choice")
-    if " | " in bare and "<" not in bare:
-        return _either(bare.split(" | "), depth)
     if generic := _GENERIC.fullmatch(bare):
         return _generic(generic[1].replace("::", ".").rpartition(".")[2], generic[2], depth)
     if basic := _BASIC.get(bare.lower().replace("::", ".").rpartition(".")[2]):
         return TypePhrase(basic)
     return TypePhrase(words) if (words := _own_words(bare)) else None
-
-
-def _either(parts: Sequence[str], depth: int) -> TypePhrase | None:
-    """One of two or three types, as `a show or a movie`."""
-    read = [type_phrase(part, depth + 1) for part in parts]
-    said = [one.one() for one in read if one and one.shape != "choice"]
-    return TypePhrase(" or ".join(said), "choice") if len(said) == len(parts) <= _DEEPEST else None
 
 
 def _generic(name: str, inner: str, depth: int) -> TypePhrase | None:
@@ -149,8 +156,6 @@ def _generic(name: str, inner: str, depth: int) -> TypePhrase | None:
         return None
     if name in _OPTIONAL:
         return TypePhrase(of.said, of.shape, True)
-    if name in _PARTIAL:
-        return None if of.shape else TypePhrase(f"partial {of.said}")
     words = _own_words(name)
     if name in _SEE_THROUGH or not words:
         return of if name in _SEE_THROUGH else None
@@ -176,14 +181,9 @@ def _own_words(name: str) -> str:
     """The words of a type of the code's own; "" of one that says nothing, or that cannot be read."""
     if not _PLAIN.fullmatch(name):
         return ""
-    *around, last = name.replace("::", ".").split(".")
-    if around and around[-1][:1].isupper() and not _PARTS.isdisjoint(name_words(last)[-1:]):
-        last = f"{around[-1]}_{last}"
-    full = name_in_words(last).split(" ")
-    spoken = [word for word in full if word.lower() not in _FORMS]
+    last = name.replace("::", ".").rpartition(".")[2]
+    spoken = [word for word in name_in_words(last).split(" ") if word.lower() not in _FORMS]
     words = tuple(word.lower() for word in spoken if not _VERSION.fullmatch(f" {word}"))
-    if words and words[0] in _ASKING:
-        spoken = [word.upper() if word.lower() in _FORMS else word for word in full]
     is_sign = last.isupper() and ("_" in last or len(last) < len("abcd"))
     if last.lower() in _UNTOLD or len(last) < len("ab") or is_sign or not words:
         return ""
@@ -191,14 +191,150 @@ def _own_words(name: str) -> str:
     return " ".join(spoken) if is_read else ""
 
 
-def named_type(written: str) -> TypePhrase | None:
-    """A type in words, or the words of its name where they are no phrase: what is a thing by its place in code."""
-    bare = written.strip().rstrip("?!")
-    is_plain = bool(_PLAIN.fullmatch(bare)) and bare[:1].isupper() and "." not in bare
-    is_name = is_plain and len(bare) > _DEEPEST and bare.lower() not in _UNTOLD
-    return type_phrase(written) or (TypePhrase(name_in_words(bare)) if is_name else None)
-
-
 def _is_said(word: str) -> bool:
     """Whether a word of a type can be read, as far as its letters show."""
     return is_known(word) or (word.isalpha() and len(word) >= len("word") and not set(word).isdisjoint("aeiouy"))
+
+
+_MAX_FIELDS, _MAX_READ, _MAX_INNER, _MAX_INNER_CHARS = 5, 60, 3, 400
+_OPTIONAL_FIELD = re.compile(r"(?<!\w)(\w{1,60})\?\s?:")
+_INNER = re.compile(r"(?<!\w)(\w{1,60})\??:")
+_VALUE = re.compile(
+    r"(?<!\w)(\w{1,60})(?: ?: ?[\w.<>\[\]?]{1,40})? ?= ?"
+    r"(?:(?:(\"[^\"\n]{0,200}\"|'[^'\n]{0,200}')|(-?\d[\d_.]{0,20})|([Tt]rue|[Ff]alse));?$"
+    r"|new ([A-Z]\w{1,60})\()"
+)
+_NO_FIELDS = ("def ", "fun ", "func ", "function ", "@", "return ", "public function", "if ", "for ")
+_MARK = " (optional)"
+# What fields of a basic type are called together; "" of those that have none.
+_GROUPS = {NUMBER: "number", TEXT: "text", TRUTH: "flag", "": ""}
+
+_Types = dict[str, TypePhrase | str | None]
+
+
+def record_of_types(class_: ClassInput, fields: Sequence[str]) -> str:
+    """`Holds a sync store, a list of scrobble items and the text service ID (optional)`; "" where no field has a type
+    that can be told. `fields` are the names of those that may be said."""
+    types, within = _types_of(class_)
+    # A parameter of a constructor and the property that keeps it are one field.
+    fields = [*{name_words(name): name for name in reversed(fields) if name not in within}.values()][::-1]
+    told = [name for name in fields if name in types]
+    told = [name for name in told if not name.isupper()] or told
+    if not told or len(told) * 2 < len(fields):
+        return ""
+    prefix = shared_prefix(told)
+    optional = set(_OPTIONAL_FIELD.findall(class_.own_source))
+    missing = [name for name in told if name in optional or getattr(types[name], "is_optional", False)]
+    are_all = len(missing) == len(told) > 1
+    phrases: list[tuple[str, int]] = []
+    # By its type the names of fields that are told together.
+    alike: defaultdict[TypePhrase, list[str]] = defaultdict(list)
+    basic: defaultdict[str, list[str]] = defaultdict(list)
+    for name in told:
+        type_, spoken = types[name], name_in_words(name, prefix).removeprefix("m ")
+        mark = _MARK if name in missing and not are_all else ""
+        if isinstance(type_, str):
+            phrases.append((f"{spoken}{type_}", 1))
+        elif type_ is None or type_.is_basic:
+            kind = _GROUPS[type_.said] if type_ else ""
+            basic[kind].append(f"{spoken}{mark}")
+        elif phrase := _without_name(spoken, type_, mark):
+            phrases.append((phrase, 1))
+        else:
+            alike[replace(type_, is_optional=False)].append(f"{spoken}{mark}")
+    if not phrases and not alike and set(basic) <= {""}:
+        return ""
+    phrases += [(_of_type(type_, names), min(len(names), _MAX_FIELDS)) for type_, names in alike.items()]
+    is_whole = len(class_.fields) < _MAX_READ and len(told) == len(fields)
+    listed = _listed(phrases, basic, len(told), is_whole=is_whole)
+    return f"Holds {listed}{', all optional' if are_all else ''}"
+
+
+def _listed(
+    phrases: Sequence[tuple[str, int]], basic: Mapping[str, Sequence[str]], count: int, *, is_whole: bool
+) -> str:
+    """The phrases, each of so many fields, then the names of basic fields by their types; of many the first, and how
+    many more of `count` fields there are."""
+    parts = [phrase for phrase, _ in phrases[:_MAX_FIELDS]]
+    room = _MAX_FIELDS - len(parts)
+    more = count - sum(number for _, number in phrases[:_MAX_FIELDS])
+    for kind in _GROUPS.values():
+        names = list(basic.get(kind, ()))[:room]
+        room -= len(names)
+        more -= len(names)
+        if names:
+            noun = f"{kind}{'s' * (len(names) > 1)} " if kind else ""
+            parts.append(f"the {noun}{in_a_row(names)}")
+    if more:
+        parts.append(f"{more} more" if is_whole else "more")
+    return in_a_row(parts, ", and " if any(" and " in part for part in parts) else " and ")
+
+
+def _types_of(class_: ClassInput) -> tuple[_Types, set[str]]:
+    """By name the types of fields: the names in a record that is written within, None of what cannot be read. And the
+    names in such records, which are left out."""
+    follows = has_trait(class_.language, Trait.TYPE_FOLLOWS_NAME)
+    found: _Types = {}
+    within: set[str] = set()
+    texts: set[str] = set()
+    cut: list[str] = []
+    values = _types_of_values(class_)
+    for field in class_.fields[:_MAX_READ]:
+        name, sign, written = field.partition(" " if follows else ":")
+        name, written = name.strip().strip("@$*&"), written.strip()
+        if (plain := _plain(field).partition("{")[0]) in texts or any(plain.startswith(text) for text in cut):
+            within.add(name)
+        if name in within or not (sign or name in values):
+            continue
+        if written.startswith("{"):
+            written = written[: _MAX_INNER_CHARS * 4]
+            parts = [_plain(part) for part in re.split(r"[;{}]", written)]
+            cut.extend(part.removesuffix("…") for part in parts if len(part) > 1 and part.endswith("…"))
+            texts.update(parts)
+            inner = list_first([name_in_words(one) for one in _INNER.findall(written)], _MAX_INNER)
+            found.setdefault(name, f" ({inner})" if inner else None)
+        else:
+            found.setdefault(name, type_phrase(written) if sign else values[name])
+    return found, within
+
+
+def _plain(field: str) -> str:
+    """A field's text as it can be compared: without blanks, a mark that it may be missing, and words before it."""
+    return "".join(field.replace("?:", ":").removeprefix("readonly ").split())
+
+
+def _types_of_values(class_: ClassInput) -> dict[str, TypePhrase]:
+    """The types of fields without written ones, by what they are set to."""
+    found: dict[str, TypePhrase] = {}
+    for line in class_.own_source.split("\n")[1:]:
+        value = None if line.lstrip().startswith(_NO_FIELDS) else _VALUE.search(line)
+        if value:
+            name, text, number, truth, made = value.groups()
+            read = TypePhrase(TEXT if text else NUMBER if number else TRUTH) if text or number or truth else None
+            if read := read or type_phrase(made):
+                found.setdefault(name, read)
+    return found
+
+
+def _without_name(spoken: str, type_: TypePhrase, mark: str) -> str:
+    """`a sync store` of what is called store, `a list of scrobble items` of items; "" where the name says more."""
+    name, kind = spoken.lower().split(" "), type_.said.lower().split(" ")
+    if type_.shape == "choice":
+        return f"the {spoken} {type_.said}{mark}"
+    if type_.shape == "list":
+        many = [*name[:-1], name[-1] if is_plural(name[-1]) else pluralize(name[-1])]
+        return f"{type_.one()}{mark}" if kind[-len(many) :] == many else ""
+    if type_.shape:
+        return ""
+    if set(name) <= set(kind):
+        return f"{type_.one()}{mark}"
+    return f"{one_of(spoken)}{mark}" if kind == name[-len(kind) :] else ""
+
+
+def _of_type(type_: TypePhrase, names: Sequence[str]) -> str:
+    """`an ident (alias ID)`, `lists of texts (hosts and limitations)`: fields of one type by what they are called."""
+    if names == [type_.said]:
+        return type_.one()
+    if len(names) == 1:
+        return f"{type_.one()} ({names[0].replace(_MARK, ', optional')})"
+    return f"{type_.many()} ({in_a_row(names[:_MAX_FIELDS])})"

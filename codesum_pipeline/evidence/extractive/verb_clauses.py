@@ -6,27 +6,23 @@ that comes back, each only for the verbs of a closed list.
 
 from collections.abc import Sequence
 
-from codesum_pipeline.evidence.extractive.clause_additions import addition
-from codesum_pipeline.evidence.extractive.name_evidence import NameEvidence
-from codesum_pipeline.evidence.extractive.noun_phrases import (
-    PREPOSITIONS,
-    is_adjective,
-    is_phrase,
-    is_plural,
-    noun_phrase,
-    pluralize,
-    with_a,
-)
-from codesum_pipeline.evidence.extractive.verb_forms import (
+from codesum_pipeline.evidence.extractive.name_evidence import NameEvidence, is_doubtful
+from codesum_pipeline.evidence.extractive.name_grammar import (
     ALSO_NOUNS,
     MODIFIERS,
+    PREPOSITIONS,
     VERBS,
     Verb,
     grammar_table,
     grammar_words,
+    is_phrase,
+    is_plural,
+    noun_phrase,
+    pluralize,
+    starts_determined,
     verb_at,
+    with_a,
 )
-from codesum_pipeline.evidence.extractive.verbs_in_doubt import is_doubtful
 from codesum_pipeline.evidence.extractive.words import name_words, word_in_full
 
 _ACTIONS = ("create", "destroy", "update", "show", "edit", "delete")
@@ -51,14 +47,12 @@ _ENCODINGS = grammar_words("encodings")
 _NO_ADVERBS = grammar_words("no_adverbs")
 _FORMATS = grammar_words("formats")
 _PLAIN_FORMATS = grammar_words("plain_formats")
-_GROUPS = grammar_words("groups")
 # What checks something puts what it finds into such an argument.
 _CHECKING = ("validate", "check", "verify")
 _COLLECTED = ("errors", "error", "violations", "problems", "issues", "findings", "results", "warnings", "messages")
 # What only hands on what it gets from elsewhere changes nothing, whatever its name says.
 _CHANGING = ("update", "save", "persist", "store", "change", "modify")
 _WITHOUT_OBJECT = {verb: frozenset(words.split()) for verb, words in grammar_table("without_object").items()}
-_INTO_OWNER = grammar_table("into_owner")
 
 
 def verb_clause(words: Sequence[str], evidence: NameEvidence, *, is_base: bool = False) -> str:
@@ -140,7 +134,7 @@ def _complete(verb: Verb, rest: Sequence[str], evidence: NameEvidence) -> str:
         return ""
     if named:
         what = object_phrase(verb, named, evidence)
-        added = "" if parts else _into_owner(verb, evidence, parts) or addition(verb, named, evidence)
+        added = "" if parts else addition(verb, named, evidence)
         if what and added.startswith(" of ") and not what.startswith("the "):
             what = f"the {what.removeprefix('a ').removeprefix('an ')}"
         return f"{what}{added} {parts}".strip() if what else ""
@@ -156,14 +150,6 @@ def object_phrase(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> s
         inner = words[done.length : -1 if words[done.length + 1 :] and words[-1] in EVENTS else None]
         phrase = noun_phrase(inner) if inner else ""
         return f"{done.ing} {phrase}".strip() if phrase or not inner else ""
-    if verb.base in ("set", "make", "mark") and is_adjective(words[-1]) and len(words) == 1:
-        if not evidence.returns_nothing and verb.base == "make":
-            return ""
-        named = evidence.first_parameter if evidence.takes_one and verb.base != "set" else ()
-        it = noun_phrase(named, given=named) if named and not _says_how(verb, named) else "it"
-        return {"set": f"whether it is {words[0]}", "make": f"{it} {words[0]}", "mark": f"{it} as {words[0]}"}[
-            verb.base
-        ]
     if verb.base in ("encode", "serialize", "marshal") and len(words) == 1 and words[0] in _ENCODINGS:
         return f"as {word_in_full(words[0])}"
     if "and" in words[1:-1]:
@@ -210,14 +196,7 @@ def _part(preposition: str, words: Sequence[str], evidence: NameEvidence) -> str
 
 def _object_of_bare(verb: Verb, evidence: NameEvidence) -> str:
     """The object of a verb that is a whole name."""
-    if evidence.owner[-1:] == ("controller",) and verb.base in (
-        "create",
-        "destroy",
-        "update",
-        "show",
-        "edit",
-        "delete",
-    ):
+    if evidence.owner[-1:] == ("controller",) and verb.base in _ACTIONS:
         # An action is about what the controller is for.
         return ""
     named = evidence.first_parameter
@@ -225,8 +204,6 @@ def _object_of_bare(verb: Verb, evidence: NameEvidence) -> str:
         is_usual = evidence.label in _WITHOUT_OBJECT.get(verb.base, ())
         return f"{evidence.label} {noun_phrase(named, given=named)}" if is_usual and named else ""
     is_manner = not named or _says_how(verb, named) or not evidence.takes_one
-    if verb.base in _INTO_OWNER and evidence.is_container and len(evidence.parameters) == 1 and not is_manner:
-        return f"{noun_phrase(named, given=named)}{_into_owner(verb, evidence, '')}"
     if verb.base in _OF_PARAMETER and not is_manner:
         return noun_phrase(named, given=named)
     is_alone = not evidence.parameters or (verb.base not in _OF_PARAMETER and is_manner)
@@ -246,24 +223,9 @@ def _says_how(verb: Verb, words: Sequence[str]) -> bool:
     return words[-1] in MANNERS or is_doer or collects
 
 
-def _into_owner(verb: Verb, evidence: NameEvidence, parts: str) -> str:
-    """Where something is put, if the class around it is a container: " to the queue"."""
-    return f" {_INTO_OWNER[verb.base]} {evidence.owner_in_words}" if (
-        not parts and verb.base in _INTO_OWNER and evidence.is_container
-    ) else ""  # fmt: skip
-
-
 def _found(verb: Verb, evidence: NameEvidence) -> str:
-    """What a verb without an object is about: the type that comes back, or what a class like a repository holds."""
+    """What a verb without an object is about: the type that comes back."""
     words, is_many = evidence.result
-    if not words and evidence.owner[1:] and evidence.owner[-1] in _GROUPS:
-        words = evidence.owner[:-1]
-    elif (
-        not words
-        and evidence.is_thing
-        and not {"static", "classmethod", "staticmethod"}.isdisjoint(evidence.function.modifiers)
-    ):
-        words = evidence.owner
     if not words or (verb.base not in _BRING_IN | _BRINGING):
         return ""
     return noun_phrase((*words[:-1], pluralize(words[-1])) if is_many else words, article="a")
@@ -300,3 +262,48 @@ def noun_first_clause(words: Sequence[str], evidence: NameEvidence) -> str:
 
 
 _LAST = grammar_words("last")
+
+
+_OWNED = grammar_words("owned")
+_LOOKING_UP = grammar_words("looking_up")
+_KEYS = grammar_words("keys")
+_TAKING_IN = grammar_words("taking_in")
+_GIVING_OUT = grammar_words("giving_out")
+_PLACES = grammar_words("file_places")
+_WRITERS = grammar_words("writers")
+_MESSAGES = grammar_words("messages")
+
+
+def addition(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> str:
+    """What follows the object of a verb, with a blank before it; `words` are those of the object alone."""
+    if verb.particle or not words or not PREPOSITIONS.isdisjoint(words) or starts_determined(words):
+        return ""
+    rules = (_of_owner, _by_key, _from_or_to)
+    return next(filter(None, (rule(verb, words, evidence) for rule in rules)), "")
+
+
+def _of_owner(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> str:
+    """A getter and a setter are about a part of the class around it."""
+    count = {"get": 0, "set": 1}.get(verb.base, -1) if verb.base in _OWNED else -1
+    is_certain = evidence.is_thing and evidence.is_method and len(evidence.parameters) == count
+    return f" of {evidence.owner_in_words}" if is_certain and set(evidence.owner).isdisjoint(words) else ""
+
+
+def _by_key(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> str:
+    """What is looked up is one thing, by the only parameter that says which."""
+    named = evidence.first_parameter[-1:]
+    is_one = verb.base in _LOOKING_UP and evidence.takes_one and not is_plural(words[-1])
+    is_key = is_one and bool(named) and named[0] in _KEYS and named[0] not in words
+    return f" by {word_in_full(named[0])}" if is_key else ""
+
+
+def _from_or_to(verb: Verb, words: Sequence[str], evidence: NameEvidence) -> str:
+    """Where something is read from or written to, by the only parameter."""
+    named = evidence.first_parameter
+    if not named or not evidence.takes_one or not set(named).isdisjoint(words):
+        return ""
+    if evidence.label:
+        return f" {evidence.label} {noun_phrase(named, given=named)}"
+    is_source = verb.base in _TAKING_IN and named[-1] in _PLACES | _MESSAGES
+    preposition = "from" if is_source else "to" if verb.base in _GIVING_OUT and named[-1] in _PLACES | _WRITERS else ""
+    return f" {preposition} {noun_phrase(named, given=named)}" if preposition else ""

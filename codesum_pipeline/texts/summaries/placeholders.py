@@ -14,7 +14,7 @@ from codesum_pipeline.evidence.author_texts.plain_sentences import (
     make_sentence,
     word_set,
 )
-from codesum_pipeline.evidence.extractive.component_statements import is_component
+from codesum_pipeline.evidence.extractive.class_statements import is_component
 from codesum_pipeline.evidence.extractive.composing import MAX_INTENT, MAX_SUMMARY
 from codesum_pipeline.evidence.extractive.name_clauses import clause_of_function
 from codesum_pipeline.evidence.extractive.words import choose_keywords, place_of

@@ -10,7 +10,7 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from codesum_pipeline.evidence.extractive.composing import EXTRACTIVE_VERSION
-from codesum_pipeline.evidence.extractive.yaml_documents import YAML_VERSION
+from codesum_pipeline.evidence.extractive.data_statements import YAML_VERSION
 from codesum_pipeline.evidence.inputs import ChildText, FunctionInput, Holder, UpperInput, metadata_of
 from codesum_pipeline.foundation.data_model.document import ChildPair
 from codesum_pipeline.foundation.data_model.guard import FailureGuard

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from codesum_pipeline.evidence.extractive.data_statements import read_documents
 from codesum_pipeline.evidence.extractive.text_files import write_text_file
-from codesum_pipeline.evidence.extractive.yaml_documents import read_documents
 from codesum_pipeline.evidence.inputs import TextFileInput
 
 DOCKERFILE = """# syntax=docker/dockerfile:1
@@ -131,9 +131,6 @@ SAID = {
     "a workflow that others call": (
         "a/.github/workflows/x.yaml", "yaml", "on: [workflow_call, push]\njobs: {a: }\n",
         "GitHub workflow: runs when another workflow calls it, on push; jobs: a."),
-    "an action": (
-        "action.yml", "yaml", "name: Count\ndescription: Counts coins.\ninputs: {till: {}}\nruns: {using: node20}\n",
-        'Action of GitHub "Count": Counts coins; inputs: till.'),
     "objects of Kubernetes": (
         "deploy/till.yaml", "yaml", OBJECTS,
         "Declares the Kubernetes objects Deployment till, Service till, Secret till-key. Runs the till."),

@@ -161,12 +161,6 @@ LANGUAGES = {
         "OrderTest.total",
         "Expects order.size() to equal old.size().",
     ),
-    "testify of an error's message": (
-        "order_test.go",
-        "package a\nfunc TestTotal(t *testing.T) {\n\tassert.EqualError(t, err, wanted.Error())\n}\n",
-        "TestTotal",
-        "Expects an error with the message of wanted.",
-    ),
     "a type in brackets": (
         "order_test.go",
         "package a\nfunc TestTotal(t *testing.T) {\n\ttools.AssertIsType[Order](t, order)\n}\n",

@@ -53,13 +53,6 @@ FOLDERS = {
         ),
         "Describes the Rust package and its dependencies. Package till: Counts coins.",
     ),
-    "a package beside others": (
-        files(
-            ("Cargo.toml", "Describes the Rust package and its dependencies. Package till: Counts coins. Needs a, b."),
-            ("main.rs", "Runs the till."),
-        ),
-        "Package till: Counts coins. Main: runs the till.",
-    ),
     "few files of which one has a headline": (
         files(*((f"{name}.go", f"Defines {name}.") for name in ("add", "get")), ("run.go", "Opens a till.")),
         "Run: opens a till.",

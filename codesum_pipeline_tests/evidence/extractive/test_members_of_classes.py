@@ -86,11 +86,6 @@ CLASSES: dict[str, tuple[str, dict[str, Any], str]] = {
         },
         "Appearance settings page. Applies changes; resets changes.",
     ),
-    "an interface with one method says what that takes": (
-        "interface EntityEquality {\n    public function equals(object $entity): bool;\n}",
-        {"language": "php", "methods": {"equals": ""}},
-        "Has the method equals, which takes an entity and gives true or false.",
-    ),
     "a module that wraps says what is in it": (
         "module Components\n    module GenerateToken\n    end\nend",
         {"language": "ruby", "parts": {"GenerateToken": ""}},
@@ -110,11 +105,6 @@ CLASSES: dict[str, tuple[str, dict[str, Any], str]] = {
             "methods": {"change": "Renames the users table."},
         },
         "Is a migration that renames the table users to profiles.",
-    ),
-    "a controller that is called after its action is about what is around it": (
-        "class UpdateController < BaseController\nend",
-        {"language": "ruby", "bases": ["BaseController"], "qualified_name": "Web.Accounts.UpdateController"},
-        "Answers requests to update an account.",
     ),
     "of many fields the others are counted": (
         "type Props = {\n}",
@@ -148,12 +138,6 @@ def test_only_the_whole_of_a_type_may_be_missing(written: str, is_optional: bool
 
     assert found is not None
     assert found.is_optional is is_optional
-
-
-def test_what_holds_only_what_is_within_says_what_the_innermost_holds() -> None:
-    told = summary("module Forms\nend", language="ruby", parts={"Budget": "Holds events with an amount."})
-
-    assert told == "Holds events with an amount."
 
 
 def test_a_function_type_holds_nothing_of_what_it_takes() -> None:

@@ -53,14 +53,6 @@ SAID = [
         body=GIVES,
         rule="many of them come back",
     ),
-    case(
-        "Finds a user by email",
-        "find_by_email",
-        takes="email",
-        owner="UserRepository",
-        body=GIVES,
-        rule="the object is what a repository holds",
-    ),
     case("Closes the connection", "close", owner="Connection", rule="a verb alone is about its class"),
     case("Closes the connection", "close", owner="AbstractConnection", rule="a class without words about its kind"),
     case("Validates an order", "validate", takes="order", owner="Checker", rule="a verb alone is about its parameter"),
@@ -72,8 +64,6 @@ SAID = [
         gives="void",
         rule="a parameter that only its type names",
     ),
-    case("Adds a job to the queue", "add", takes="job", owner="Queue", rule="into a container"),
-    case("Removes a job from the queue", "remove_job", takes="job", owner="Queue", rule="out of a container"),
     case("Tries to acquire the lock", "try_acquire_lock", body=GIVES, rule="an attempt"),
     case("Flushes the cache, if needed", "maybe_flush_cache", rule="what may be done"),
     case("Loads the manifest", "load_manifest_async", rule="async is dropped"),
@@ -98,7 +88,6 @@ SAID = [
     case("Sets the timeout", "setTimeout", language="java", gives="void", rule="a setter"),
     case("Sets the timeout", "timeout=", takes="value", language="ruby", rule="a setter of Ruby"),
     case("Sets the timeout", "timeout", takes="value", modifiers=("setter",), rule="a setter by its decorator"),
-    case("Sets whether it is enabled", "set_enabled", takes="value", rule="a setter of a state"),
     case(
         "Reports whether the session is expired",
         "is_expired",
@@ -137,7 +126,6 @@ SAID = [
         gives="boolean",
         rule="possession",
     ),
-    case("Reports whether the job has started", "has_started", owner="Job", body=ANSWERS, rule="what has happened"),
     case(
         "Reports whether it should retry the request",
         "should_retry_request",
@@ -145,7 +133,6 @@ SAID = [
         body=ANSWERS,
         rule="what should be done",
     ),
-    case("Reports whether it can be parsed", "can_be_parsed", body=ANSWERS, rule="what can be done to it"),
     case("Reports whether the file exists", "file_exists", takes="path", body=ANSWERS, rule="existence"),
     case(
         "Reports whether the stack is empty",
@@ -291,7 +278,6 @@ SAID = [
     ),
     case("Deletes a user by ID", "delete_user", takes="user_id", rule="by the key that is handed in"),
     case("Loads the config from a file", "load_config", takes="file", body=GIVES, rule="from where"),
-    case("Converts a row to a user", "convert_row", takes="row", gives="User", body=GIVES, rule="to what comes back"),
     case("Lists user webhooks", "ListUserWebhooks", takes="ctx", language="go", rule="list is a verb before many"),
     case(
         "Handles deleting the webhook",
@@ -313,7 +299,6 @@ SAID = [
     case("Tests what happens when it fails", "test_when_it_fails", rule="a test of a condition"),
     case("Tests the case without a token", "test_without_a_token", rule="a test of a case"),
     case("Tests that rendering list keeps order", "test_render_list_keeps_order", rule="what is done is the subject"),
-    case("Sets up the test", "test_setup", language="bash", rule="what runs before a test"),
     case("Returns the error message", "error_message", language="ruby", body=GIVES, rule="an error before a noun"),
 ]
 

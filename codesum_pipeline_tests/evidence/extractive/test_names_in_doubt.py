@@ -33,15 +33,7 @@ TEXTS = {
     "Qt": ("a.cpp", QT.format("QCOMPARE(sum.scale(), 3);"), "MoneyTest.adds", "Expects sum scale to equal 3."),
     "a comparison that answers": (
         "a.cpp", "bool Period::contains(int day) { return (first <= day) && (day <= last); }", "Period.contains",
-        "Reports whether the period contains a day. True when (first <= day) && (day <= last).",
-    ),
-    "a choice in Ruby": (
-        "a.rb", "def impact\n  if remaining.positive?\n    0\n  else\n    difference * -1\n  end\nend\n", "impact",
-        "Returns 0 when remaining is positive, else difference * -1.",
-    ),
-    "a question about any": (
-        "a.rb", "class Category\n  def stale?\n    rows.any?(&:stale?)\n  end\nend\n", "Category.stale?",
-        "Reports whether the category is stale. True when any of rows is stale.",
+        "True when (first <= day) && (day <= last).",
     ),
     "a hook": ("a.ts", "function useListRows() { return 1 }", "useListRows", "Hook of list rows."),
 }  # fmt: skip

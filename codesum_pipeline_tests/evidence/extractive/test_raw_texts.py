@@ -15,24 +15,6 @@ def _said(path: str, text: str, language: str = "unknown") -> str:
     ("path", "text", "said"),
     [
         pytest.param(
-            "a/one.txtar",
-            "-- test.txt --\nMoveTab\n-- params.json --\n{}\n",
-            'Archive of the texts test.txt ("MoveTab"), params.json.',
-            id="an archive of test data tells its members",
-        ),
-        pytest.param(
-            "rc.d/shop",
-            "#!/bin/sh\n# PROVIDE: shop\n# REQUIRE: LOGIN NETWORKING\n",
-            "Script that starts the service shop, after LOGIN, NETWORKING.",
-            id="a script of rc.d tells its service",
-        ),
-        pytest.param(
-            "systemd/shop.service",
-            "[Unit]\nDescription=Shop\n[Service]\nExecStart=/bin/shop --all\n[Install]\nWantedBy=multi-user.target\n",
-            "Unit of systemd (service): Shop; runs the program shop; is started for the target multi-user.",
-            id="a unit of systemd tells its program",
-        ),
-        pytest.param(
             "t/command.gotmpl",
             '{{ define "x" }}\n{{ if .Error }}{{ .Error }}{{ end }}\nUsage: {{ .Path }}\n',
             "Template that fills in error, path.",
@@ -42,7 +24,7 @@ def _said(path: str, text: str, language: str = "unknown") -> str:
             "App.entitlements",
             '<?xml version="1.0"?>\n<plist version="1.0"><dict><key>groups</key><array><string>group.shop</string>'
             "</array></dict></plist>\n",
-            "Properties: groups group.shop.",
+            "Properties: groups.",
             id="a list of properties is known by its head",
         ),
         pytest.param(

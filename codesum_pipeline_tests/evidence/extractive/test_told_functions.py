@@ -34,14 +34,13 @@ THINGS = {
     "nothing of the class above": ("super.rows", ""),
 }
 CONDITIONS = {
-    "a state": ("rows.isEmpty()", "rows are empty"),
-    "its opposite": ("!rows.isEmpty()", "rows are not empty"),
-    "a state in Ruby": ("not rows.nil?", "rows are not missing"),
     "no value": ("key === undefined", "key is missing"),
     "any value": ("key is not None", "key is present"),
     "a number": ("story.rows.length < 2", "the number of rows of story is less than 2"),
     "what it contains": ("rows.includes(key)", "rows contain key"),
-    "both of two": ("key != null && !rows.isEmpty()", "key is present and rows are not empty"),
+    "what it does not contain": ("!rows.includes(key)", "rows do not contain key"),
+    "both of two": ("key != null && rows.includes(key)", "key is present and rows contain key"),
+    "nothing of a state": ("!rows.isEmpty()", ""),
     "nothing of a sum": ("rows + key > 3", ""),
     "nothing of a call with arguments": ("Other.valid(key)", ""),
 }
@@ -65,12 +64,6 @@ JAVA = "class Enchants {{ {} }}"
 RUBY = "class Row\n  def label\n    {}\n  end\nend\n"
 TYPESCRIPT = "class Store {{ label() {{ {} }} }}"
 TEXTS = {
-    "a negated question": (
-        "Enchants.java",
-        JAVA.format("boolean hasBooks() { return !books.isEmpty(); }"),
-        "Enchants.hasBooks",
-        "Reports whether it has books. True when books are not empty.",
-    ),
     "the same on every call": (
         "Enchants.java",
         JAVA.format("boolean hasBooks() { return false; }"),
@@ -83,29 +76,11 @@ TEXTS = {
         "Enchants.getFlagType",
         "Returns the flag type. Returns the flag type compass item.",
     ),
-    "a choice": (
-        "row.rb",
-        RUBY.format('parent.present? ? "#{parent.label} / #{title}" : title'),
-        "Row.label",
-        'Returns text of the form "… / …" when parent is present, else title.',
-    ),
-    "a default": (
-        "store.ts",
-        TYPESCRIPT.format("return this.caption ?? this.title;"),
-        "Store.label",
-        "Returns its caption, or else its title.",
-    ),
     "two ways": (
         "store.ts",
         TYPESCRIPT.format('if (this.isDone) { return "done"; } return this.title;'),
         "Store.label",
         'Returns "done" when isDone, else its title.',
-    ),
-    "a template": (
-        "store.ts",
-        TYPESCRIPT.format("return `must be ${this.title}`;"),
-        "Store.label",
-        'Returns text of the form "must be …".',
     ),
     "a local name says nothing": (
         "row.py",
@@ -152,24 +127,6 @@ TEXTS = {
         "class Cell {\n    func postPress() {\n        delegate?.didPressSave()\n    }\n}\n",
         "Cell.postPress",
         "Tells its delegate (did press save).",
-    ),
-    "what is dispatched": (
-        "store.ts",
-        'class Store { connectTab(tab) { if (tab !== null) { Shared.events.dispatch("TAB_CONNECT", tab); } } }',
-        "Store.connectTab",
-        "Connects to a tab. Dispatches tab connect when tab is present.",
-    ),
-    "what is added to": (
-        "store.py",
-        "class Store:\n    def register(self, row):\n        self.handlers.append(row)\n",
-        "Store.register",
-        "Registers a row with the store. Adds to its handlers.",
-    ),
-    "what is set elsewhere": (
-        "Cell.swift",
-        "class Cell {\n    func expand() {\n        DownloadManager.shared.delegate = self\n    }\n}\n",
-        "Cell.expand",
-        "Expands the cell. Sets the delegate of the download manager.",
     ),
     "a field that is filled once": (
         "store.py",
