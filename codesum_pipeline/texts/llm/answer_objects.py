@@ -33,8 +33,8 @@ from contextlib import suppress
 from itertools import accumulate
 from typing import Any
 
+from codesum_pipeline.texts.llm.answer_shapes import find_tool
 from codesum_pipeline.texts.llm.pins import refuse_constant
-from codesum_pipeline.texts.llm.tool_names import find_tool
 
 Visit = Callable[[dict[str, Any]], bool]
 

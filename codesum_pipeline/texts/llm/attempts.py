@@ -33,7 +33,6 @@ from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome
 from codesum_pipeline.texts.llm.answer_forms import AnswerForms, FormIgnored
 from codesum_pipeline.texts.llm.backend import AnotherModel, EndedEarly, RefusedAnswer, SummaryBackend
-from codesum_pipeline.texts.llm.call_bounds import turns_upper
 from codesum_pipeline.texts.llm.checking import AnswerProblem, read_answer
 from codesum_pipeline.texts.llm.conversation import (
     AnswerReading,
@@ -44,7 +43,7 @@ from codesum_pipeline.texts.llm.conversation import (
 )
 from codesum_pipeline.texts.llm.ledger import FORM_IGNORED, UNUSABLE, AttemptResult, CallAttempt, Ledger, RefusedBefore
 from codesum_pipeline.texts.llm.pins import FAILURES_BY_END, AnswerEnd, SummaryRequest, SummaryResponse
-from codesum_pipeline.texts.llm.prices import Price, worst_case_usd
+from codesum_pipeline.texts.llm.prices import Price, turns_upper, worst_case_usd
 from codesum_pipeline.texts.llm.retrying import with_retries
 from codesum_pipeline.texts.llm.sent_requests import watch_sending
 from codesum_pipeline.texts.llm.text_cache import KeptText

@@ -1,4 +1,4 @@
-"""What every backend promises, and what each refuses before a call and of an answer."""
+"""What every backend promises, which models the settings let it call, and what it refuses of an answer."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -6,11 +6,14 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.document import Level
-from codesum_pipeline.foundation.data_model.errors import PromptTemplateMismatch, SummaryOutputInvalid
+from codesum_pipeline.foundation.data_model.errors import (
+    ModelNotInAllowlist,
+    PromptTemplateMismatch,
+    SummaryOutputInvalid,
+)
 from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text
 from codesum_pipeline.foundation.data_model.toml_values import toml_value
-from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
-from codesum_pipeline.texts.llm.allowed_models import check_allowed
+from codesum_pipeline.foundation.settings.llm_settings import BackendName, LlmSettings
 from codesum_pipeline.texts.llm.echoed_names import NO_NAME, is_name_of, is_same_model, shown_name
 from codesum_pipeline.texts.llm.pins import (
     AnswerEnd,
@@ -20,7 +23,35 @@ from codesum_pipeline.texts.llm.pins import (
     SummaryRequest,
     SummaryResponse,
 )
+from codesum_pipeline.texts.llm.prices import price_of
 from codesum_pipeline.texts.llm.templates import ResolvedTemplate
+
+
+def check_allowed(model: str, settings: LlmSettings) -> None:
+    """Raise `ModelNotInAllowlist` for a model that is not allowed."""
+    allowed = settings.allowlist or (settings.model, *settings.fallback_models)
+    if model not in allowed:
+        raise ModelNotInAllowlist(f"{model!r} is not in llm.allowlist ({', '.join(allowed) or 'empty'})")
+
+
+def why_no_calls(llm: LlmSettings, *, is_offline: bool) -> str | None:
+    """Why no model may be called, in a line: offline, switched off, or a backend that gives no answer; else None."""
+    if is_offline and not llm.asks_nobody:
+        return "codesum is offline"
+    if not llm.enabled:
+        return "no model is set up (llm.enabled is false)"
+    if llm.backend is BackendName.NOOP:
+        return "llm.backend is 'noop'"
+    return None
+
+
+def check_models(llm: LlmSettings) -> None:
+    """Raise `ModelNotInAllowlist`, or `ConfigurationError` where a price is not known."""
+    for model in (llm.model, *llm.fallback_models):
+        check_allowed(model, llm)
+        if not llm.asks_nobody:
+            price_of(model, llm)
+
 
 # Of what an answer said before it ended too early.
 _MOST_WORDS = 300

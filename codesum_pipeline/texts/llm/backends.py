@@ -13,11 +13,11 @@ from weakref import WeakKeyDictionary
 
 from codesum_pipeline.foundation.data_model.errors import BackendNotConfigured, CallFailure, SummaryCallFailed
 from codesum_pipeline.foundation.settings.llm_settings import BackendName, LlmSettings
-from codesum_pipeline.texts.llm.allowed_models import check_allowed
 from codesum_pipeline.texts.llm.backend import (
     AnotherModel,
     ModelBackend,
     Templates,
+    check_allowed,
     check_response,
     describe_mismatch,
     is_by_pinned,

@@ -15,9 +15,9 @@ from codesum_pipeline.foundation.data_model.errors import SummaryError, SummaryO
 from codesum_pipeline.foundation.data_model.guard import Failure
 from codesum_pipeline.texts.llm.answer_forms import AnswerForms, FormIgnored
 from codesum_pipeline.texts.llm.backend import EndedEarly, describe_end
-from codesum_pipeline.texts.llm.call_bounds import repair_turns
 from codesum_pipeline.texts.llm.checking import AnswerBounds, AnswerProblem
 from codesum_pipeline.texts.llm.pins import AnswerEnd, AnswerForm, SummaryRequest, SummaryResponse
+from codesum_pipeline.texts.llm.prices import repair_turns
 
 Content = TypeVar("Content")
 

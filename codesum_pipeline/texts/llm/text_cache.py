@@ -21,19 +21,13 @@ from typing import Any, Self
 from uuid import uuid4
 
 from msgspec import Struct, json
+from msgspec.structs import asdict
 
-from codesum_pipeline.foundation.data_model.decoding import decode
 from codesum_pipeline.foundation.data_model.document import CompactionRecord, TextContext, WrittenText
 from codesum_pipeline.foundation.data_model.errors import BrokenStore
 from codesum_pipeline.foundation.store.atomic import explain_refused_writes
 from codesum_pipeline.foundation.store.object_storage.objects import Objects
-from codesum_pipeline.foundation.store.sqlite_tables import column_definitions, read_row, row_values
-
-COLUMNS = (
-    "exact_key TEXT PRIMARY KEY, body_key TEXT, text TEXT NOT NULL, context TEXT NOT NULL, model TEXT NOT NULL, "
-    "prompt_version TEXT NOT NULL, cost_usd REAL NOT NULL, created_at TEXT NOT NULL"
-)
-NAMES = "exact_key, body_key, text, context, model, prompt_version, cost_usd, created_at"
+from codesum_pipeline.foundation.store.sqlite_tables import column_definitions, one_transaction, read_row, row_values
 
 
 class KeptText(Struct, frozen=True):
@@ -48,31 +42,19 @@ class KeptText(Struct, frozen=True):
     cost_usd: float
     created_at: str
 
-    def row(self) -> tuple[Any, ...]:
-        """The values of `NAMES`."""
-        return (
-            self.exact_key,
-            self.body_key,
-            json.encode(self.text).decode(),
-            json.encode(self.context).decode(),
-            self.model,
-            self.prompt_version,
-            self.cost_usd,
-            self.created_at,
-        )
+    def row(self) -> list[Any]:
+        """What its columns hold: the text and its context as JSON."""
+        return [json.encode(value).decode() if name in _AS_JSON else value for name, value in asdict(self).items()]
 
     @classmethod
     def of(cls, row: Sequence[Any]) -> Self:
         """The inverse of `row`."""
-        exact_key, body_key, text, context, *rest = row
-        return cls(
-            exact_key,
-            body_key,
-            decode(text, WrittenText),
-            decode(context, TextContext | None),
-            *rest,
-        )
+        return read_row(cls, row)
 
+
+_AS_JSON = ("text", "context")
+COLUMNS = column_definitions(KeptText, exact_key="PRIMARY KEY", context="NOT NULL")
+NAMES = ", ".join(KeptText.__struct_fields__)
 
 _ANSWERS = "answers/"
 
@@ -252,14 +234,8 @@ class AnswerCache:
         with explain_refused_writes(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self.path.touch()
-            with self._open() as connection:
-                connection.execute("BEGIN IMMEDIATE")
-                try:
-                    yield connection
-                    connection.execute("COMMIT")
-                finally:
-                    if connection.in_transaction:
-                        connection.execute("ROLLBACK")
+            with self._open() as connection, one_transaction(connection, self.path):
+                yield connection
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:

@@ -9,10 +9,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from codesum_pipeline.texts.llm.answer_shapes import AnswerTool
+from codesum_pipeline.texts.llm.answer_shapes import AnswerTool, find_tool
 from codesum_pipeline.texts.llm.litellm_door import litellm_client
 from codesum_pipeline.texts.llm.pins import CALL_OF, CALLING_FORMS, AnswerEnd, AnswerForm, TokenUsage, parse_json_object
-from codesum_pipeline.texts.llm.tool_names import find_tool
 
 # Arguments that say nothing. The answer may then be in the text beside the call.
 _NOTHING = ("", "{}", "null", '""')

@@ -23,8 +23,7 @@ from codesum_pipeline.texts.summaries.decide import LastTexts, RequiredDocument,
 from codesum_pipeline.texts.summaries.function_texts import parts_of_functions
 from codesum_pipeline.texts.summaries.holders import Holders
 from codesum_pipeline.texts.summaries.text_changes import usual_gate
-from codesum_pipeline.texts.summaries.text_rows import Stamp
-from codesum_pipeline.texts.summaries.writers import WriteFunctions, WriteUpper, function_batches, upper_batches
+from codesum_pipeline.texts.summaries.writers import Stamp, WriteFunctions, WriteUpper, function_batches, upper_batches
 
 
 class LevelReport(Struct, frozen=True):

@@ -38,7 +38,6 @@ from codesum_pipeline.source.git.mirror import make_scratch
 from codesum_pipeline.symbols.parsing.symbols_step import ParseReport, parse_symbols
 from codesum_pipeline.symbols.scip.taking import lend_indexes, snapshot_with_indexes
 from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup
-from codesum_pipeline.texts.summaries.by_model.measured_costs import CostHistory
 from codesum_pipeline.texts.summaries.by_model.model_plan import Decision, ModelPlanner
 from codesum_pipeline.texts.summaries.by_model.plan_prices import (
     NextBuild,
@@ -48,6 +47,7 @@ from codesum_pipeline.texts.summaries.by_model.plan_prices import (
     price_next_build,
     spared_by_cache,
 )
+from codesum_pipeline.texts.summaries.by_model.predicted_prices import CostHistory
 from codesum_pipeline.texts.summaries.by_model.prompting import model_metadata
 from codesum_pipeline.texts.summaries.decide import LastTexts, RequiredDocument, Rewrite, kind_of_writer
 from codesum_pipeline.texts.summaries.function_texts import (

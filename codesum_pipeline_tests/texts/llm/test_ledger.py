@@ -23,7 +23,6 @@ from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome, Le
 from codesum_pipeline.foundation.store.lease import current_holder, hold_lease
 from codesum_pipeline.foundation.store.schemas import BOOKS
 from codesum_pipeline.foundation.store.tables import TableStore
-from codesum_pipeline.texts.llm.kept_answers import unusable_answers
 from codesum_pipeline.texts.llm.ledger import (
     KEEP_DAYS,
     UNUSABLE,
@@ -33,6 +32,7 @@ from codesum_pipeline.texts.llm.ledger import (
     erase_ledger,
     open_ledger,
 )
+from codesum_pipeline.texts.llm.ledger_readings import unusable_answers
 from codesum_pipeline.texts.llm.pins import FAILURES_BY_END, AnswerEnd, TokenUsage
 from codesum_pipeline.texts.llm.text_cache import KeptText
 from codesum_pipeline_tests.texts.llm.making import NOON

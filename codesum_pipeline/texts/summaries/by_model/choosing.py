@@ -2,6 +2,7 @@
 cache, or a new one."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -9,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.document import Cause, ChildPair, Level, TextContext, TextRow, WrittenBy
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.settings.home_settings import Settings
@@ -18,12 +20,23 @@ from codesum_pipeline.foundation.store.rows import column_names, from_table
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.llm.answer_shapes import answer_tool
-from codesum_pipeline.texts.llm.budgets import prompt_chars
-from codesum_pipeline.texts.llm.fitting_templates import fitting_templates
+from codesum_pipeline.texts.llm.budgets import (
+    FAIR_MATERIAL_CHARS,
+    LEAST_MATERIAL_CHARS,
+    chars_left,
+    least_prompt_chars,
+    prompt_chars,
+)
 from codesum_pipeline.texts.llm.marking import MASKING_VERSION
 from codesum_pipeline.texts.llm.pins import blake3_of
 from codesum_pipeline.texts.llm.prices import Price, price_of
-from codesum_pipeline.texts.llm.templates import ResolvedTemplate
+from codesum_pipeline.texts.llm.templates import (
+    SHORT_NAME,
+    ResolvedTemplate,
+    TemplateKind,
+    resolve_short_template,
+    resolve_template,
+)
 from codesum_pipeline.texts.llm.text_cache import AnswerCache, KeptText, SharedTexts
 from codesum_pipeline.texts.summaries.by_model.prompting import TextSource
 from codesum_pipeline.texts.summaries.by_model.shown_contexts import Contexts, find_context_changes, hash_of_shown
@@ -279,3 +292,52 @@ class Chooser:
         return choice.context is None or not find_context_changes(
             text.context, choice.context, self._workspace.settings
         )
+
+
+def fitting_templates(
+    prompts_dir: Path | None, levels: Iterable[Level], *, language: str, max_prompt_chars: int
+) -> dict[Level, ResolvedTemplate]:
+    """The templates of levels under this bound: a short one is read and used only where the full one does not fit.
+
+    Raises `ConfigurationError` if neither can be used; the error names a bound that fits all of the levels.
+    """
+    found: dict[Level, ResolvedTemplate] = {}
+    too_long: list[tuple[ResolvedTemplate, ...]] = []
+    for level in levels:
+        full = resolve_template(prompts_dir, level, language=language)
+        needs_short = chars_left(max_prompt_chars, full.characters) < FAIR_MATERIAL_CHARS
+        short = resolve_short_template(prompts_dir, level, language=language) if needs_short else None
+        choices = (full, short) if short else (full,)
+        # The full one before the short one, and one that leaves fair room before one that leaves little.
+        for least in (FAIR_MATERIAL_CHARS, LEAST_MATERIAL_CHARS):
+            for template in choices:
+                if chars_left(max_prompt_chars, template.characters) >= least:
+                    found.setdefault(level, template)
+        if level not in found:
+            too_long.append(choices)
+    if too_long:
+        raise ConfigurationError(_too_long(max(too_long, key=_least_chars), max_prompt_chars))
+    return found
+
+
+def _least_chars(choices: Iterable[ResolvedTemplate]) -> int:
+    """The smallest prompt that one of these can be used in."""
+    return least_prompt_chars(min(template.characters for template in choices))
+
+
+def _too_long(choices: Sequence[ResolvedTemplate], max_prompt_chars: int) -> str:
+    """What does not fit, and the ways out; of several levels, of the one that takes most."""
+    full, *short = choices
+    misfit = f"{full.names[0]} ({full.characters:,} characters with its instruction)"
+    if short:
+        misfit += f" and {short[0].names[0]} ({short[0].characters:,}) do not fit"
+        way = ""
+    else:
+        misfit += (
+            f" does not fit, and the package's {TemplateKind.SYSTEM}/{SHORT_NAME} never stands for one of your own"
+        )
+        way = f"save a short one (`codesum prompts save {TemplateKind.SYSTEM} {SHORT_NAME} FILE`), or "
+    return (
+        f"llm.max_prompt_chars, or what the model takes, is {max_prompt_chars:,} characters. Of the templates for "
+        f"level {full.level.value}, {misfit}: {way}take a model, or a setting, of at least {_least_chars(choices):,}"
+    )

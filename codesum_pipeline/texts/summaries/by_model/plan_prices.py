@@ -18,11 +18,14 @@ from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline.texts.llm.answer_shapes import answer_tool
 from codesum_pipeline.texts.llm.budgets import prompt_chars
-from codesum_pipeline.texts.llm.call_bounds import TextCeiling
-from codesum_pipeline.texts.llm.prices import tokens_upper
+from codesum_pipeline.texts.llm.prices import TextCeiling, tokens_upper
 from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup
-from codesum_pipeline.texts.summaries.by_model.measured_costs import CostHistory, measure_costs
-from codesum_pipeline.texts.summaries.by_model.predicted_prices import BYTES_PER_CHAR, Estimator
+from codesum_pipeline.texts.summaries.by_model.predicted_prices import (
+    BYTES_PER_CHAR,
+    CostHistory,
+    Estimator,
+    measure_costs,
+)
 from codesum_pipeline.texts.summaries.decide import kind_of_writer
 
 # A function without a name of its own is written for nothing.

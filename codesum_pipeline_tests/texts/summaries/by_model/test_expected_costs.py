@@ -11,7 +11,7 @@ from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.model_call import AvoidanceReason, AvoidedRow, LedgerRow
 from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline.texts.summaries.by_model import measured_costs
-from codesum_pipeline.texts.summaries.by_model.measured_costs import (
+from codesum_pipeline.texts.summaries.by_model.predicted_prices import (
     DEFAULT_REPAIR_SHARE,
     CostHistory,
     CostScope,
