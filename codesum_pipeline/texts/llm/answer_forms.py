@@ -34,6 +34,8 @@ _log = logging.getLogger(__name__)
 class FormIgnored(SummaryOutputInvalid):
     """An answer in another form than the one that was asked for, of a server that has not yet followed it."""
 
+    kind = "form-ignored"
+
 
 def first_form(settings: LlmSettings, model: str) -> AnswerForm:
     """How a model is asked first: as `llm.form` says, or under `auto` by what LiteLLM's list declares of it.

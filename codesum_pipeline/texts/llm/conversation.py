@@ -59,6 +59,7 @@ class UnexpectedFailure(SummaryError):
     """An unexpected error in our code, in asking for one document or in reading the answer."""
 
     discriminator = "summary_unforeseen_error"
+    kind = "unforeseen-error"
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.reason)

@@ -24,13 +24,14 @@ from msgspec import Struct
 from msgspec.structs import asdict, astuple, replace
 
 from codesum_pipeline.foundation.data_model.decoding import convert
-from codesum_pipeline.foundation.data_model.errors import BucketUnavailable, CallFailure
+from codesum_pipeline.foundation.data_model.errors import BucketUnavailable, CallFailure, SummaryOutputInvalid
 from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome, LedgerRow
 from codesum_pipeline.foundation.data_model.moments import iso_moment
 from codesum_pipeline.foundation.store.atomic import explain_refused_writes
 from codesum_pipeline.foundation.store.repository_record import FOLDER_RECORD, Entry, LedgerJournal, RepositoryRecord
 from codesum_pipeline.foundation.store.sqlite_tables import BUSY_TIMEOUT_S, one_transaction
 from codesum_pipeline.foundation.store.tables import TableStore
+from codesum_pipeline.texts.llm.answer_forms import FormIgnored
 from codesum_pipeline.texts.llm.pins import FAILURES_BY_END, AnswerEnd, AnswerForm, SummaryResponse, TokenUsage
 from codesum_pipeline.texts.llm.text_cache import COLUMNS, NAMES, KeptText
 
@@ -38,10 +39,6 @@ ATTEMPTS = "llm_attempts"
 _OUTBOX = "llm_outbox"
 # For so long the same request is not sent again after an unusable answer.
 KEEP_DAYS = 7
-# The failure of an attempt whose answer broke the rules for answers.
-UNUSABLE = "unusable-answer"
-# That of one whose answer had another form than the one that was asked for, which its server had not followed yet.
-FORM_IGNORED = "form-ignored"
 # The failures of attempts whose answer would end alike if it were asked for again.
 _ENDS = {FAILURES_BY_END[end]: end for end in (AnswerEnd.LENGTH, AnswerEnd.FILTERED, AnswerEnd.REFUSED)}
 # Failures of attempts that did not reach their server.
@@ -201,10 +198,10 @@ class Ledger:
         return {
             request_hash: RefusedBefore(
                 SummaryResponse(answer, bool(called), None, model, 0.0, _ENDS.get(failure, AnswerEnd.STOP)),
-                failure == FORM_IGNORED,
+                failure == FormIgnored.kind,
             )
             for request_hash, model, answer, called, failure in rows
-            if failure in _ENDS or (failure in (UNUSABLE, FORM_IGNORED) and answer.strip())
+            if failure in _ENDS or (failure in (SummaryOutputInvalid.kind, FormIgnored.kind) and answer.strip())
         }
 
     def failed_in_a_row(self) -> int:

@@ -28,23 +28,19 @@ from codesum_pipeline.foundation.data_model.errors import (
 )
 from codesum_pipeline.foundation.data_model.guard import Failure
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
-from codesum_pipeline.foundation.settings.llm_settings import BackendName, LlmSettings
-from codesum_pipeline.texts.llm.answer_forms import AnswerForms
+from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 from codesum_pipeline.texts.llm.answer_shapes import MAX_OUTPUT_BYTES, answer_tool
 from codesum_pipeline.texts.llm.attempts import (
-    Admission,
-    Books,
+    CallsStopped,
     CapReached,
     Desk,
+    PriceOf,
     TextRequester,
-    describe_uncounted,
-    failure_kind,
 )
 from codesum_pipeline.texts.llm.backend import SummaryBackend
 from codesum_pipeline.texts.llm.conversation import UnexpectedFailure, WritingTask, converse
 from codesum_pipeline.texts.llm.ledger import Caps, Ledger
 from codesum_pipeline.texts.llm.pins import Parameters, SummaryRequest
-from codesum_pipeline.texts.llm.prices import Price
 from codesum_pipeline.texts.llm.sent_parameters import changes_of
 from codesum_pipeline.texts.llm.stop_messages import describe_end_of_calls, describe_giving_up
 from codesum_pipeline.texts.llm.text_cache import AnswerCache, KeptText
@@ -97,10 +93,6 @@ _DELIVER_AT = 50
 _log = logging.getLogger(__name__)
 
 
-class _CallsStopped(Exception):
-    """No more calls are made."""
-
-
 class _FinishedTask(Struct, frozen=True):
     """A finished task, for others with the same body."""
 
@@ -119,7 +111,7 @@ class WritingRun:
         ledger: Ledger,
         cache: AnswerCache,
         caps: Caps,
-        price_of: Callable[[str], Price],
+        price_of: PriceOf,
         settings: LlmSettings,
         accepts: Accepts,
         progress: Progress,
@@ -128,39 +120,19 @@ class WritingRun:
         self.was_terminated = False
         self._queue = deque(tasks)
         self._count = len(tasks)
-        self._books = Books(ledger)
         self._cache = cache
         self._settings = settings
         self._accepts = accepts
         self._progress = progress
-        self._is_free = settings.asks_nobody
-        self._is_heard = asyncio.Event()
-        self._has_text = self._is_free or ledger.has_answers()
+        self._desk = Desk(backend, ledger, settings, caps.usd_left, price_of)
+        self._has_text = settings.asks_nobody or ledger.has_answers()
         if self._has_text:
-            self._is_heard.set()
-        self._documents_left = len(tasks) if self._is_free else caps.documents_left
-        self._desk = Desk(
-            backend=backend,
-            books=self._books,
-            # A recording has to hold every answer of a conversation.
-            refused_answers={} if settings.backend is BackendName.RECORD else ledger.refused_answers(),
-            now=ledger.moment,
-            admission=Admission(caps.usd_left, ledger.dearest_call()),
-            price_of=price_of,
-            forms=AnswerForms(settings, ledger.forms_of_run()),
-            max_retries=settings.max_retries,
-            is_free=self._is_free,
-            longest_wait_s=settings.longest_wait_s,
-            on_heard=self._is_heard.set,
-            check_open=self._check_open,
-            on_uncounted=self._note_uncounted,
-        )
+            self._desk.is_heard.set()
+        self._documents_left = len(tasks) if settings.asks_nobody else caps.documents_left
         self._models = (settings.model, *settings.fallback_models)
-        self._stopped_by: tuple[Gate, str | None] | None = None
-        self._failed_in_a_row = 0 if self._is_free else ledger.failed_in_a_row()
+        self._failed_in_a_row = 0 if settings.asks_nobody else ledger.failed_in_a_row()
         self._begun = 0
         self._ended = asyncio.Event()
-        self._has_uncounted = ledger.has_uncounted()
         self._last_error: SummaryError | None = None
         # Models whose provider wants to be called later than the run waits, and after which there is another.
         self._resting: set[str] = set()
@@ -170,16 +142,16 @@ class WritingRun:
     async def work_through_queue(self) -> None:
         """Work through the queue; however it ends, no attempt is left open."""
         try:
-            for model in () if self._is_free else self._models:
+            for model in () if self._desk.is_free else self._models:
                 self._desk.price_of(model)
-            with self._books.open(), self._cancelled_by_sigterm():
+            with self._cancelled_by_sigterm():
                 await self._work_at_once(min(self._settings.concurrency, self._count))
         finally:
             await self._desk.backend.aclose()
 
     async def _work_at_once(self, count: int) -> None:
         workers = [asyncio.create_task(self._work())]
-        heard = asyncio.create_task(self._is_heard.wait())
+        heard = asyncio.create_task(self._desk.is_heard.wait())
         try:
             await asyncio.wait([heard, *workers], return_when=asyncio.FIRST_COMPLETED)
             if workers[0].done():
@@ -207,24 +179,15 @@ class WritingRun:
     async def _may_begin(self) -> bool:
         """Whether one more document may be begun; else it was waited for one to end."""
         most = self._settings.give_up_after
-        if self._has_text or self._stopped_by or self._begun + self._failed_in_a_row < most or not self._begun:
+        if self._has_text or self._desk.stopped_by or self._begun + self._failed_in_a_row < most or not self._begun:
             return True
         self._ended.clear()
         await self._ended.wait()
         return False
 
-    def _check_open(self) -> None:
-        if self._stopped_by:
-            raise _CallsStopped
-
-    def _note_uncounted(self, model: str) -> None:
-        if not self._has_uncounted:
-            self._has_uncounted = True
-            _log.warning(describe_uncounted(model))
-
     async def _write(self, task: WritingTask) -> TaskOutcome:
         """A document's text: that of the same body in this run if there is one, else a model's answer."""
-        if task.body_key is None or self._is_free:
+        if task.body_key is None or self._desk.is_free:
             return (await self._ask_within_caps(task)).outcome
         first = self._first_of_body.get(task.body_key)
         if first is None:
@@ -243,7 +206,7 @@ class WritingRun:
         return (await self._ask_within_caps(task)).outcome
 
     async def _ask_within_caps(self, task: WritingTask) -> _FinishedTask:
-        stopped = self._stopped_by or ((Gate.CAP, None) if self._documents_left <= 0 else None)
+        stopped = self._desk.stopped_by or ((Gate.CAP, None) if self._documents_left <= 0 else None)
         if stopped:
             gate, failure = stopped
             return _FinishedTask(task.prompt, TaskOutcome(task.id, None, gate=gate, failure=failure), None)
@@ -277,16 +240,16 @@ class WritingRun:
                     max_attempts=settings.max_attempts,
                     forms=self._desk.forms,
                 )
-            except _CallsStopped:
-                assert self._stopped_by is not None, "it is why"
-                gate, failure = self._stopped_by[0], self._stopped_by[1] or ""
+            except CallsStopped:
+                assert self._desk.stopped_by is not None, "it is why"
+                gate, failure = self._desk.stopped_by[0], self._desk.stopped_by[1] or ""
                 break
             except CapReached:
                 _log.info("%s: not asked for, its call could pass the cap in dollars", task.id)
                 gate, failure = Gate.CAP, ""
                 break
             except SummaryError as error:
-                failure, self._last_error = failure_kind(error), error
+                failure, self._last_error = error.kind, error
                 if self._desk.wants_longer_wait(error) and model != self._models[-1]:
                     self._resting.add(model)
                 elif self._desk.ends_calls(error, model):
@@ -303,7 +266,7 @@ class WritingRun:
             else:
                 return TaskOutcome(
                     task.id, text, model, cost_usd=caller.cost_usd, calls=caller.calls,
-                    from_cache=self._is_free, written_with=task.context,
+                    from_cache=self._desk.is_free, written_with=task.context,
                 )  # fmt: skip
         return TaskOutcome(
             task.id, None, gate=gate, failure=failure or None, cost_usd=caller.cost_usd, calls=caller.calls,
@@ -320,8 +283,8 @@ class WritingRun:
             self._stop(Gate.FAILED, GAVE_UP, describe_giving_up(self._settings, self._last_error))
 
     def _stop(self, gate: Gate, failure: str | None, why: str, level: int = logging.WARNING) -> None:
-        if self._stopped_by is None:
-            self._stopped_by = (gate, failure)
+        if self._desk.stopped_by is None:
+            self._desk.stopped_by = (gate, failure)
             _log.log(level, "%s", why)
 
     async def _hand_over(self, caller: TextRequester) -> None:
@@ -330,7 +293,7 @@ class WritingRun:
         if self._undelivered >= _DELIVER_AT:
             self._undelivered = 0
             # Alone: a text must not be in the cache before the ledger has its call.
-            await self._books.enter(lambda ledger: ledger.deliver(self._cache.put_many), is_alone=True)
+            await self._desk.books.enter(lambda ledger: ledger.deliver(self._cache.put_many), is_alone=True)
 
     @contextmanager
     def _cancelled_by_sigterm(self) -> Iterator[None]:
@@ -360,7 +323,7 @@ def write_all(
     ledger: Ledger,
     cache: AnswerCache,
     caps: Caps,
-    price_of: Callable[[str], Price],
+    price_of: PriceOf,
     settings: LlmSettings,
     accepts: Accepts = accept_any,
     progress: Progress = no_progress,

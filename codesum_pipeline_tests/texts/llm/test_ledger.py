@@ -19,13 +19,13 @@ from codesum_pipeline.foundation.data_model.document import (
     TextContext,
     WrittenText,
 )
+from codesum_pipeline.foundation.data_model.errors import SummaryOutputInvalid
 from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome, LedgerRow
 from codesum_pipeline.foundation.store.lease import current_holder, hold_lease
 from codesum_pipeline.foundation.store.schemas import BOOKS
 from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline.texts.llm.ledger import (
     KEEP_DAYS,
-    UNUSABLE,
     AttemptResult,
     CallAttempt,
     Ledger,
@@ -51,6 +51,7 @@ TEXT = WrittenText(
 CONTEXT = TextContext(
     (ContextNeighbour("a.py::g", "1"),), (ContextNeighbour("b.py::h", "2"),), ("a.py::g",), ("b.py::h",)
 )
+UNUSABLE = SummaryOutputInvalid.kind
 KEPT = KeptText("exact", "body", TEXT, CONTEXT, "m", "blake3:p", 0.02, "2026-03-01T12:00:00.000Z")
 GOOD = AttemptResult(AttemptOutcome.GOOD, 0.01, 1.5, TokenUsage(100, 20, 80), answer="{}", has_tool_call=True)
 

@@ -27,9 +27,9 @@ from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome, Av
 from codesum_pipeline.foundation.settings.llm_settings import BackendName
 from codesum_pipeline.foundation.store.rows import to_table
 from codesum_pipeline.texts.llm.answer_shapes import answer_tool
-from codesum_pipeline.texts.llm.attempts import ANOTHER_MODEL, UNFORESEEN
+from codesum_pipeline.texts.llm.backend import AnotherModel
 from codesum_pipeline.texts.llm.backends import build_backend
-from codesum_pipeline.texts.llm.conversation import WritingTask
+from codesum_pipeline.texts.llm.conversation import UnexpectedFailure, WritingTask
 from codesum_pipeline.texts.llm.ledger import Caps, Ledger, open_ledger
 from codesum_pipeline.texts.llm.prices import price_of, tokens_upper
 from codesum_pipeline.texts.llm.text_cache import KeptText
@@ -253,7 +253,7 @@ class ModelLevel:
         gates = Counter(self._gates.values())
         with self._ledger() as ledger:
             rows = [row for row in ledger.rows(workspace.run_id) if row.level == self._level]
-            is_news = ANOTHER_MODEL in failed.values() or self._is_news(failed, texts, ledger)
+            is_news = AnotherModel.kind in failed.values() or self._is_news(failed, texts, ledger)
             # A store of its own: the ledger's table is no output by which the step is reused.
             ledger.compact(workspace.tables.without_base(), workspace.key)
         # Where the backend is `noop`, that no answer comes was chosen.
@@ -322,7 +322,7 @@ class ModelLevel:
             with guard.item(job.id):
                 tasks.append(self._task(job, prompt_of(job.id), names[job.id]))
         untold = [
-            TaskOutcome(failure.item, None, gate=Gate.FAILED, failure=UNFORESEEN, unforeseen=failure)
+            TaskOutcome(failure.item, None, gate=Gate.FAILED, failure=UnexpectedFailure.kind, unforeseen=failure)
             for failure in guard.failures
         ]
         return untold + write_all(
@@ -347,8 +347,8 @@ class ModelLevel:
         failures = {row.failure for row in ledger.rows(self._workspace.run_id)}
         if CallFailure.CREDENTIALS in failures:
             return Gate.NO_CREDENTIALS, None
-        if ANOTHER_MODEL in failures:
-            return Gate.FAILED, ANOTHER_MODEL
+        if AnotherModel.kind in failures:
+            return Gate.FAILED, AnotherModel.kind
         is_given_up = ledger.failed_in_a_row() >= self._setup.llm.give_up_after
         return (Gate.FAILED, GAVE_UP) if is_given_up else None
 
