@@ -251,9 +251,9 @@ class TextRequester:
         """The answer to a request. Where the same request lately got an unusable answer, that one is read again."""
         if self._desk.is_free:
             return self._read(request, await self._summarize(request))
-        before = self._desk.refused_answers.get(request.request_hash)
-        if before is not None:
-            return replace(self._read(request, before.response), ignores_form=before.ignores_form)
+        if before := self._desk.refused_answers.get(request.request_hash):
+            response, ignores_form = before
+            return replace(self._read(request, response), ignores_form=ignores_form)
         return await with_retries(
             lambda _: self._attempt(request),
             attempts=self._desk.settings.max_retries + 1,

@@ -23,6 +23,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict, astuple, replace
 
+from codesum_pipeline.evidence.packaged_tables import packaged_table
 from codesum_pipeline.foundation.data_model.decoding import convert
 from codesum_pipeline.foundation.data_model.errors import BucketUnavailable, CallFailure, SummaryOutputInvalid
 from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome, LedgerRow
@@ -46,26 +47,7 @@ _UNREACHED = (CallFailure.CONNECTION, CallFailure.TIMEOUT)
 # The failure of an attempt that is under way, or was cut off by the end of a build that no other has followed.
 NO_ANSWER_YET = "no-answer-yet"
 
-_CREATE = f"""
-CREATE TABLE IF NOT EXISTS llm_attempts (
-    sequence INTEGER PRIMARY KEY AUTOINCREMENT, run_id TEXT NOT NULL, id TEXT NOT NULL, level TEXT NOT NULL,
-    request_hash TEXT NOT NULL, model TEXT NOT NULL, attempt INTEGER NOT NULL, started_at TEXT NOT NULL,
-    reserved_usd REAL NOT NULL, outcome TEXT, failure TEXT, error TEXT, prompt_tokens INTEGER NOT NULL DEFAULT 0,
-    completion_tokens INTEGER NOT NULL DEFAULT 0, cached_tokens INTEGER NOT NULL DEFAULT 0,
-    cost_usd REAL NOT NULL DEFAULT 0, is_estimated INTEGER NOT NULL DEFAULT 0, latency_s REAL NOT NULL DEFAULT 0,
-    answer TEXT, has_tool_call INTEGER NOT NULL DEFAULT 0, is_in_table INTEGER NOT NULL DEFAULT 0, model_echoed TEXT,
-    form TEXT
-);
-CREATE INDEX IF NOT EXISTS llm_refused_answers ON llm_attempts (started_at) WHERE outcome = 'invalid';
-CREATE INDEX IF NOT EXISTS llm_starts ON llm_attempts (started_at);
-CREATE TABLE IF NOT EXISTS llm_outbox ({COLUMNS});
-"""
-# Columns that files of earlier versions lack.
-_NEWER = {"model_echoed": "TEXT", "form": "TEXT"}
-_INTERRUPT = (
-    "UPDATE llm_attempts SET outcome = ?, cost_usd = reserved_usd, is_estimated = 1, "
-    "error = 'the run ended before the answer came' WHERE outcome IS NULL"
-)
+_SQL = packaged_table(__package__, "ledger")
 # An open attempt counts with the most that it can cost.
 SPENT = "SELECT coalesce(sum(CASE WHEN outcome IS NULL THEN reserved_usd ELSE cost_usd END), 0) FROM llm_attempts"
 
@@ -94,13 +76,6 @@ class AttemptResult(Struct, frozen=True):
     answer: str | None = None
     has_tool_call: bool = False
     model_echoed: str | None = None
-
-
-class RefusedBefore(Struct, frozen=True):
-    """An answer of an earlier run that could not be taken, and whether its server had ignored the form of answers."""
-
-    response: SummaryResponse
-    ignores_form: bool
 
 
 class Caps(Struct, frozen=True):
@@ -152,18 +127,13 @@ class Ledger:
         """Close the attempts that dead runs left open, at the most that they can have cost; returns how many. With a
         `run_id` those of that run alone, where others may be alive."""
         with self.together():
-            return self._connection.execute(
-                f"{_INTERRUPT} AND coalesce(?, run_id) = run_id", (AttemptOutcome.INTERRUPTED, run_id)
-            ).rowcount
+            return self._connection.execute(_SQL["interrupt"], (run_id,)).rowcount
 
     def reserve(self, attempt: CallAttempt) -> int:
         """Write down a call before it is made; its sequence."""
         with self.together():
-            found = self._connection.execute(
-                "INSERT INTO llm_attempts (id, level, request_hash, model, attempt, reserved_usd, form, run_id, "
-                "started_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (*astuple(attempt), self._run_id, self.moment()),
-            ).lastrowid
+            row = (*astuple(attempt), self._run_id, self.moment())
+            found = self._connection.execute(_SQL["reserve"], row).lastrowid
             self._written.add(found or 0)
         return found or 0
 
@@ -172,31 +142,21 @@ class Ledger:
         values = asdict(settled) | asdict(settled.usage or TokenUsage(0, 0)) | {"sequence": sequence}
         del values["usage"]
         with self.together():
-            self._connection.execute(
-                "UPDATE llm_attempts SET outcome = :outcome, failure = :failure, error = :error, "
-                "prompt_tokens = :prompt_tokens, completion_tokens = :completion_tokens, "
-                "cached_tokens = :cached_tokens, cost_usd = coalesce(:cost_usd, reserved_usd), "
-                "is_estimated = :cost_usd IS NULL, latency_s = :latency_s, answer = :answer, "
-                "has_tool_call = :has_tool_call, model_echoed = :model_echoed WHERE sequence = :sequence",
-                values,
-            )
+            self._connection.execute(_SQL["settle"], values)
             self._written.add(sequence)
             if kept:
-                self._connection.execute(
-                    "INSERT OR REPLACE INTO llm_outbox VALUES (?, ?, ?, ?, ?, ?, ?, ?)", kept.row()
-                )
+                row, marks = kept.row(), ", ".join("?" * len(kept.row()))
+                self._connection.execute(f"INSERT OR REPLACE INTO llm_outbox VALUES ({marks})", row)
 
-    def refused_answers(self) -> dict[str, RefusedBefore]:
-        """By the hash of the request, the answers of the last days that could not be taken, at no cost. What of them
+    def refused_answers(self) -> dict[str, tuple[SummaryResponse, bool]]:
+        """By the hash of the request, the answers of the last days that could not be taken, at no cost, and whether
+        their server had ignored the form of answers. What of them
         says nothing about the next answer is left out, so that the request is sent again: an empty one, and one that an
         error of the server ended."""
-        rows = self._connection.execute(
-            "SELECT request_hash, model, answer, has_tool_call, failure FROM llm_attempts WHERE outcome = 'invalid' "
-            "AND answer IS NOT NULL AND started_at > ? ORDER BY sequence",
-            (iso_moment(self._now() - timedelta(days=KEEP_DAYS)),),
-        )
+        since = iso_moment(self._now() - timedelta(days=KEEP_DAYS))
+        rows = self._connection.execute(_SQL["refused"], (since,))
         return {
-            request_hash: RefusedBefore(
+            request_hash: (
                 SummaryResponse(answer, bool(called), None, model, 0.0, _ENDS.get(failure, AnswerEnd.STOP)),
                 failure == FormIgnored.kind,
             )
@@ -217,11 +177,8 @@ class Ledger:
 
     def forms_of_run(self) -> dict[str, AnswerForm]:
         """The form in which each model gave its last text in this run."""
-        found = (
-            "SELECT model, form FROM llm_attempts WHERE run_id = ? AND outcome = 'good' AND form IS NOT NULL "
-            "ORDER BY sequence"
-        )
-        return {model: AnswerForm(form) for model, form in self._connection.execute(found, (self._run_id,))}
+        found = self._connection.execute(_SQL["forms"], (self._run_id,))
+        return {model: AnswerForm(form) for model, form in found}
 
     def dearest_call(self) -> float:
         """How many times as much as was put aside for it a call of this run cost at most; at least 1."""
@@ -235,11 +192,7 @@ class Ledger:
 
     def good_answer(self, request_hash: str) -> SummaryResponse | None:
         """The accepted answer to a request, which is paid for and need not be sent again; None without one."""
-        row = self._connection.execute(
-            "SELECT answer, has_tool_call, prompt_tokens, completion_tokens, cached_tokens, model_echoed, cost_usd "
-            "FROM llm_attempts WHERE request_hash = ? AND outcome = 'good' AND answer IS NOT NULL ORDER BY sequence",
-            (request_hash,),
-        ).fetchone()
+        row = self._connection.execute(_SQL["good"], (request_hash,)).fetchone()
         if row is None:
             return None
         answer, has_tool_call, prompt, completion, cached, echoed, cost_usd = row
@@ -291,11 +244,7 @@ class Ledger:
         if added:
             tables.write_rows("ledger", repo, [*before, *added], LedgerRow)
         with self.together():
-            self._connection.executemany(
-                "UPDATE llm_attempts SET is_in_table = 1, answer = CASE WHEN outcome = 'invalid' THEN answer END "
-                "WHERE sequence = ?",
-                [(row.sequence,) for row in waiting],
-            )
+            self._connection.executemany(_SQL["put_into_table"], [(row.sequence,) for row in waiting])
             self._connection.execute(
                 "DELETE FROM llm_attempts WHERE is_in_table = 1 AND started_at < ?",
                 (iso_moment(self._now() - timedelta(days=KEEP_DAYS)),),
@@ -321,10 +270,10 @@ def open_ledger(
             connection.execute("PRAGMA journal_mode = WAL")
             # On disk when a transaction ends: what is paid must outlive a power cut, too.
             connection.execute("PRAGMA synchronous = FULL")
-            connection.executescript(_CREATE)
+            connection.executescript(_SQL["create"].format(kept_text=COLUMNS))
             known = {name for _, name, *_ in connection.execute("PRAGMA table_info(llm_attempts)")}
-            for column in _NEWER.keys() - known:
-                connection.execute(f"ALTER TABLE llm_attempts ADD COLUMN {column} {_NEWER[column]}")
+            for column in _SQL["newer"].keys() - known:
+                connection.execute(f"ALTER TABLE llm_attempts ADD COLUMN {column} {_SQL['newer'][column]}")
         ledger = Ledger(connection, state, run_id=run_id, now=now, journal=record.journal)
         if record.journal:
             with one_transaction(connection, state):
@@ -384,11 +333,8 @@ def _replay(connection: sqlite3.Connection, entries: Iterable[Entry]) -> None:
 
 def _number(connection: sqlite3.Connection, row: dict[str, Any]) -> int | None:
     """The attempt's own number; where two workers used one number, the second gets a new one."""
-    known = connection.execute(
-        f"SELECT sequence FROM {ATTEMPTS} WHERE run_id = ? AND id = ? AND request_hash = ? AND attempt = ? "
-        "AND started_at = ?",
-        [row[name] for name in ("run_id", "id", "request_hash", "attempt", "started_at")],
-    ).fetchone()
+    values = [row[name] for name in ("run_id", "id", "request_hash", "attempt", "started_at")]
+    known = connection.execute(_SQL["same"], values).fetchone()
     if known:
         return int(known[0])
     is_used = connection.execute(f"SELECT 1 FROM {ATTEMPTS} WHERE sequence = ?", (row["sequence"],)).fetchone()

@@ -15,7 +15,6 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
-from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 from uuid import uuid4
@@ -23,8 +22,10 @@ from uuid import uuid4
 from msgspec import Struct, json
 from msgspec.structs import asdict
 
+from codesum_pipeline.evidence.packaged_tables import packaged_table
 from codesum_pipeline.foundation.data_model.document import CompactionRecord, TextContext, WrittenText
 from codesum_pipeline.foundation.data_model.errors import BrokenStore
+from codesum_pipeline.foundation.data_model.hashing import canonical_json
 from codesum_pipeline.foundation.store.atomic import explain_refused_writes
 from codesum_pipeline.foundation.store.object_storage.objects import Objects
 from codesum_pipeline.foundation.store.sqlite_tables import column_definitions, one_transaction, read_row, row_values
@@ -81,16 +82,7 @@ class SharedTexts:
 
 FILE = "answers.sqlite"
 BUSY_TIMEOUT_S = 60.0
-# SQLite takes no more parameters in one statement on its smallest builds.
-_AT_ONCE = 400
-
-# `used_on` is the last day on which a build took the text: what is in use is not pruned for its age.
-_CREATE = f"""
-CREATE TABLE IF NOT EXISTS answers ({COLUMNS}, used_on TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS compactions ({column_definitions(CompactionRecord, job_id="PRIMARY KEY")});
-CREATE TABLE IF NOT EXISTS batches (name TEXT PRIMARY KEY);
-CREATE INDEX IF NOT EXISTS answers_by_body ON answers (body_key) WHERE body_key IS NOT NULL;
-"""
+_SQL = packaged_table(__package__, "text_cache")
 
 
 class CacheStats(Struct, frozen=True):
@@ -137,10 +129,7 @@ class AnswerCache:
         """Note that these texts are in use."""
         today = self._now().date().isoformat()
         with self._writing() as connection:
-            connection.executemany(
-                "UPDATE answers SET used_on = ? WHERE exact_key = ? AND used_on < ?",
-                [(today, text.exact_key, today) for text in texts],
-            )
+            connection.executemany(_SQL["touch"], [(today, text.exact_key) for text in texts])
 
     def put_many(self, texts: Sequence[KeptText]) -> None:
         """Keep these, in one transaction; to repeat that changes nothing. They are shared with other workers first."""
@@ -160,16 +149,14 @@ class AnswerCache:
         """Texts by the shared batch that they are of."""
         today = self._now().date().isoformat()
         with self._writing() as connection:
-            connection.executemany(
-                f"INSERT OR REPLACE INTO answers ({NAMES}, used_on) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [(*text.row(), today) for texts in batches.values() for text in texts],
-            )
+            rows = [(*text.row(), today) for texts in batches.values() for text in texts]
+            connection.executemany(_SQL["put"].format(names=NAMES), rows)
             connection.executemany("INSERT OR IGNORE INTO batches VALUES (?)", [(name,) for name in batches if name])
 
     def texts_of(self, prompt_version: str) -> list[KeptText]:
         """The texts of one prompt version, oldest first."""
         with self._open() as connection:
-            return _of_version(connection, prompt_version)
+            return _select(connection, "prompt_version", [prompt_version])
 
     def compactions(self) -> list[CompactionRecord]:
         """The compactions that replaced texts, oldest first."""
@@ -186,34 +173,21 @@ class AnswerCache:
         are deleted. `leaving` is given the version's texts and the earlier compactions; what it raises ends the
         transaction."""
         with self._writing() as connection:
-            keys = leaving(_of_version(connection, prompt_version), _compactions(connection))
-            connection.execute(f"INSERT INTO compactions VALUES ({_marks(8)})", row_values(record))
+            keys = leaving(_select(connection, "prompt_version", [prompt_version]), _compactions(connection))
+            connection.execute("INSERT INTO compactions VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row_values(record))
             connection.executemany("DELETE FROM answers WHERE exact_key = ?", [(key,) for key in keys])
 
     def stats(self) -> list[CacheStats]:
         """What is kept, by prompt version and model, most texts first."""
         with self._open() as connection:
-            rows = connection.execute(
-                "SELECT prompt_version, model, count(*), sum(length(CAST(text AS BLOB))), sum(cost_usd), "
-                "min(created_at), max(used_on) FROM answers GROUP BY prompt_version, model "
-                "ORDER BY count(*) DESC, prompt_version, model"
-            )
-            return [CacheStats(*row) for row in rows]
+            return [CacheStats(*row) for row in connection.execute(_SQL["stats"])]
 
     def prune(self, *, unused_for: timedelta | None = None, keep_prompt_versions: Collection[str] | None = None) -> int:
-        """Delete texts that no build took for so long, and those of prompt versions that are not named; how many.
-
-        Of two conditions a text that meets either goes.
-        """
+        """Delete texts that no build took for so long, and those of prompt versions that are not named; how many."""
         before = (self._now() - unused_for).date().isoformat() if unused_for is not None else ""
-        kept_versions = list(keep_prompt_versions or ())
-        is_other = (
-            f"prompt_version NOT IN ({_marks(len(kept_versions))})" if keep_prompt_versions is not None else "FALSE"
-        )
+        versions = None if keep_prompt_versions is None else canonical_json(sorted(keep_prompt_versions))
         with self._writing() as connection:
-            count = connection.execute(
-                f"DELETE FROM answers WHERE used_on < ? OR {is_other}", (before, *kept_versions)
-            ).rowcount
+            count = connection.execute(_SQL["prune"], (before, versions)).rowcount
         with self._open() as open_again:
             # As a script: a single statement is stepped once, which frees one page.
             open_again.executescript("PRAGMA incremental_vacuum")
@@ -223,10 +197,7 @@ class AnswerCache:
         """How many texts no build took for so long, and about how many bytes they are."""
         before = (self._now() - unused_for).date().isoformat()
         with self._open() as connection:
-            counted, size = connection.execute(
-                "SELECT count(*), coalesce(sum(length(CAST(text AS BLOB))), 0) FROM answers WHERE used_on < ?",
-                (before,),
-            ).fetchone()
+            counted, size = connection.execute(_SQL["unused"], (before,)).fetchone()
             return int(counted), int(size)
 
     @contextmanager
@@ -245,7 +216,11 @@ class AnswerCache:
             with closing(sqlite3.connect(place, timeout=BUSY_TIMEOUT_S, isolation_level=None)) as connection:
                 connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
                 connection.execute("PRAGMA journal_mode = WAL")
-                connection.executescript(_CREATE)
+                connection.executescript(
+                    _SQL["create"].format(
+                        texts=COLUMNS, compactions=column_definitions(CompactionRecord, job_id="PRIMARY KEY")
+                    )
+                )
                 yield connection
         except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
@@ -256,27 +231,12 @@ class AnswerCache:
             ) from error
 
 
-def _select(connection: sqlite3.Connection, column: str, values: Iterable[str]) -> Iterator[KeptText]:
-    """The texts with one of these values, oldest first within a value."""
-    ordered = iter(sorted(values))
-    while some := list(islice(ordered, _AT_ONCE)):
-        rows = connection.execute(
-            f"SELECT {NAMES} FROM answers WHERE {column} IN ({_marks(len(some))}) ORDER BY created_at, exact_key", some
-        )
-        yield from map(KeptText.of, rows)
-
-
-def _of_version(connection: sqlite3.Connection, prompt_version: str) -> list[KeptText]:
-    rows = connection.execute(
-        f"SELECT {NAMES} FROM answers WHERE prompt_version = ? ORDER BY created_at, exact_key", (prompt_version,)
-    )
+def _select(connection: sqlite3.Connection, column: str, values: Iterable[str]) -> list[KeptText]:
+    """The texts with one of these values in a column, oldest first."""
+    rows = connection.execute(_SQL["select"].format(names=NAMES, column=column), (canonical_json(sorted(values)),))
     return [KeptText.of(row) for row in rows]
 
 
 def _compactions(connection: sqlite3.Connection) -> list[CompactionRecord]:
     rows = connection.execute("SELECT * FROM compactions ORDER BY compacted_at, job_id")
     return [read_row(CompactionRecord, row) for row in rows]
-
-
-def _marks(count: int) -> str:
-    return ", ".join("?" * count)

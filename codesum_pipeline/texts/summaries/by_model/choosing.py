@@ -9,14 +9,14 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.foundation.data_model.document import Cause, ChildPair, Level, TextContext, TextRow, WrittenBy
+from codesum_pipeline.foundation.data_model.document import Cause, Level, TextContext, TextRow, WrittenBy
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.settings.llm_settings import BackendName
 from codesum_pipeline.foundation.settings.stage_settings import GraphPolicy
-from codesum_pipeline.foundation.store.rows import column_names, from_table
+from codesum_pipeline.foundation.store.rows import from_table
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.llm.answer_shapes import answer_tool
@@ -90,7 +90,7 @@ class ModelSetup:
         """The template that writes a level's texts: system, instruction and the shape of the answer."""
         return writer_of(self.templates[level])
 
-    def is_of_now(self, level: Level, text: "LastText") -> bool:
+    def is_of_now(self, level: Level, text: TextRow) -> bool:
         """Whether a text of the last build is by the model, template and parameters that would write it now."""
         is_same_way = text.writer == self.writer(level) and text.parameters in self.same_parameters
         return is_same_way and text.model in self.models
@@ -134,28 +134,11 @@ def writer_of(template: ResolvedTemplate) -> str:
     return f"{WrittenBy.LLM}/{digest.removeprefix('blake3:')[:16]}"
 
 
-class LastText(Struct, frozen=True):
-    """A model's text of the last build, as far as it decides what is kept; `prose` must not name a neighbour."""
-
-    id: str
-    writer: str
-    model: str | None
-    parameters: str | None
-    written_with: TextContext | None
-    own_hash: str
-    children: tuple[ChildPair, ...]
-    summary_hash: str
-    prose: str
-
-
-def read_last_by_model(workspace: Workspace, level: Level) -> Mapping[str, LastText]:
-    """The texts of a level that a model wrote, by id."""
-    columns = [*(name for name in column_names(LastText) if name != "prose"), "text", "written_by"]
-    table: pa.Table = workspace.tables.read_or_empty(texts_table(level), workspace.key, columns=columns)
+def read_last_by_model(workspace: Workspace, level: Level) -> Mapping[str, TextRow]:
+    """The last build's texts of a level that a model wrote, by id."""
+    table: pa.Table = workspace.tables.read_or_empty(texts_table(level), workspace.key)
     rows = table.filter(pc.equal(table.column("written_by"), WrittenBy.LLM.value))
-    fields = [pc.struct_field(rows.column("text"), name) for name in ("summary", "business_intent")]
-    rows = rows.append_column("prose", pc.binary_join_element_wise(*fields, "\n"))
-    return {row.id: row for row in from_table(rows, LastText)}
+    return {row.id: row for row in from_table(rows, TextRow)}
 
 
 class Choice(Struct, frozen=True):
@@ -187,7 +170,7 @@ class Chooser:
         self._level = level
         self._contexts = contexts
         self._cache = setup.cache(workspace)
-        self._last: Mapping[str, LastText] = read_last_by_model(workspace, level)
+        self._last: Mapping[str, TextRow] = read_last_by_model(workspace, level)
         self._unchanged = UnchangedCode(workspace, level)
 
     def note(self, rows: Iterable[TextRow]) -> None:
@@ -240,26 +223,14 @@ class Chooser:
     def _of_same_code(self, choices: Sequence[Choice]) -> dict[str, KeptText]:
         """The last build's texts that stand under another hash, as if the cache had them."""
         wanted = {choice.wanted.id: choice for choice in choices if choice.has_other_hash}
-        if not wanted:
-            return {}
-        rows = self._workspace.tables.read_or_empty(texts_table(self._level), self._workspace.key)
-        some = rows.filter(pc.is_in(rows.column("id"), value_set=pa.array([*wanted], pa.string())))
         found = {}
-        for row in from_table(some, TextRow):
-            exact, body = self._setup.keys(wanted[row.id].wanted, self._level, wanted[row.id].context)
-            found[row.id] = KeptText(
-                exact,
-                body,
-                row.text,
-                row.written_with,
-                row.model or self._setup.llm.model,
-                row.prompt_version or "",
-                row.cost_usd,
-                row.written_at,
-            )
+        for id_, choice in wanted.items():
+            row, keys = self._last[id_], self._setup.keys(choice.wanted, self._level, choice.context)
+            model, version = row.model or self._setup.llm.model, row.prompt_version or ""
+            found[id_] = KeptText(*keys, row.text, row.written_with, model, version, row.cost_usd, row.written_at)
         return found
 
-    def _rewrite(self, wanted: RequiredDocument, context: TextContext | None, last: LastText) -> Rewrite | None:
+    def _rewrite(self, wanted: RequiredDocument, context: TextContext | None, last: TextRow) -> Rewrite | None:
         """Why a text with unchanged input is written again; None: it is kept."""
         others = {
             Cause.PROMPT: last.writer != wanted.writer,
@@ -275,8 +246,9 @@ class Chooser:
     def _without_leaks(self, choices: list[Choice]) -> list[Choice]:
         """Keep no text that names a neighbour by now, whatever it was written from."""
         looked_at = [choice.wanted.id for choice in choices if choice.leftover is not None]
-        names = names_of_suspects(self._workspace, [(id_, self._last[id_].prose) for id_ in looked_at])
-        leaking = {id_: found for id_, one in names.items() if (found := one.leaking(self._last[id_].prose))}
+        prose = {id_: prose_of(self._last[id_].text) for id_ in looked_at}
+        names = names_of_suspects(self._workspace, prose.items())
+        leaking = {id_: found for id_, one in names.items() if (found := one.leaking(prose[id_]))}
         rewrites = {id_: Rewrite(id_, Cause.GRAPH, found) for id_, found in leaking.items()}
         return [
             replace(one, stands=False, leftover=None, has_other_hash=False, rewrite=rewrites[one.wanted.id])

@@ -7,11 +7,11 @@ lower is that bound.
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any
 
 from msgspec import Struct, field
 
 from codesum_pipeline.foundation.data_model.document import Gate, Level, PlanAction, PlanRow, WrittenBy
+from codesum_pipeline.foundation.data_model.model_call import Amounts
 from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
@@ -32,7 +32,7 @@ from codesum_pipeline.texts.summaries.decide import kind_of_writer
 _NO_MODEL = (Gate.PLACEHOLDER, Gate.DISABLED, Gate.UNNAMED)
 
 
-class PlannedCalls(Struct, frozen=True):
+class PlannedCalls(Amounts, frozen=True):
     """Texts that a model would be asked for: the tokens and price predicted for one call each, and what they are
     expected to cost and cost at most."""
 
@@ -42,16 +42,6 @@ class PlannedCalls(Struct, frozen=True):
     predicted_usd: float = 0.0
     expected_usd: float = 0.0
     at_most_usd: float = 0.0
-
-    def __add__(self, other: "PlannedCalls") -> "PlannedCalls":
-        return PlannedCalls(*(own + more for own, more in zip(self._values(), other._values(), strict=True)))
-
-    def __sub__(self, part: "PlannedCalls") -> "PlannedCalls":
-        """What is left without a part; floating point must not make a price negative."""
-        return PlannedCalls(*(max(0, own - less) for own, less in zip(self._values(), part._values(), strict=True)))
-
-    def _values(self) -> tuple[Any, ...]:
-        return tuple(getattr(self, name) for name in self.__struct_fields__)
 
     @property
     def prices(self) -> str:

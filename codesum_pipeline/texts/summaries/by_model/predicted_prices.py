@@ -23,6 +23,7 @@ from msgspec.structs import astuple, replace
 from codesum_pipeline.evidence.extractive.composing import MAX_SUMMARY
 from codesum_pipeline.foundation.data_model.document import Gate, Level, PlanAction, PlanRow, TextRow, WrittenBy
 from codesum_pipeline.foundation.data_model.model_call import (
+    Amounts,
     AttemptOutcome,
     AvoidanceReason,
     AvoidedRow,
@@ -240,7 +241,7 @@ class CostScope(StrEnum):
     NOWHERE = "nowhere"
 
 
-class MeasuredTexts(Struct, frozen=True):
+class MeasuredTexts(Amounts, frozen=True):
     """Documents for which a model answered: the answers beyond the first of each, what all calls for them cost, and the
     price that was predicted for one call each."""
 
@@ -248,14 +249,6 @@ class MeasuredTexts(Struct, frozen=True):
     repairs: int = 0
     spent_usd: float = 0.0
     predicted_usd: float = 0.0
-
-    def __add__(self, other: "MeasuredTexts") -> "MeasuredTexts":
-        return MeasuredTexts(
-            self.texts + other.texts,
-            self.repairs + other.repairs,
-            self.spent_usd + other.spent_usd,
-            self.predicted_usd + other.predicted_usd,
-        )
 
     @property
     def repair_share(self) -> float:
