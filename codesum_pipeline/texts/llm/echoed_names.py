@@ -17,7 +17,6 @@ What could be another model's name is none of these: another size, version or qu
 """
 
 import re
-from datetime import date
 
 # The newest dated model of its name.
 _ALIAS = "-latest"
@@ -37,7 +36,7 @@ _DATES = (
 _REVISION = r"0\d\d"
 # Bedrock's, with or without a date before it.
 _NUMBERED = r"v\d+:\d+"
-_SUFFIX = re.compile(rf"(?:[-@](?:(?P<date>{'|'.join(_DATES)})|{_REVISION}))?(?:-{_NUMBERED})?")
+_SUFFIX = re.compile(rf"(?:[-@](?:(?:{'|'.join(_DATES)})|{_REVISION}))?(?:-{_NUMBERED})?")
 _HAS_DATE = re.compile(rf"[-@](?:{'|'.join(_DATES)}|{_REVISION})$")
 _HAS_NUMBER = re.compile(rf"-{_NUMBERED}$")
 
@@ -133,17 +132,4 @@ def _is_dated(name: str, echoed: str) -> bool:
     if _HAS_DATE.search(base):
         # Another date would be another model.
         return _HAS_NUMBER.fullmatch(suffix) is not None
-    found = _SUFFIX.fullmatch(suffix)
-    return found is not None and _is_in_calendar(found["date"])
-
-
-def _is_in_calendar(written: str | None) -> bool:
-    """Whether a whole date is one; parts of one were checked by their pattern."""
-    digits = re.sub(r"\D", "", written or "")
-    if len(digits) != len("20251001") or not digits.startswith("20"):
-        return True
-    try:
-        date(int(digits[:4]), int(digits[4:6]), int(digits[6:]))
-    except ValueError:
-        return False
-    return True
+    return _SUFFIX.fullmatch(suffix) is not None

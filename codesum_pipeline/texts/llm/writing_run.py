@@ -10,11 +10,8 @@ However a run ends, the next one continues it: paid texts are in the ledger or i
 
 import asyncio
 import logging
-import signal
-import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,8 +22,10 @@ from codesum_pipeline.foundation.data_model.errors import (
     CallFailure,
     SummaryCallFailed,
     SummaryError,
+    SummaryOutputInvalid,
 )
 from codesum_pipeline.foundation.data_model.guard import Failure
+from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 from codesum_pipeline.texts.llm.answer_shapes import MAX_OUTPUT_BYTES, answer_tool
@@ -37,12 +36,11 @@ from codesum_pipeline.texts.llm.attempts import (
     PriceOf,
     TextRequester,
 )
-from codesum_pipeline.texts.llm.backend import SummaryBackend
+from codesum_pipeline.texts.llm.backend import EndedEarly, SummaryBackend
 from codesum_pipeline.texts.llm.conversation import UnexpectedFailure, WritingTask, converse
 from codesum_pipeline.texts.llm.ledger import Caps, Ledger
 from codesum_pipeline.texts.llm.pins import Parameters, SummaryRequest
 from codesum_pipeline.texts.llm.sent_parameters import changes_of
-from codesum_pipeline.texts.llm.stop_messages import describe_end_of_calls, describe_giving_up
 from codesum_pipeline.texts.llm.text_cache import AnswerCache, KeptText
 
 
@@ -102,7 +100,7 @@ class _FinishedTask(Struct, frozen=True):
 
 
 class WritingRun:
-    """`work_through_queue` fills `outcomes`, by id. `was_terminated`: it was ended by SIGTERM."""
+    """`work_through_queue` fills `outcomes`, by id."""
 
     def __init__(
         self,
@@ -117,7 +115,6 @@ class WritingRun:
         progress: Progress,
     ) -> None:
         self.outcomes: dict[str, TaskOutcome] = {}
-        self.was_terminated = False
         self._queue = deque(tasks)
         self._count = len(tasks)
         self._cache = cache
@@ -144,8 +141,7 @@ class WritingRun:
         try:
             for model in () if self._desk.is_free else self._models:
                 self._desk.price_of(model)
-            with self._cancelled_by_sigterm():
-                await self._work_at_once(min(self._settings.concurrency, self._count))
+            await self._work_at_once(min(self._settings.concurrency, self._count))
         finally:
             await self._desk.backend.aclose()
 
@@ -295,26 +291,6 @@ class WritingRun:
             # Alone: a text must not be in the cache before the ledger has its call.
             await self._desk.books.enter(lambda ledger: ledger.deliver(self._cache.put_many), is_alone=True)
 
-    @contextmanager
-    def _cancelled_by_sigterm(self) -> Iterator[None]:
-        """Where SIGTERM would end the process at once, first settle the calls under way."""
-        main = asyncio.current_task()
-        is_ours = threading.current_thread() is threading.main_thread()
-        if not is_ours or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL or main is None:
-            yield
-            return
-
-        def terminate() -> None:
-            self.was_terminated = True
-            main.cancel()
-
-        loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGTERM, terminate)
-        try:
-            yield
-        finally:
-            loop.remove_signal_handler(signal.SIGTERM)
-
 
 def write_all(
     tasks: Sequence[WritingTask],
@@ -343,13 +319,7 @@ def write_all(
     outcomes = {task.id: outcome_of_found(task, found[task.id]) for task in tasks if task.id in found}
     if missing and (settings.asks_nobody or caps.documents_left > 0):
         run = WritingRun(missing, new_backend(), ledger, cache, caps, price_of, settings, accepts, progress)
-        try:
-            asyncio.run(run.work_through_queue())
-        except asyncio.CancelledError:
-            # Its calls are settled, so the signal may end the process now.
-            if run.was_terminated:
-                signal.raise_signal(signal.SIGTERM)
-            raise
+        asyncio.run(run.work_through_queue())
         outcomes |= run.outcomes
         ledger.deliver(cache.put_many)
     return [outcomes.get(task.id) or TaskOutcome(task.id, None, gate=Gate.CAP) for task in tasks]
@@ -365,3 +335,25 @@ def find_texts(tasks: Sequence[WritingTask], cache: AnswerCache, accepts: Accept
     if found:
         cache.touch([*found.values()])
     return found
+
+
+# Of the error of the last document.
+_MOST_WORDS = 400
+
+
+def describe_giving_up(llm: LlmSettings, last: SummaryError | None) -> str:
+    """Why no more calls are made after too many documents without a text, and what can be set."""
+    why = shorten_text(one_line(str(last)), _MOST_WORDS).rstrip(".")
+    is_of_answer = isinstance(last, SummaryOutputInvalid) and not isinstance(last, EndedEarly)
+    way_out = " Set llm.model to another model, or llm.form to another form of answers." if is_of_answer else ""
+    count = f"{llm.give_up_after} documents in a row (llm.give_up_after)"
+    return f"no more calls: {count} got no text. The last: {why}.{way_out}"
+
+
+def describe_end_of_calls(error: SummaryError) -> str:
+    if isinstance(error, SummaryCallFailed) and error.retry_after_s is not None:
+        return (
+            f"no more calls: the provider asks to wait {error.retry_after_s:,.0f} s, longer than llm.longest_wait_s: "
+            f"the next run goes on: {error}"
+        )
+    return f"no more calls: {error}"

@@ -30,7 +30,7 @@ from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.source.files.origins import is_own
 from codesum_pipeline.symbols.parsing.symbols_step import read_origins
-from codesum_pipeline.texts.summaries.outline import DocumentTree, base_name, module_layers, read_outline
+from codesum_pipeline.texts.summaries.outline import DocumentTree, module_layers, read_outline
 from codesum_pipeline.texts.summaries.text_changes import hash_contexts, hash_texts, is_in_files
 from codesum_pipeline.texts.summaries.text_history import append_history
 
@@ -176,7 +176,7 @@ def _container_places(workspace: Workspace, outline: DocumentTree) -> pa.Table:
     of_files = [*(found.column(name) for name in ("content_hash", "language")), *flags.columns[1:]]
     known = dict(zip(outline.files, zip(*(column.to_pylist() for column in of_files), strict=True), strict=True))
     for path in (path for layer in module_layers(outline) for path in layer):
-        children = {base_name(id_): known[id_] for id_, _ in outline.children.unordered(path)}
+        children = {child.name: known[child.id] for child in outline.children[path]}
         hashes = {name: content_hash for name, (content_hash, *_) in children.items()}
         _, languages, are_tests, are_vendored = zip(*children.values(), strict=True)
         known[path] = module_content_hash(hashes), _main_language(languages), all(are_tests), all(are_vendored)

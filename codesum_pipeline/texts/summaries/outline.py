@@ -11,6 +11,7 @@ folders, so these two levels come in layers: each is shown the texts of the laye
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain, takewhile
+from operator import itemgetter
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -56,43 +57,14 @@ class Child(NamedTuple):
     level: Level
 
 
-class Children(Mapping[str, tuple[Child, ...]]):
-    """The children of each document that has some, by name, then by id. They are put in this order when they are first
-    looked up, and remembered: many documents are never looked up in a build that changes little."""
-
-    def __init__(self, below: Mapping[str, Sequence[tuple[str, Level]]]) -> None:
-        self._below = below
-        self._ordered: dict[str, tuple[Child, ...]] = {}
-
-    def __getitem__(self, parent: str) -> tuple[Child, ...]:
-        found = self._ordered.get(parent)
-        if found is None:
-            ordered = sorted((_name_of(id_, level), id_, level) for id_, level in self._below[parent])
-            found = self._ordered[parent] = tuple([Child(id_, name, level) for name, id_, level in ordered])
-        return found
-
-    def unordered(self, parent: str) -> Sequence[tuple[str, Level]]:
-        """The id and level of each child of a document that has some, in no order."""
-        return self._below[parent]
-
-    def __contains__(self, parent: object) -> bool:
-        return parent in self._below
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._below)
-
-    def __len__(self) -> int:
-        return len(self._below)
-
-
 class DocumentTree(Struct):
-    """The documents of a snapshot as a tree; `children` remembers those that were looked up.
+    """The documents of a snapshot as a tree; `children` has those of each document that has some, by name, then by id.
 
     Functions within functions have a parent (`parents`) but are not among its children: its source already shows them.
     Functions without a name of their own (`unnamed`) are among nobody's: no text above them is made from theirs.
     """
 
-    children: Children
+    children: Mapping[str, tuple[Child, ...]]
     parents: Mapping[str, str | None]
     files: tuple[str, ...]
     modules: tuple[str, ...]
@@ -157,23 +129,23 @@ def build_outline(files: list[str], symbols: pa.Table, *, root: str) -> Document
     known = {level.value: level for level in Level}
     levels = dict(zip(ids, map(known.__getitem__, types), strict=True))
     parents: dict[str, str | None] = {}
-    below: defaultdict[str, list[tuple[str, Level]]] = defaultdict(list)
+    below: defaultdict[str, list[Child]] = defaultdict(list)
     for id_, path, parent_id in zip(ids, paths, around, strict=True):
         parent = parents[id_] = parent_id or path
         if levels.get(parent) is not Level.FUNCTION and id_ not in unnamed:
-            below[parent].append((id_, levels[id_]))
+            below[parent].append(_child(id_, levels[id_]))
     modules: set[str] = set()
     for path in files:
         folder = parents[path] = module_path_of(path)
-        below[folder].append((path, Level.FILE))
+        below[folder].append(_child(path, Level.FILE))
         if folder not in modules:
             modules.update(parent_modules(path, root=root))
     for folder in modules:
         parent = parents[folder] = None if folder == root else module_path_of(folder)
         if parent is not None:
-            below[parent].append((folder, Level.MODULE))
+            below[parent].append(_child(folder, Level.MODULE))
     return DocumentTree(
-        children=Children(dict(below)),
+        children={parent: tuple(sorted(found, key=itemgetter(1, 0))) for parent, found in below.items()},
         parents=parents,
         files=tuple(sorted(files)),
         modules=tuple(sorted(modules)),
@@ -187,9 +159,10 @@ def base_name(path: str) -> str:
     return path.rsplit("/", 1)[-1]
 
 
-def _name_of(id_: str, level: Level) -> str:
-    """What a document is called below its parent."""
-    return base_name(id_) if level in (Level.FILE, Level.MODULE) else without_suffix(id_).rsplit(SEPARATOR, 1)[-1]
+def _child(id_: str, level: Level) -> Child:
+    """A document with what it is called below its parent."""
+    is_path = level in (Level.FILE, Level.MODULE)
+    return Child(id_, base_name(id_) if is_path else without_suffix(id_).rsplit(SEPARATOR, 1)[-1], level)
 
 
 # What a module's writer sees of its README: the head of a long one says what it is about.

@@ -10,6 +10,7 @@ from functools import cached_property
 
 from msgspec import Struct, field
 
+from codesum_pipeline.evidence.packaged_tables import packaged_table
 from codesum_pipeline.foundation.data_model.document import Gate, Level, PlanAction, PlanRow, WrittenBy
 from codesum_pipeline.foundation.data_model.model_call import Amounts
 from codesum_pipeline.foundation.data_model.printable import count_noun
@@ -29,6 +30,7 @@ from codesum_pipeline.texts.summaries.by_model.predicted_prices import (
 from codesum_pipeline.texts.summaries.decide import kind_of_writer
 
 # A function without a name of its own is written for nothing.
+_NOTHING = "nothing"
 _NO_MODEL = (Gate.PLACEHOLDER, Gate.DISABLED, Gate.UNNAMED)
 
 
@@ -221,7 +223,8 @@ def spared_by_cache(setup: ModelSetup, levels: Mapping[Level, PlanPrice]) -> tup
 
 def describe_ways_on(key: str, settings: Settings, priced: PlanPrice) -> list[str]:
     """For each gate that stops documents, what would let them pass; in the order of the gates."""
-    return [way for gate, way in _ways_on(key, settings, priced).items() if gate in priced.stopped]
+    gates = (Gate(name) for name in packaged_table(__package__, "ways_on") if name != _NOTHING)
+    return [_way_on(gate, key, settings, priced) for gate in gates if gate in priced.stopped]
 
 
 def describe_held_back(tables: TableStore, key: str, settings: Settings) -> str | None:
@@ -231,31 +234,22 @@ def describe_held_back(tables: TableStore, key: str, settings: Settings) -> str 
     held = [row for row in tables.read_rows_or_empty("plan", key, PlanRow) if row.gate is Gate.CONFIRM]
     if not held:
         return None
-    return _ways_on(key, settings, price_all(held, PlanPricing.of(tables, key, settings)))[Gate.CONFIRM]
+    return _way_on(Gate.CONFIRM, key, settings, price_all(held, PlanPricing.of(tables, key, settings)))
 
 
-def _ways_on(key: str, settings: Settings, priced: PlanPrice) -> dict[Gate, str]:
-    """What would let the documents pass that each gate stops."""
+def _way_on(gate: Gate, key: str, settings: Settings, priced: PlanPrice) -> str:
     llm, most = settings.llm, settings.llm.max_cost_usd_per_run
-    stopped = {gate: _so_much(priced.stopped.get(gate, PlannedCalls())) for gate in Gate}
-    caps = (
-        f"the caps ({llm.max_summaries_per_run:,} texts{'' if most is None else f' and ${most:,.2f}'} a run) leave "
-        f"{stopped[Gate.CAP]} to later runs: `codesum index {key}` again goes on"
-        if llm.max_summaries_per_run
-        else f"llm.max_summaries_per_run = 0 asks for nothing: it would be {stopped[Gate.CAP]}. Set it to a number, "
-        "and llm.max_cost_usd_per_run to a price, to let a build ask"
+    name = _NOTHING if gate is Gate.CAP and not llm.max_summaries_per_run else gate.value
+    way: str = packaged_table(__package__, "ways_on")[name]
+    return way.format(
+        key=key,
+        stopped=_so_much(priced.stopped[gate]),
+        trust=llm.trust.value,
+        trusted=_so_much(priced.trusted),
+        texts=llm.max_summaries_per_run,
+        dollars="" if most is None else f" and ${most:,.2f}",
+        share=settings.max_rewrite_fraction,
     )
-    return {
-        Gate.OFFLINE: f"offline = true keeps {stopped[Gate.OFFLINE]} from being asked for",
-        Gate.TRUST: f"llm.trust = {llm.trust.value!r} lets {_so_much(priced.trusted)} pass, and {stopped[Gate.TRUST]} "
-        "wait: no edge that a compiler's index confirms touches them",
-        Gate.TESTS: f"llm.tests = false leaves out test code: {stopped[Gate.TESTS]}. llm.tests = true asks for it",
-        Gate.DOCUMENTED: f"llm.documented = false leaves {stopped[Gate.DOCUMENTED]} to their authors' words: "
-        "llm.documented = true asks for them",
-        Gate.CAP: caps,
-        Gate.CONFIRM: f"held: {stopped[Gate.CONFIRM]}, since the model would write more than "
-        f"{settings.max_rewrite_fraction:.0%} of the index again: `codesum index {key} --yes` confirms",
-    }
 
 
 def _so_much(calls: PlannedCalls) -> str:
