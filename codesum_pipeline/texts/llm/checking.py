@@ -31,6 +31,12 @@ _IDENTIFIER = re.compile(r"(`?)([^\W\d]\w*(?:(?:\.|::)[^\W\d]\w*)*)(`?)(\(?)")
 _CODE_FIELDS = frozenset(("name", "type", "children", "field"))
 
 
+_TABLE = packaged_table(__package__, "forbidden_words")
+_FORBIDDEN = [(re.compile(one["pattern"]), one["complaint"]) for one in _TABLE["forbidden"]]
+_KINDS: dict[str, list[str]] = _TABLE["kinds"]
+_EVERY_KIND = "|".join(chain.from_iterable(_KINDS.values()))
+
+
 def _forbidden_in(answer: Any, level: Level, name: str) -> Iterator[str]:
     """Complaints about the texts of an answer; `name` is the document's own, qualified."""
     field = "purpose" if level is Level.FUNCTION else "summary"
@@ -39,19 +45,13 @@ def _forbidden_in(answer: Any, level: Level, name: str) -> Iterator[str]:
             "" if level is Level.FUNCTION else " or a noun phrase"
         )
     for place, text in _texts(answer, ""):
-        for one in _table()["forbidden"]:
-            if found := re.search(one["pattern"], text):
-                yield f"{place}: {one['complaint'].format(found.group()[:40])}"
-
-
-def _table() -> dict[str, Any]:
-    return packaged_table(__package__, "forbidden_words")
+        for pattern, complaint in _FORBIDDEN:
+            if found := pattern.search(text):
+                yield f"{place}: {complaint.format(found.group()[:40])}"
 
 
 def _opening(text: str, level: Level, name: str) -> str:
-    kinds: dict[str, list[str]] = _table()["kinds"]
-    every = "|".join(chain.from_iterable(kinds.values()))
-    if found := re.match(rf"this (?:{every})\b|the (?:{'|'.join(kinds[level])})\b", text, re.IGNORECASE):
+    if found := re.match(rf"this (?:{_EVERY_KIND})\b|the (?:{'|'.join(_KINDS[level])})\b", text, re.IGNORECASE):
         return found.group()
     first = _IDENTIFIER.match(text)
     if not first or first[2] not in (name, name.rpartition(".")[2]):

@@ -20,7 +20,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import asdict, astuple, replace
 
 from codesum_pipeline.evidence.packaged_tables import packaged_table
@@ -85,38 +85,29 @@ class Caps(Struct, frozen=True):
     usd_left: float | None
 
 
-class Ledger:
-    """One repository's ledger, as one run writes it."""
+class Ledger(Struct):
+    """One repository's ledger, as one run writes it. `unsent` are the attempts of this transaction that the journal
+    does not have yet."""
 
-    def __init__(
-        self,
-        connection: sqlite3.Connection,
-        path: Path,
-        *,
-        run_id: str,
-        now: Callable[[], datetime],
-        journal: LedgerJournal | None = None,
-    ) -> None:
-        self._connection = connection
-        self._path = path
-        self._run_id = run_id
-        self._now = now
-        self._journal = journal
-        # Attempts of this transaction that the journal does not have yet.
-        self._written: set[int] = set()
+    connection: sqlite3.Connection
+    path: Path
+    run_id: str
+    now: Callable[[], datetime]
+    journal: LedgerJournal | None = None
+    unsent: set[int] = field(default_factory=set)
 
     @contextmanager
     def together(self) -> Iterator[None]:
         """One transaction for all that the block writes; for a home in a bucket, it is in the bucket when the block
         ends."""
-        is_outer = not self._connection.in_transaction
+        is_outer = not self.connection.in_transaction
         refused = None
-        with one_transaction(self._connection, self._path):
+        with one_transaction(self.connection, self.path):
             yield
-            if is_outer and self._journal and self._written:
+            if is_outer and self.journal and self.unsent:
                 try:
-                    self._journal.write(_journal_entry(self._connection, self._written))
-                    self._written.clear()
+                    self.journal.write(_journal_entry(self.connection, self.unsent))
+                    self.unsent.clear()
                 except BucketUnavailable as error:
                     # The entry is at least on this worker's disk, and is written to the bucket with the next one.
                     refused = error
@@ -127,14 +118,14 @@ class Ledger:
         """Close the attempts that dead runs left open, at the most that they can have cost; returns how many. With a
         `run_id` those of that run alone, where others may be alive."""
         with self.together():
-            return self._connection.execute(_SQL["interrupt"], (run_id,)).rowcount
+            return self.connection.execute(_SQL["interrupt"], (run_id,)).rowcount
 
     def reserve(self, attempt: CallAttempt) -> int:
         """Write down a call before it is made; its sequence."""
         with self.together():
-            row = (*astuple(attempt), self._run_id, self.moment())
-            found = self._connection.execute(_SQL["reserve"], row).lastrowid
-            self._written.add(found or 0)
+            row = (*astuple(attempt), self.run_id, self.moment())
+            found = self.connection.execute(_SQL["reserve"], row).lastrowid
+            self.unsent.add(found or 0)
         return found or 0
 
     def settle(self, sequence: int, settled: AttemptResult, kept: KeptText | None = None) -> None:
@@ -142,19 +133,19 @@ class Ledger:
         values = asdict(settled) | asdict(settled.usage or TokenUsage(0, 0)) | {"sequence": sequence}
         del values["usage"]
         with self.together():
-            self._connection.execute(_SQL["settle"], values)
-            self._written.add(sequence)
+            self.connection.execute(_SQL["settle"], values)
+            self.unsent.add(sequence)
             if kept:
                 row, marks = kept.row(), ", ".join("?" * len(kept.row()))
-                self._connection.execute(f"INSERT OR REPLACE INTO llm_outbox VALUES ({marks})", row)
+                self.connection.execute(f"INSERT OR REPLACE INTO llm_outbox VALUES ({marks})", row)
 
     def refused_answers(self) -> dict[str, tuple[SummaryResponse, bool]]:
         """By the hash of the request, the answers of the last days that could not be taken, at no cost, and whether
         their server had ignored the form of answers. What of them
         says nothing about the next answer is left out, so that the request is sent again: an empty one, and one that an
         error of the server ended."""
-        since = iso_moment(self._now() - timedelta(days=KEEP_DAYS))
-        rows = self._connection.execute(_SQL["refused"], (since,))
+        since = iso_moment(self.now() - timedelta(days=KEEP_DAYS))
+        rows = self.connection.execute(_SQL["refused"], (since,))
         return {
             request_hash: (
                 SummaryResponse(answer, bool(called), None, model, 0.0, _ENDS.get(failure, AnswerEnd.STOP)),
@@ -167,7 +158,7 @@ class Ledger:
     def failed_in_a_row(self) -> int:
         """How many documents of this run were last called for since one got a text, and got none."""
         failed: set[str] = set()
-        for row in reversed(self.rows(self._run_id)):
+        for row in reversed(self.rows(self.run_id)):
             if row.outcome is AttemptOutcome.GOOD:
                 break
             is_unreached = row.outcome is AttemptOutcome.NOT_SENT and row.failure in _UNREACHED
@@ -177,22 +168,22 @@ class Ledger:
 
     def forms_of_run(self) -> dict[str, AnswerForm]:
         """The form in which each model gave its last text in this run."""
-        found = self._connection.execute(_SQL["forms"], (self._run_id,))
+        found = self.connection.execute(_SQL["forms"], (self.run_id,))
         return {model: AnswerForm(form) for model, form in found}
 
     def dearest_call(self) -> float:
         """How many times as much as was put aside for it a call of this run cost at most; at least 1."""
         found = "SELECT max(cost_usd / reserved_usd) FROM llm_attempts WHERE run_id = ? AND reserved_usd > 0"
-        return max(1.0, self._connection.execute(found, (self._run_id,)).fetchone()[0] or 0.0)
+        return max(1.0, self.connection.execute(found, (self.run_id,)).fetchone()[0] or 0.0)
 
     def has_uncounted(self) -> bool:
         """Whether a server answered in this run without counting tokens."""
         found = "SELECT 1 FROM llm_attempts WHERE run_id = ? AND is_estimated AND outcome IN ('good', 'invalid')"
-        return self._connection.execute(found, (self._run_id,)).fetchone() is not None
+        return self.connection.execute(found, (self.run_id,)).fetchone() is not None
 
     def good_answer(self, request_hash: str) -> SummaryResponse | None:
         """The accepted answer to a request, which is paid for and need not be sent again; None without one."""
-        row = self._connection.execute(_SQL["good"], (request_hash,)).fetchone()
+        row = self.connection.execute(_SQL["good"], (request_hash,)).fetchone()
         if row is None:
             return None
         answer, has_tool_call, prompt, completion, cached, echoed, cost_usd = row
@@ -201,38 +192,38 @@ class Ledger:
     def deliver(self, put: Callable[[Sequence[KeptText]], None]) -> int:
         """Give `put` the paid texts that wait for the cache; returns how many. After a kill they are given twice, which
         must do no harm."""
-        rows = self._connection.execute(f"SELECT {NAMES} FROM llm_outbox ORDER BY exact_key").fetchall()
+        rows = self.connection.execute(f"SELECT {NAMES} FROM llm_outbox ORDER BY exact_key").fetchall()
         if rows:
             put([KeptText.of(row) for row in rows])
             with self.together():
-                self._connection.executemany("DELETE FROM llm_outbox WHERE exact_key = ?", [row[:1] for row in rows])
+                self.connection.executemany("DELETE FROM llm_outbox WHERE exact_key = ?", [row[:1] for row in rows])
         return len(rows)
 
     def spent(self, run_id: str | None = None) -> float:
         """US dollars of a run (default: this one), open attempts with the most that they can cost."""
-        return float(self._connection.execute(f"{SPENT} WHERE run_id = ?", (run_id or self._run_id,)).fetchone()[0])
+        return float(self.connection.execute(f"{SPENT} WHERE run_id = ?", (run_id or self.run_id,)).fetchone()[0])
 
     def spent_today(self) -> float:
         """US dollars since midnight, UTC."""
-        midnight = iso_moment(midnight_of(self._now()))
-        return float(self._connection.execute(f"{SPENT} WHERE started_at >= ?", (midnight,)).fetchone()[0])
+        midnight = iso_moment(midnight_of(self.now()))
+        return float(self.connection.execute(f"{SPENT} WHERE started_at >= ?", (midnight,)).fetchone()[0])
 
     def has_answers(self) -> bool:
         """Whether a model answered in this run."""
         found = "SELECT 1 FROM llm_attempts WHERE run_id = ? AND outcome = 'good' LIMIT 1"
-        return self._connection.execute(found, (self._run_id,)).fetchone() is not None
+        return self.connection.execute(found, (self.run_id,)).fetchone() is not None
 
     def rows(self, run_id: str | None = None) -> list[LedgerRow]:
         """The settled attempts that are still here, of one run or of all, in order."""
         which = "outcome IS NOT NULL AND coalesce(?, run_id) = run_id"
-        return select_rows(self._connection, which, run_id)
+        return select_rows(self.connection, which, run_id)
 
     def compact(self, tables: TableStore, repo: str) -> int:
         """Bring the warehouse's table up to date, and delete old rows here; returns how many rows were added.
 
         After a kill rows can be in both; the next time knows them by run and sequence.
         """
-        waiting = select_rows(self._connection, "outcome IS NOT NULL AND is_in_table = 0")
+        waiting = select_rows(self.connection, "outcome IS NOT NULL AND is_in_table = 0")
         before = tables.read_rows_or_empty("ledger", repo, LedgerRow)
         known = {(row.run_id, row.sequence) for row in before}
         # An accepted answer is left out: its text is kept in the cache.
@@ -244,16 +235,16 @@ class Ledger:
         if added:
             tables.write_rows("ledger", repo, [*before, *added], LedgerRow)
         with self.together():
-            self._connection.executemany(_SQL["put_into_table"], [(row.sequence,) for row in waiting])
-            self._connection.execute(
+            self.connection.executemany(_SQL["put_into_table"], [(row.sequence,) for row in waiting])
+            self.connection.execute(
                 "DELETE FROM llm_attempts WHERE is_in_table = 1 AND started_at < ?",
-                (iso_moment(self._now() - timedelta(days=KEEP_DAYS)),),
+                (iso_moment(self.now() - timedelta(days=KEEP_DAYS)),),
             )
         return len(added)
 
     def moment(self) -> str:
         """Now, as ISO 8601 in UTC to the millisecond."""
-        return iso_moment(self._now())
+        return iso_moment(self.now())
 
 
 @contextmanager

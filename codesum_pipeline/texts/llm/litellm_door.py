@@ -195,22 +195,15 @@ class _Rule(Struct, frozen=True):
         """Whether it holds for an error with a status and signs that was worded so."""
         is_named = status in (self.statuses or (status,)) and status >= self.from_status
         has_signs = not self.sign or self.sign in signs
-        has_words = not self.words or _says(self.words, said)
-        return is_named and has_signs and has_words and not (self.unless and _says(self.unless, said))
+        has_words = not self.words or _SAYS[self.words].search(said)
+        is_other = self.unless and _SAYS[self.unless].search(said)
+        return bool(is_named and has_signs and has_words and not is_other)
 
 
-@cache
-def _rules() -> list[_Rule]:
-    return convert(_words()["rules"], list[_Rule])
-
-
-def _words() -> dict[str, Any]:
-    return packaged_table(__package__, "provider_words")
-
-
-def _says(name: str, said: str) -> bool:
-    """Whether words have one of the patterns of a name."""
-    return re.search("|".join(_words()["words"][name]), said, re.IGNORECASE) is not None
+_TABLE = packaged_table(__package__, "provider_words")
+_RULES = convert(_TABLE["rules"], list[_Rule])
+_SAYS = {name: re.compile("|".join(words), re.IGNORECASE) for name, words in _TABLE["words"].items()}
+_NAMES = [(re.compile("|".join(each["words"]), re.IGNORECASE), int(each["status"])) for each in _TABLE["names"]]
 
 
 @contextmanager
@@ -235,17 +228,15 @@ def _unread() -> tuple[type[Exception], ...]:
 
 def kind_in_answer(name: str, words: str) -> CallFailure:
     """The kind of an error that came inside an answer, by its code and type, and its words."""
-    if _says("used_up", f"{name}: {words}"):
+    if _SAYS["used_up"].search(f"{name}: {words}"):
         return CallFailure.CREDENTIALS
-    return CallFailure(_words()["in_answers"].get(str(_status_named(name)), CallFailure.IN_ANSWER))
+    return CallFailure(_TABLE["in_answers"].get(str(_status_named(name)), CallFailure.IN_ANSWER))
 
 
 def _status_named(name: str) -> int:
     """The status that belongs to the name of an error, or that its code is; 0 if there is none."""
-    if number := re.match(r"[1-5]\d\d\b", name):
-        return int(number[0])
-    known = (each for each in _words()["names"] if re.search("|".join(each["words"]), name, re.IGNORECASE))
-    return int(next(known, {"status": 0})["status"])
+    number = re.match(r"[1-5]\d\d\b", name)
+    return int(number[0]) if number else next((status for known, status in _NAMES if known.search(name)), 0)
 
 
 def _error_named(name: str, words: str, model: str) -> Exception:
@@ -363,4 +354,4 @@ def _kind_of(
     }
     status, signs = int(getattr(error, "status_code", 0) or 0), [sign for sign, is_there in found.items() if is_there]
     # Behind its own words a server may repeat the prompt, which may hold any.
-    return next(rule.failure for rule in _rules() if rule.holds(status, signs, words[:_MOST_READ]))
+    return next(rule.failure for rule in _RULES if rule.holds(status, signs, words[:_MOST_READ]))

@@ -11,7 +11,7 @@ from codesum_pipeline.evidence.inputs import FunctionInput, UpperInput
 from codesum_pipeline.foundation.data_model.document import Cause, Gate, Level, TextRow, WrittenBy
 from codesum_pipeline.foundation.data_model.guard import Failure, FailureGuard
 from codesum_pipeline.foundation.data_model.progress import Progress
-from codesum_pipeline.foundation.store.rows import column_names, from_table, schema_of, to_table
+from codesum_pipeline.foundation.store.rows import column_names, from_table, rows_with, schema_of, to_table
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.table_files import TableWrite
 from codesum_pipeline.foundation.store.table_parts import paths_of
@@ -90,7 +90,7 @@ class LevelBuild(Struct):
         names = self.note_rewrites(writers, rewrites)
         columns = [*column_names(FunctionInput), "parent_id"]
         symbols = parts_of_functions(self.workspace, names, columns) if names else ()
-        holders = Holders.of(self.workspace, self.of_files) if names else Holders.none()
+        holders = Holders.of(self.workspace, self.of_files) if names else Holders({}, {})
         batches = function_batches(symbols, writers, rewrites, self.previous_of(names), holders)
         done = 0
         for rows, failures in pool.map(WriteFunctions(self.stamp), batches):
@@ -186,15 +186,13 @@ class LevelBuild(Struct):
     def previous_of(self, ids: Collection[str]) -> pa.Table:
         """The last build's rows of some documents, whole."""
         names = column_names(TextRow)
-        wanted = pa.array(list(ids), pa.string())
-        paths = set(paths_of(wanted).to_pylist())
+        paths = set(paths_of(pa.array(list(ids), pa.string())).to_pylist())
         rows = self.workspace.tables.read_files(texts_table(self.level), self.workspace.key, paths, columns=names)
-        return rows.filter(pc.is_in(rows.column("id"), value_set=wanted))
+        return rows_with(rows, ids)
 
     def known_of_kept(self) -> pa.Table:
         """What is known of the texts that are kept."""
-        wanted = pa.array(self.kept, pa.string())
-        return self.previous.filter(pc.is_in(self.previous.column("id"), value_set=wanted))
+        return rows_with(self.previous, self.kept)
 
     def _replace(self, texts: pa.Table, gone: Sequence[str]) -> TableWrite:
         """Write the files with texts that are new or gone, or have other gates than before."""

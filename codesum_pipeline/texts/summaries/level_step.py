@@ -14,7 +14,7 @@ from codesum_pipeline.evidence.inputs import UpperInput
 from codesum_pipeline.foundation.data_model.document import Level, PlanAction
 from codesum_pipeline.foundation.data_model.errors import BrokenStore
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
-from codesum_pipeline.foundation.store.rows import from_table
+from codesum_pipeline.foundation.store.rows import from_table, tuples_of
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.foundation.worker_processes.limits import work_limits
@@ -97,7 +97,7 @@ def _planned_functions(workspace: Workspace) -> tuple[dict[str, str], list[Rewri
     plan = workspace.tables.read("plan", workspace.key, columns=_OF_PLAN)
     is_removed = pc.equal(plan.column("action"), PlanAction.REMOVE.value)
     planned = plan.filter(pc.and_not(pc.equal(plan.column("level"), Level.FUNCTION.value), is_removed))
-    writers = dict(zip(*(planned.column(name).to_pylist() for name in ("id", "writer")), strict=True))
+    writers = dict(tuples_of(planned, ("id", "writer")))
     _must_match(workspace, want_functions(workspace, writers), planned)
     is_written = pc.equal(planned.column("action"), PlanAction.WRITE.value)
     return writers, from_table(planned.filter(pc.and_(is_written, pc.is_valid(planned.column("cause")))), Rewrite)

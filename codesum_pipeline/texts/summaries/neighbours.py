@@ -19,7 +19,7 @@ from codesum_pipeline.foundation.data_model.edge import EdgeKind
 from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, SEPARATOR, without_suffix
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait
-from codesum_pipeline.foundation.store.rows import lists_of_field
+from codesum_pipeline.foundation.store.rows import lists_of_field, tuples_of
 from codesum_pipeline.foundation.store.table_parts import paths_of
 from codesum_pipeline.foundation.store.workspace import Workspace
 
@@ -126,8 +126,8 @@ def _add_neighbours(workspace: Workspace, names_by_id: Mapping[str, NeighbourNam
     callers, callees = (_holders_of_each(calls.column(name), holders) for name in ("src_id", "dst"))
     inside = np.flatnonzero(callers.astype(np.bool_) | callees.astype(np.bool_))
     some = calls.take(pa.array(inside))
-    columns = (some.column(name).to_pylist() for name in some.column_names[:3])
-    for src, dst, is_external, around_src, around_dst in zip(*columns, callers[inside], callees[inside], strict=True):
+    found = zip(tuples_of(some, some.column_names[:3]), callers[inside], callees[inside], strict=True)
+    for (src, dst, is_external), around_src, around_dst in found:
         around_dst = frozenset() if is_external else around_dst
         for id_ in around_src - around_dst:
             names_by_id[id_].neighbours.add(dst)
@@ -199,8 +199,7 @@ def _add_symbols(workspace: Workspace, names_by_id: Mapping[str, NeighbourNames]
 def _add_files(workspace: Workspace, names_by_id: Mapping[str, NeighbourNames]) -> None:
     columns = [*OWN_NAMES_READ["file_facts"]]
     wanted = workspace.tables.read_files("file_facts", workspace.key, names_by_id.keys(), columns=columns)
-    rows = zip(*(wanted.column(name).to_pylist() for name in columns), strict=True)
-    for path, imports, constants, exports, reexports in rows:
+    for path, imports, constants, exports, reexports in tuples_of(wanted, columns):
         handed_on = [one["name"] for one in reexports or ()]
         dotted = ["." * one["level"] + ".".join(filter(None, (one["module"], one["name"]))) for one in imports]
         names_by_id[path].own |= file_names(path, dotted, constants, (*(exports or ()), *handed_on))

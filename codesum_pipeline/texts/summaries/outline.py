@@ -41,7 +41,7 @@ from codesum_pipeline.foundation.data_model.ids import (
 from codesum_pipeline.foundation.data_model.symbol import FileFacts, Import, SymbolType
 from codesum_pipeline.foundation.language_facts.language_profiles import language_of_code
 from codesum_pipeline.foundation.store.last_reading import LastReading
-from codesum_pipeline.foundation.store.rows import lists_of_field, values_of
+from codesum_pipeline.foundation.store.rows import lists_of_field, tuples_of, values_of
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.symbols.parsing.outline_parser import OUTLINE_PARSERS
@@ -114,7 +114,7 @@ def read_outline(workspace: Workspace, of_files: Collection[str] | None = None) 
     files, facts = (tables.read(table, key, columns=_COLUMNS[table]) for table in ("files", "file_facts"))
     symbols = tables.read_files("symbols", key, of_files, columns=_COLUMNS["symbols"])
     readable = set(facts.column("file_path").to_pylist())
-    statuses = zip(files.column("path").to_pylist(), files.column("status").to_pylist(), strict=True)
+    statuses = tuples_of(files, ("path", "status"))
     indexed = [path for path, status in statuses if status == FileStatus.INDEXED and path in readable]
     outline = build_outline(indexed, symbols, root=root)
     _LAST_OUTLINE.keep(made_from, (wanted, outline), rows=symbols.num_rows)
@@ -225,7 +225,7 @@ def read_files(workspace: Workspace, of_files: Collection[str] | None = None) ->
         )
     ]
     others = facts.filter(pc.invert(is_parsed))
-    languages = dict(zip(*(others.column(name).to_pylist() for name in ("file_path", "language")), strict=True))
+    languages: dict[str, str] = dict(tuples_of(others, ("file_path", "language")))
     sources = _read_sources(workspace, languages)
     found += [TextFileInput(path, base_name(path), languages[path], sources[path]) for path in languages]
     return sorted(found, key=lambda shown: shown.id)
@@ -255,7 +255,7 @@ def _read_sources(workspace: Workspace, paths: Collection[str]) -> dict[str, str
     if not paths:
         return {}
     wanted = workspace.tables.read_files("file_facts", workspace.key, paths, columns=["file_path", "source"])
-    return dict(zip(wanted.column("file_path").to_pylist(), wanted.column("source").to_pylist(), strict=True))
+    return dict(tuples_of(wanted, ("file_path", "source")))
 
 
 def head_layers(

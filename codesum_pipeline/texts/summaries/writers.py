@@ -32,7 +32,7 @@ from codesum_pipeline.foundation.data_model.file import Snapshot
 from codesum_pipeline.foundation.data_model.guard import Failure, FailureGuard, work_in_halves
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.language_facts.language_profiles import language_of_code
-from codesum_pipeline.foundation.store.rows import from_table, to_table
+from codesum_pipeline.foundation.store.rows import from_table, rows_with, to_table, tuples_of
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.foundation.worker_processes.limits import TooMuchHere
 from codesum_pipeline.foundation.worker_processes.pool import WorkerDied
@@ -168,22 +168,23 @@ MOST_CHILDREN_HERE = 10_000
 WRITER_ENDED = "the writer ended"
 
 
+# Who writes a function, why, and what holds it.
+FunctionWriting = tuple[str, Rewrite, Holder | None]
+
+
 class FunctionBatch(Struct, frozen=True):
-    """Some functions to write: their rows of `symbols`, the writer of each, why it is written and what holds it, in the
-    same order, and the rows of those that have a text."""
+    """Some functions to write: their rows of `symbols`, how each is written, in the same order, and the rows of those
+    that have a text."""
 
     symbols: pa.Table
-    writers: tuple[str, ...]
-    rewrites: tuple[Rewrite, ...]
-    holders: tuple[Holder | None, ...]
+    writings: tuple[FunctionWriting, ...]
     previous: pa.Table
 
     def each(self) -> Iterator["FunctionBatch"]:
         """One function at a time."""
-        for at, (writer, rewrite, holder) in enumerate(zip(self.writers, self.rewrites, self.holders, strict=True)):
+        for at, writing in enumerate(self.writings):
             symbols = self.symbols.slice(at, 1)
-            mine = pc.is_in(self.previous.column("id"), value_set=symbols.column("id").combine_chunks())
-            yield FunctionBatch(symbols, (writer,), (rewrite,), (holder,), self.previous.filter(mine))
+            yield FunctionBatch(symbols, (writing,), rows_with(self.previous, symbols.column("id").to_pylist()))
 
 
 # Their rows, and the failures.
@@ -201,22 +202,16 @@ class WriteFunctions(Struct, frozen=True):
         guard = FailureGuard()
         read = from_table(batch.symbols, FunctionInput)
         functions = [replace(one, language=language_of_code(one.language)) for one in read]
-        each = zip(functions, batch.writers, batch.rewrites, batch.holders, strict=True)
         rows = [
-            self._row(function, writer, rewrite, holder, before.get(function.id), guard)
-            for function, writer, rewrite, holder in each
+            self._row(function, writing, before.get(function.id), guard)
+            for function, writing in zip(functions, batch.writings, strict=True)
         ]
         return self.stamp.make_table(rows, guard)[1], guard.failures
 
     def _row(
-        self,
-        function: FunctionInput,
-        writer: str,
-        rewrite: Rewrite,
-        holder: Holder | None,
-        before: TextRow | None,
-        guard: FailureGuard,
+        self, function: FunctionInput, writing: FunctionWriting, before: TextRow | None, guard: FailureGuard
     ) -> TextRow:
+        writer, rewrite, holder = writing
         wanted = want_failed(function.id)
         with guard.item(function.id):
             wanted = want_function(
@@ -244,7 +239,7 @@ class WriteFunctions(Struct, frozen=True):
             (id_,), guard = batch.symbols.column("id").to_pylist(), FailureGuard()
             guard.add([Failure(id_, f"{WRITER_ENDED}: {error}")])
             before = next(iter(from_table(batch.previous, TextRow)), None)
-            row = self.stamp.make_row_or_failed(None, want_failed(id_), batch.rewrites[0], before, guard)
+            row = self.stamp.make_row_or_failed(None, want_failed(id_), batch.writings[0][1], before, guard)
             return self.stamp.make_table([row], guard)[1], guard.failures
 
 
@@ -259,16 +254,12 @@ def function_batches(
     causes = {rewrite.id: rewrite for rewrite in rewrites}
     parts = (part.slice(at, BATCH_FUNCTIONS) for part in symbols for at in range(0, part.num_rows, BATCH_FUNCTIONS))
     for rows in parts:
-        ids = rows.column("id")
-        names = ids.to_pylist()
-        parents = zip(names, rows.column("parent_id").to_pylist(), strict=True)
-        yield FunctionBatch(
-            rows,
-            tuple([writers[name] for name in names]),
-            tuple([causes[name] for name in names]),
-            tuple([holders.of_symbol(parent, name.partition(SEPARATOR)[0]) for name, parent in parents]),
-            previous.filter(pc.is_in(previous.column("id"), value_set=ids.combine_chunks())),
-        )
+        names = rows.column("id").to_pylist()
+        writings = [
+            (writers[name], causes[name], holders.of_symbol(parent, name.partition(SEPARATOR)[0]))
+            for name, parent in tuples_of(rows, ("id", "parent_id"))
+        ]
+        yield FunctionBatch(rows, tuple(writings), rows_with(previous, names))
 
 
 # About 20 ms of writing.

@@ -160,6 +160,10 @@ class Choice(Struct, frozen=True):
     leftover: RequiredDocument | None = None
     has_other_hash: bool = False
 
+    @property
+    def id(self) -> str:
+        return self.wanted.id
+
 
 class Chooser:
     """The choices of one level."""
@@ -189,19 +193,19 @@ class Chooser:
         open_ones = [choice for choice in choices if not choice.stands and not is_recorded]
         keys = {pair: one for one in open_ones for pair in self._setup.all_keys(one.wanted, self._level, one.context)}
         found = self._cache.find_many(list(keys)) if keys else {}
-        open_ids = {exact: choice.wanted.id for (exact, _), choice in keys.items()}
+        open_ids = {exact: choice.id for (exact, _), choice in keys.items()}
         names = names_of_suspects(
             self._workspace,
             [(open_ids[exact], prose_of(text.text)) for exact, texts in found.items() for text in texts],
         )
         kept = self._of_same_code(choices)
         for (exact, _), choice in keys.items():
-            with guard.item(choice.wanted.id):
+            with guard.item(choice.id):
                 fitting = next((text for text in found.get(exact, ()) if self._fits(text, choice, names)), None)
                 if fitting:
-                    kept.setdefault(choice.wanted.id, fitting)
-        fine = [choice for choice in choices if choice.wanted.id not in guard.failed]
-        return [replace(choice, kept_text=kept.get(choice.wanted.id)) for choice in fine]
+                    kept.setdefault(choice.id, fitting)
+        fine = [choice for choice in choices if choice.id not in guard.failed]
+        return [replace(choice, kept_text=kept.get(choice.id)) for choice in fine]
 
     def _look_back(self, source: TextSource) -> Choice:
         """Whether the last build's text is kept, or why not."""
@@ -222,7 +226,7 @@ class Chooser:
 
     def _of_same_code(self, choices: Sequence[Choice]) -> dict[str, KeptText]:
         """The last build's texts that stand under another hash, as if the cache had them."""
-        wanted = {choice.wanted.id: choice for choice in choices if choice.has_other_hash}
+        wanted = {choice.id: choice for choice in choices if choice.has_other_hash}
         found = {}
         for id_, choice in wanted.items():
             row, keys = self._last[id_], self._setup.keys(choice.wanted, self._level, choice.context)
@@ -245,20 +249,20 @@ class Chooser:
 
     def _without_leaks(self, choices: list[Choice]) -> list[Choice]:
         """Keep no text that names a neighbour by now, whatever it was written from."""
-        looked_at = [choice.wanted.id for choice in choices if choice.leftover is not None]
+        looked_at = [choice.id for choice in choices if choice.leftover is not None]
         prose = {id_: prose_of(self._last[id_].text) for id_ in looked_at}
         names = names_of_suspects(self._workspace, prose.items())
         leaking = {id_: found for id_, one in names.items() if (found := one.leaking(prose[id_]))}
         rewrites = {id_: Rewrite(id_, Cause.GRAPH, found) for id_, found in leaking.items()}
         return [
-            replace(one, stands=False, leftover=None, has_other_hash=False, rewrite=rewrites[one.wanted.id])
-            if one.wanted.id in rewrites
+            replace(one, stands=False, leftover=None, has_other_hash=False, rewrite=rewrites[one.id])
+            if one.id in rewrites
             else one
             for one in choices
         ]
 
     def _fits(self, text: KeptText, choice: Choice, names: Mapping[str, NeighbourNames]) -> bool:
-        known = names.get(choice.wanted.id)
+        known = names.get(choice.id)
         if known and known.leaks(prose_of(text.text)):
             return False
         return choice.context is None or not find_context_changes(
@@ -299,17 +303,10 @@ def _least_chars(choices: Iterable[ResolvedTemplate]) -> int:
 
 def _too_long(choices: Sequence[ResolvedTemplate], max_prompt_chars: int) -> str:
     """What does not fit, and the ways out; of several levels, of the one that takes most."""
-    full, *short = choices
-    misfit = f"{full.names[0]} ({full.characters:,} characters with its instruction)"
-    if short:
-        misfit += f" and {short[0].names[0]} ({short[0].characters:,}) do not fit"
-        way = ""
-    else:
-        misfit += (
-            f" does not fit, and the package's {TemplateKind.SYSTEM}/{SHORT_NAME} never stands for one of your own"
-        )
-        way = f"save a short one (`codesum prompts save {TemplateKind.SYSTEM} {SHORT_NAME} FILE`), or "
+    named = " and ".join(f"{one.names[0]} ({one.characters:,} characters with its instruction)" for one in choices)
     return (
         f"llm.max_prompt_chars, or what the model takes, is {max_prompt_chars:,} characters. Of the templates for "
-        f"level {full.level.value}, {misfit}: {way}take a model, or a setting, of at least {_least_chars(choices):,}"
+        f"level {choices[0].level.value}, {named} take too much: save a short one (`codesum prompts save "
+        f"{TemplateKind.SYSTEM} {SHORT_NAME} FILE`), or take a model, or a setting, of at least "
+        f"{_least_chars(choices):,}"
     )

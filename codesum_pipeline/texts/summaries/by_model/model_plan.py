@@ -190,7 +190,7 @@ class ModelPlanner:
         contexts = self._contexts if level is Level.FUNCTION else None
         if missing:
             chooser = Chooser(self._workspace, self._setup, level, contexts)
-            chosen.update({choice.wanted.id: choice for choice in chooser.choose(missing, self._guard)})
+            chosen.update({choice.id: choice for choice in chooser.choose(missing, self._guard)})
         return {source.id: chosen[source.id] for source in sources if source.id in chosen}
 
     def _decide_all(

@@ -23,7 +23,7 @@ from codesum_pipeline.foundation.data_model.edge import EdgeKind
 from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.settings.stage_settings import ContextSettings, GraphPolicy
-from codesum_pipeline.foundation.store.rows import lists_of_field
+from codesum_pipeline.foundation.store.rows import lists_of_field, rows_with, tuples_of
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.graph.resolvers.families import family_of
 from codesum_pipeline.source.masking.secrets import mask_secrets, masks_in
@@ -195,8 +195,7 @@ class Contexts:
         """The parent and the signature of each symbol."""
         names = ["id", "parent_id", "signature"]
         table = self._workspace.tables.read("symbols", self._workspace.key, columns=names)
-        ids, parents, signatures = (table.column(name).to_pylist() for name in names)
-        return dict(zip(ids, zip(parents, signatures, strict=True), strict=True))
+        return {id_: (parent, signature) for id_, parent, signature in tuples_of(table, names)}
 
     @cached_property
     def _classes(self) -> Mapping[str, ClassInput]:
@@ -211,7 +210,7 @@ class Contexts:
     def _constructors(self) -> Iterator[tuple[str, Sequence[str]]]:
         """The ids of constructors, and what each of them assigns."""
         for table in self._workspace.tables.read_parts("symbols", self._workspace.key, columns=["id", "name", "facts"]):
-            rows = table.filter(pc.is_in(table.column("name"), value_set=pa.array(_CONSTRUCTORS)))
+            rows = rows_with(table, _CONSTRUCTORS, "name")
             writes = lists_of_field(pc.struct_field(rows.column("facts"), "writes"), "text")
             yield from zip(rows.column("id").to_pylist(), writes.to_pylist(), strict=True)
 
@@ -220,8 +219,7 @@ class Contexts:
         """The language and the documentation of each file."""
         names = ["file_path", "language", "docstring"]
         table = self._workspace.tables.read("file_facts", self._workspace.key, columns=names)
-        paths, languages, docstrings = (table.column(name).to_pylist() for name in names)
-        return dict(zip(paths, zip(languages, docstrings, strict=True), strict=True))
+        return {path: (language, docstring) for path, language, docstring in tuples_of(table, names)}
 
     @cached_property
     def _unsent(self) -> frozenset[str]:
@@ -322,16 +320,14 @@ def _similarity(then: TextContext, now: TextContext) -> float:
 def _read(workspace: Workspace) -> dict[str, TextContext]:
     key, tables = workspace.key, workspace.tables
     symbols = tables.read("symbols", key, columns=["id", "content_hash"])
-    hashes = dict(zip(*(symbols.column(name).to_pylist() for name in ("id", "content_hash")), strict=True))
+    hashes = dict(tuples_of(symbols, ("id", "content_hash")))
     contexts = tables.read("contexts", key, columns=["id", "called_by", "calls"])
     callers, across = _neighbours(tables.read("edges", key, columns=list(_EDGE_COLUMNS)))
     return {
         id_: TextContext(
             _known(called_by, hashes), _known(calls, hashes), tuple(sorted(callers[id_])), tuple(sorted(across[id_]))
         )
-        for id_, called_by, calls in zip(
-            *(contexts.column(name).to_pylist() for name in contexts.column_names), strict=True
-        )
+        for id_, called_by, calls in tuples_of(contexts, ("id", "called_by", "calls"))
         if id_ in hashes
     }
 
@@ -344,8 +340,7 @@ def _neighbours(edges: pa.Table) -> tuple[defaultdict[str, set[str]], defaultdic
     calls = edges.filter(pc.and_not(pc.equal(edges.column("kind"), EdgeKind.CALL.value), edges.column("is_external")))
     callers: defaultdict[str, set[str]] = defaultdict(set)
     across: defaultdict[str, set[str]] = defaultdict(set)
-    names = ("src_id", "dst", "is_cross_module")
-    for src, dst, is_across in zip(*(calls.column(name).to_pylist() for name in names), strict=True):
+    for src, dst, is_across in tuples_of(calls, ("src_id", "dst", "is_cross_module")):
         callers[dst].add(src)
         if is_across:
             across[src].add(dst)

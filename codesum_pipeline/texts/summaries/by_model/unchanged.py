@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from codesum_pipeline.foundation.data_model.document import LEVELS, ChildPair, Level, WrittenBy
 from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE
+from codesum_pipeline.foundation.store.rows import tuples_of
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.summaries.by_model.prompting import TextSource
@@ -121,8 +122,7 @@ class UnchangedCode:
 
 
 def _pairs(table: pa.Table) -> dict[str, tuple[str, str]]:
-    ids, *pair = (column.to_pylist() for column in table.columns)
-    return dict(zip(ids, zip(*pair, strict=True), strict=True))
+    return {id_: (one, two) for id_, one, two in tuples_of(table)}
 
 
 def _is_inside(id_: str, holder: str) -> bool:
