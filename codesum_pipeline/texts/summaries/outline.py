@@ -10,6 +10,7 @@ folders, so these two levels come in layers: each is shown the texts of the laye
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from graphlib import TopologicalSorter
 from itertools import chain, takewhile
 from operator import itemgetter
 from typing import NamedTuple
@@ -293,17 +294,13 @@ def _class_layers(classes: Sequence[ClassInput], outline: DocumentTree) -> list[
     The order in the file does not matter: many languages let `A.B` be written before `A`.
     """
     by_id = {class_.id: class_ for class_ in classes}
-    heights: dict[str, int] = {}
-    layers: defaultdict[int, list[UpperInput]] = defaultdict(list)
-    waiting = sorted(by_id)
-    while waiting:
-        nested = [child.id for child in outline.children.get(waiting[-1], ()) if child.id in by_id]
-        unknown = [id_ for id_ in nested if id_ not in heights]
-        waiting.extend(unknown)
-        if not unknown and (class_ := waiting.pop()) not in heights:
-            heights[class_] = 1 + max((heights[id_] for id_ in nested), default=-1)
-            layers[heights[class_]].append(by_id[class_])
-    return [sorted(layers[height], key=lambda one: one.id) for height in sorted(layers)]
+    nested = {id_: [child.id for child in outline.children.get(id_, ()) if child.id in by_id] for id_ in by_id}
+    sorter, layers = TopologicalSorter(nested), list[list[UpperInput]]()
+    sorter.prepare()
+    while ready := sorter.get_ready():
+        layers.append([by_id[id_] for id_ in sorted(ready)])
+        sorter.done(*ready)
+    return layers
 
 
 def module_layers(outline: DocumentTree) -> list[list[str]]:

@@ -41,7 +41,7 @@ from codesum_pipeline.texts.summaries.by_model.gates import (
     rewrites_left,
     trusted_ids,
 )
-from codesum_pipeline.texts.summaries.by_model.outages import forget_outage, note_outage
+from codesum_pipeline.texts.summaries.by_model.outages import note_outage
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import Estimator, LevelCalls, read_meter
 from codesum_pipeline.texts.summaries.by_model.prompting import Prompt, Prompter, TextSource
 from codesum_pipeline.texts.summaries.by_model.shown_contexts import Contexts, find_context_changes
@@ -245,10 +245,8 @@ class ModelLevel:
             ledger.compact(workspace.tables.without_base(), workspace.key)
         # Where the backend is `noop`, that no answer comes was chosen.
         has_backend = self._setup.llm.backend is not BackendName.NOOP
-        if failed and not written and not self._found and not self._was_over and is_news and has_backend:
-            self._note_outage(failed, rows)
-        else:
-            forget_outage(workspace, self._level)
+        is_outage = failed and not written and not self._found and not self._was_over and is_news and has_backend
+        note_outage(workspace, self._level, because=self._describe_outage(failed, rows) if is_outage else None)
         estimator = Estimator(self._setup, self._level)
         called = {id_ for id_, seen in self._origins.items() if seen is AvoidanceReason.NOT_AVOIDED}
         predicted = sum(usd for id_, usd in self._predicted.items() if id_ in called)
@@ -263,12 +261,10 @@ class ModelLevel:
             secrets_masked=dict(sorted(self.prompter.masked.items())),
         ).with_attempts(rows)
 
-    def _note_outage(self, failed: Mapping[str, str | None], rows: Sequence[LedgerRow]) -> None:
+    def _describe_outage(self, failed: Mapping[str, str | None], rows: Sequence[LedgerRow]) -> str:
         id_, kind = min(failed.items())
         detail = next((row.error for row in reversed(rows) if row.error), None) or f"{id_}: {kind}"
-        model = self._setup.llm.model
-        because = f"none of {len(failed)} {self._level} texts could be had of {model}: {detail}"
-        note_outage(self._workspace, self._level, because=because)
+        return f"none of {len(failed)} {self._level} texts could be had of {self._setup.llm.model}: {detail}"
 
     def _is_news(self, failed: Collection[str], texts: pa.Table, ledger: Ledger) -> bool:
         """Whether the provider or a setting may be at fault: the model wrote no text of the level, or a document fails

@@ -60,9 +60,8 @@ class Prompter(Struct):
     def of_function(self, qualified_name: str, language: str, source: str, context: ShownContext) -> Prompt:
         """The prompt about a function or method: its canonical source in numbered lines, and its context."""
         callers = [f"called by: {', '.join(context.called_by)}"] if context.called_by else []
-        self.masked.update(context.masked)
         name = self._masked(qualified_name)
-        around = mask_secrets("\n".join((*context.holders, *callers, *context.callees))).text
+        around = self._masked("\n".join((*context.holders, *callers, *context.callees)))
         about = self._bounded(around, name)
         lines = number_lines(self._masked(source))
         body = cut_to_fit(lines, self._room(name, about))
