@@ -25,12 +25,7 @@ TOOL_NAME = "emit_symbol_summary"
 MAX_OUTPUT_BYTES = 64 * 1024
 EFFECT_VERBS = ("reads", "writes", "emits", "raises", "mutates")
 
-_DESCRIPTIONS = {
-    Level.FUNCTION: "Give the summary of the function or method. Call this tool once, with every field.",
-    Level.CLASS: "Give the summary of the class. Call this tool once, with every field.",
-    Level.FILE: "Give the summary of the file. Call this tool once, with every field.",
-    Level.MODULE: "Give the summary of the folder. Call this tool once, with every field.",
-}
+_NOUNS = {Level.FUNCTION: "function or method", Level.CLASS: "class", Level.FILE: "file", Level.MODULE: "folder"}
 _EFFECT = "|".join(f"[{verb[0].upper()}{verb[0]}]{verb[1:]}" for verb in EFFECT_VERBS)
 
 Purpose = Annotated[str, Field(min_length=30, max_length=400)]
@@ -117,7 +112,8 @@ def answer_model(level: Level) -> type[FunctionAnswer] | type[UpperAnswer]:
 @cache
 def answer_tool(level: Level) -> AnswerTool:
     """The tool that a model of this level is made to call."""
-    return tool_for(answer_model(level), name=TOOL_NAME, description=_DESCRIPTIONS[level])
+    description = f"Give the summary of the {_NOUNS[level]}. Call this tool once, with every field."
+    return tool_for(answer_model(level), name=TOOL_NAME, description=description)
 
 
 def tool_for(shape: type[BaseModel], *, name: str, description: str) -> AnswerTool:

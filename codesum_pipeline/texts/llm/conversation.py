@@ -106,7 +106,12 @@ async def converse(
             if answered.content:
                 forms.note_followed(current, answered.response)
                 return answered.content, current
-            _check_repairable(current, answered)
+            if answered.failure:
+                raise UnexpectedFailure(answered.failure)
+            if answered.response.ended is not AnswerEnd.STOP:
+                raise EndedEarly(answered.complaint, answered.response)
+            if answered.ignores_form:
+                raise FormIgnored(f"{request.model_name} answers in another form than {form.value!r}")
         except SummaryError as error:
             following = forms.after(request.model_name, form, error)
             if following is None:
@@ -122,13 +127,3 @@ async def converse(
 
 def _in_form(request: SummaryRequest, form: AnswerForm) -> SummaryRequest:
     return replace(request, parameters=replace(request.parameters, form=form))
-
-
-def _check_repairable(request: SummaryRequest, answered: AnswerReading[Any]) -> None:
-    """Raise where an answer that cannot be taken is not to be sent back to its model."""
-    if answered.failure:
-        raise UnexpectedFailure(answered.failure)
-    if answered.response.ended is not AnswerEnd.STOP:
-        raise EndedEarly(answered.complaint, answered.response)
-    if answered.ignores_form:
-        raise FormIgnored(f"{request.model_name} answers in another form than {request.parameters.form.value!r}")

@@ -208,11 +208,6 @@ class Ledger(Struct):
         midnight = iso_moment(midnight_of(self.now()))
         return float(self.connection.execute(f"{SPENT} WHERE started_at >= ?", (midnight,)).fetchone()[0])
 
-    def has_answers(self) -> bool:
-        """Whether a model answered in this run."""
-        found = "SELECT 1 FROM llm_attempts WHERE run_id = ? AND outcome = 'good' LIMIT 1"
-        return self.connection.execute(found, (self.run_id,)).fetchone() is not None
-
     def rows(self, run_id: str | None = None) -> list[LedgerRow]:
         """The settled attempts that are still here, of one run or of all, in order."""
         which = "outcome IS NOT NULL AND coalesce(?, run_id) = run_id"

@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from codesum_pipeline.foundation.data_model.errors import CallFailure, ConfigurationError, SummaryCallFailed
+from codesum_pipeline.foundation.data_model.errors import CallFailure, SummaryCallFailed
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 from codesum_pipeline.texts.llm.answer_shapes import AnswerTool, answer_tool
 from codesum_pipeline.texts.llm.backend import Templates
@@ -46,7 +46,7 @@ from codesum_pipeline.texts.llm.pins import (
     TokenUsage,
     parse_json_object,
 )
-from codesum_pipeline.texts.llm.prices import compute_cost_usd, price_of, provider_of
+from codesum_pipeline.texts.llm.prices import compute_cost_usd, known_price, provider_of
 from codesum_pipeline.texts.llm.sent_parameters import with_changes
 from codesum_pipeline.texts.llm.sent_requests import note_sent, note_unsent, watch_sending
 from codesum_pipeline.texts.llm.server_hints import RefusedCall, find_hint
@@ -371,11 +371,8 @@ class LiteLlmCalls:
         )
 
     def _cost(self, model: str, usage: TokenUsage | None, cache_write_tokens: int) -> float | None:
-        try:
-            price = price_of(model, self._settings)
-        except ConfigurationError:
-            return None
-        return None if usage is None else compute_cost_usd(price, usage, cache_write_tokens=cache_write_tokens)
+        price = known_price(model, self._settings)
+        return compute_cost_usd(price, usage, cache_write_tokens=cache_write_tokens) if price and usage else None
 
 
 def _watch(stream: Any, heard: StreamedMessage) -> None:

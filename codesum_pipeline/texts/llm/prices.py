@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
@@ -110,6 +111,16 @@ class Price(Struct, frozen=True):
 
 def price_of(model: str, settings: LlmSettings) -> Price:
     """The price of a model; raises `ConfigurationError` if it is not known."""
+    if price := known_price(model, settings):
+        return price
+    raise ConfigurationError(
+        f"llm.model {model!r}: its price is not known: add it to llm.prices, in dollars per million tokens of "
+        "input and output (0 for a model that costs nothing)"
+    )
+
+
+def known_price(model: str, settings: LlmSettings) -> Price | None:
+    """The price of a model; None if it is not known."""
     for own in settings.prices:
         if own.model == model:
             cached = own.input if own.cached_input is None else own.cached_input
@@ -117,14 +128,10 @@ def price_of(model: str, settings: LlmSettings) -> Price:
             return Price(plain, output, cached, plain)
     entry = find_listed_model(model)
     if entry is None or "input_cost_per_token" not in entry:
-        raise ConfigurationError(
-            f"llm.model {model!r}: its price is not known: add it to llm.prices, in dollars per million tokens of "
-            "input and output (0 for a model that costs nothing)"
-        )
+        return None
     bounds = sorted({int(found[1]) for key in entry if (found := _LONG.fullmatch(key))})
     longer = tuple((bound * 1000, _listed_price(entry, f"_above_{bound}k_tokens")) for bound in bounds)
-    base = _listed_price(entry, "")
-    return Price(base.input, base.output, base.cached_input, base.cache_write, longer)
+    return replace(_listed_price(entry, ""), longer=longer)
 
 
 def compute_cost_usd(price: Price, usage: TokenUsage, *, cache_write_tokens: int = 0) -> float:

@@ -122,7 +122,7 @@ class WritingRun:
         self._accepts = accepts
         self._progress = progress
         self._desk = Desk(backend, ledger, settings, caps.usd_left, price_of)
-        self._has_text = settings.asks_nobody or ledger.has_answers()
+        self._has_text = settings.asks_nobody or bool(ledger.forms_of_run())
         if self._has_text:
             self._desk.is_heard.set()
         self._documents_left = len(tasks) if settings.asks_nobody else caps.documents_left

@@ -80,7 +80,7 @@ def assemble_documents(workspace: Workspace, *, progress: Progress = no_progress
     documents = _documents(workspace, outline, containers, paths)
     written = workspace.tables.replace_files("documents", workspace.key, documents, paths)
     progress("assembling documents", written.rows, written.rows)
-    changes = append_history(workspace, paths)
+    texts_changed, texts_removed = append_history(workspace, paths)
     if not workspace.tables.is_scratch:
         now().keep(workspace, "documents")
     counted = workspace.tables.read("documents", workspace.key, columns=["type", "written_by"])
@@ -90,8 +90,8 @@ def assemble_documents(workspace: Workspace, *, progress: Progress = no_progress
         rows=written.rows,
         by_level={level: levels.get(level, 0) for level in Level},
         by_writer={WrittenBy(name): count for name, count in sorted(writers.items())},
-        texts_changed=changes.written,
-        texts_removed=changes.removed,
+        texts_changed=texts_changed,
+        texts_removed=texts_removed,
         table_hash=written.table_hash,
     )
 

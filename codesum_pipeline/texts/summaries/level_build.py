@@ -45,7 +45,7 @@ class LevelReport(Struct, frozen=True):
 
 # What a build may change of a text that it keeps, and how that is chosen.
 _OF_GATES = ["id", "written_by", "gate", "failure"]
-_KNOWN = [*dict.fromkeys([*column_names(RequiredDocument), "text_hash", "shown_hash", *_OF_GATES])]
+KNOWN_OF_TEXTS = [*dict.fromkeys([*column_names(RequiredDocument), "text_hash", "shown_hash", *_OF_GATES])]
 
 
 class LevelBuild(Struct):
@@ -70,20 +70,6 @@ class LevelBuild(Struct):
     kept: list[str] = field(default_factory=list)
     rewrites: list[Rewrite] = field(default_factory=list)
     written: list[pa.Table] = field(default_factory=list)
-
-    @classmethod
-    def open(
-        cls,
-        workspace: Workspace,
-        level: Level,
-        progress: Progress,
-        *,
-        of_files: Collection[str] | None,
-        has_model: bool,
-    ) -> "LevelBuild":
-        previous = workspace.tables.read_files(texts_table(level), workspace.key, of_files, columns=_KNOWN)
-        last, stamp = LastTexts(workspace, level, previous), Stamp.of(workspace, level)
-        return cls(workspace, level, progress, last, previous, stamp, has_model, of_files)
 
     def write_functions(self, pool: Pool, writers: Mapping[str, str], rewrites: Sequence[Rewrite]) -> None:
         """Write the texts that `rewrites` names, and keep those of the other functions that have a writer."""

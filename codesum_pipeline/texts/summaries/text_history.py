@@ -39,15 +39,9 @@ _HASHES = ("text_hash", "summary_hash")
 _NOT_OF_TEXTS = ("sequence", "event", "compaction")
 
 
-class TextChangeCounts(Struct, frozen=True):
-    """How many texts changed or came, and how many went."""
-
-    written: int
-    removed: int
-
-
-def append_history(workspace: Workspace, paths: Collection[str] | None = None) -> TextChangeCounts:
-    """Append what changed since the last rows of `document_history`: in all files and folders, or in some."""
+def append_history(workspace: Workspace, paths: Collection[str] | None = None) -> tuple[int, int]:
+    """Append what changed since the last rows of `document_history`: in all files and folders, or in some. How many
+    texts changed or came, and how many went."""
     tables, key = workspace.tables, workspace.key
     numbers = tables.read_or_empty("document_history", key, columns=["sequence", "id"])
     paths, columns = paths if len(numbers) else None, ["id", "event", *_HASHES]
@@ -77,7 +71,7 @@ def append_history(workspace: Workspace, paths: Collection[str] | None = None) -
         tables.append("document_history", key, _rows_of_change(workspace, last_number, gone, changed, same))
     elif numbers.num_rows == 0:
         tables.write_rows("document_history", key, [], HistoryRow)
-    return TextChangeCounts(written=sum(map(len, changed.values())), removed=len(gone))
+    return sum(map(len, changed.values())), len(gone)
 
 
 def _latest_rows(history: pa.Table) -> pa.Table:
