@@ -9,6 +9,7 @@ import asyncio
 from functools import cached_property
 from pathlib import Path
 from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
 
 from codesum_pipeline.foundation.data_model.errors import BackendNotConfigured, CallFailure, SummaryCallFailed
 from codesum_pipeline.foundation.settings.llm_settings import BackendName, LlmSettings
@@ -104,7 +105,7 @@ class ReplayBackend(SummaryBackend):
 
 
 class LiteLlmBackend(SummaryBackend):
-    """All models that the settings allow, through LiteLLM, for one event loop. Only requests call somebody."""
+    """All models that the settings allow, through LiteLLM. Making it calls nobody; the first request does."""
 
     def __init__(self, settings: LlmSettings, templates: Templates, load: CallLoad | None = None) -> None:
         """`load` says from when on workers pay; by default from what is measured."""
@@ -114,7 +115,7 @@ class LiteLlmBackend(SummaryBackend):
         self._calls = LiteLlmCalls(settings, templates)
         self._load = load or CallLoad()
         self._workers: CallWorkers | None = None
-        self._rates: dict[str, Rates] = {}
+        self._rates: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Rates]] = WeakKeyDictionary()
         self._is_open = False
 
     async def summarize(self, request: SummaryRequest) -> SummaryResponse:
@@ -122,7 +123,8 @@ class LiteLlmBackend(SummaryBackend):
         self._calls.require_named_key(request.model_name)
         self._note_use()
         model = request.model_name
-        rates = self._rates.get(model) or self._rates.setdefault(model, Rates(self._settings))
+        limits = self._rates.setdefault(asyncio.get_running_loop(), {})
+        rates = limits.get(model) or limits.setdefault(model, Rates(self._settings))
         system = self._templates[request.level].system
         note_unsent()
         await rates.admit(predict_tokens(system, *request.sources) + request.parameters.max_tokens)

@@ -43,7 +43,6 @@ _UNSEEN = re.compile(rf"<!--.*?(?:-->|\Z)|<({'|'.join(sorted(_UNSHOWN))})\b.*?(?
 _RST_SAYING = re.compile(
     r"\A\s*\{\{ \w|^(?:[-*] )?[^\W\d_]+ [^\W\d_]+(?:[ ,.;:].*)?$|^[^\W_][\w ,.;:'()-]*\n([=*~^#-])\1{3,}$", re.MULTILINE
 )
-_RST_INCLUDES = re.compile(r"(?:\.\. include:: \S+\s*)*")
 # What docutils lets through when a text is nested too deep or drives it into a corner.
 _RST_FAILURES = (AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
@@ -68,8 +67,6 @@ def has_words(text: str, markup: Markup) -> bool:
         return any(map(str.isalnum, text))
     head = text[: MAX_READ_CHARS[markup] // 2]
     is_rst = markup is Markup.RST
-    if is_rst and _RST_INCLUDES.fullmatch(text.strip()):
-        return False
     is_saying = _RST_SAYING.search(head) if is_rst else _SAYING.search(_UNSEEN.sub("", head))
     return bool(is_saying) or any(map(str.isalnum, to_plain_text(text, markup)))
 

@@ -314,7 +314,13 @@ def write_all(
     """
     ledger.recover()
     ledger.deliver(cache.put_many)
-    found = find_texts(tasks, cache, accepts)
+    kept = cache.find_many((task.exact_key, task.body_key) for task in tasks)
+    fitting = {
+        task.id: next((text for text in kept.get(task.exact_key, ()) if accepts(task, text)), None) for task in tasks
+    }
+    found = {id_: text for id_, text in fitting.items() if text}
+    if found:
+        cache.touch([*found.values()])
     missing = [task for task in tasks if task.id not in found]
     outcomes = {task.id: outcome_of_found(task, found[task.id]) for task in tasks if task.id in found}
     if missing and (settings.asks_nobody or caps.documents_left > 0):
@@ -323,18 +329,6 @@ def write_all(
         outcomes |= run.outcomes
         ledger.deliver(cache.put_many)
     return [outcomes.get(task.id) or TaskOutcome(task.id, None, gate=Gate.CAP) for task in tasks]
-
-
-def find_texts(tasks: Sequence[WritingTask], cache: AnswerCache, accepts: Accepts = accept_any) -> dict[str, KeptText]:
-    """The texts that the cache has for some of the tasks, by id, noted as in use."""
-    kept = cache.find_many((task.exact_key, task.body_key) for task in tasks)
-    fitting = {
-        task.id: next((text for text in kept.get(task.exact_key, ()) if accepts(task, text)), None) for task in tasks
-    }
-    found = {id_: text for id_, text in fitting.items() if text}
-    if found:
-        cache.touch([*found.values()])
-    return found
 
 
 # Of the error of the last document.
