@@ -11,7 +11,7 @@ from codesum_pipeline.evidence.inputs import FunctionInput, UpperInput
 from codesum_pipeline.foundation.data_model.document import Cause, Gate, Level, TextRow, WrittenBy
 from codesum_pipeline.foundation.data_model.guard import Failure, FailureGuard
 from codesum_pipeline.foundation.data_model.progress import Progress
-from codesum_pipeline.foundation.store.rows import column_names, from_table, rows_with, schema_of, to_table
+from codesum_pipeline.foundation.store.rows import column_names, from_table, rows_with, schema_of
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.table_files import TableWrite
 from codesum_pipeline.foundation.store.table_parts import paths_of
@@ -111,11 +111,6 @@ class LevelBuild(Struct):
         rows, table = self.stamp.make_table(written, self.guard)
         self.written.append(table)
         return rows
-
-    def add_model_texts(self, rewrites: Sequence[Rewrite], rows: Sequence[TextRow]) -> None:
-        """Add texts that a model wrote, and why each was written."""
-        self.rewrites.extend(rewrites)
-        self.written.append(to_table(rows, TextRow))
 
     def rows_before(self, ids: Collection[str]) -> dict[str, TextRow]:
         """The last build's rows of some documents."""

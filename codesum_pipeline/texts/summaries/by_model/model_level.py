@@ -160,7 +160,8 @@ class ModelLevel:
             self._cache.touch(list(kept.values()))
         written = {row.id: row for row in self._rows(choices, rewrites, kept, outcomes)}
         self._chooser.note(written.values())
-        self.build.add_model_texts([rewrites[id_] for id_ in written], list(written.values()))
+        self.build.rewrites.extend(rewrites[id_] for id_ in written)
+        self.build.written.append(to_table([*written.values()], TextRow))
         for id_ in written.keys() - self._waiting:
             self._gates.pop(id_, None)
         stopped = {outcome.id: outcome.gate for outcome in outcomes.values() if outcome.gate}
