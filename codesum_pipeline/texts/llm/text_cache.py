@@ -57,29 +57,8 @@ _AS_JSON = ("text", "context")
 COLUMNS = column_definitions(KeptText, exact_key="PRIMARY KEY", context="NOT NULL")
 NAMES = ", ".join(KeptText.__struct_fields__)
 
+# Where a bucket has the texts of all its workers, in the batches in which they added them.
 _ANSWERS = "answers/"
-
-
-class SharedTexts:
-    """The texts of one bucket, in the batches in which workers added them."""
-
-    def __init__(self, objects: Objects) -> None:
-        self._objects = objects
-
-    def add(self, texts: Sequence[KeptText], *, at: datetime) -> str:
-        """Keep these for all workers; the name of the batch. Raises `BucketUnavailable`."""
-        name = f"{_ANSWERS}{at:%Y-%m-%d}/{uuid4().hex}"
-        self._objects.put(name, json.encode([text.row() for text in texts]))
-        return name
-
-    def added(self, *, known: Collection[str]) -> Iterator[tuple[str, list[KeptText]]]:
-        """The batches that are not known yet, with their names."""
-        for info in self._objects.infos(_ANSWERS):
-            found = None if info.name in known else self._objects.get(info.name)
-            if found:
-                yield info.name, [KeptText.of(row) for row in json.decode(found.data)]
-
-
 FILE = "answers.sqlite"
 BUSY_TIMEOUT_S = 60.0
 _SQL = packaged_table(__package__, "text_cache")
@@ -98,9 +77,10 @@ class CacheStats(Struct, frozen=True):
 
 
 class AnswerCache:
-    """The cache of one folder. The file is made by the first write, and reading without one finds nothing."""
+    """The cache of one folder, and of its bucket (`shared`). The file is made by the first write, and reading without
+    one finds nothing."""
 
-    def __init__(self, folder: Path, *, now: Callable[[], datetime], shared: SharedTexts | None = None) -> None:
+    def __init__(self, folder: Path, *, now: Callable[[], datetime], shared: Objects | None = None) -> None:
         self.path = folder / FILE
         self._now = now
         self._shared = shared
@@ -132,8 +112,13 @@ class AnswerCache:
             connection.executemany(_SQL["touch"], [(today, text.exact_key) for text in texts])
 
     def put_many(self, texts: Sequence[KeptText]) -> None:
-        """Keep these, in one transaction; to repeat that changes nothing. They are shared with other workers first."""
-        self._keep({self._shared.add(texts, at=self._now()): texts} if self._shared and texts else {"": texts})
+        """Keep these, in one transaction; to repeat that changes nothing. They are shared with other workers first, for
+        which it raises `BucketUnavailable`."""
+        batch = ""
+        if self._shared and texts:
+            batch = f"{_ANSWERS}{self._now():%Y-%m-%d}/{uuid4().hex}"
+            self._shared.put(batch, json.encode([text.row() for text in texts]))
+        self._keep({batch: texts})
 
     def _fetch(self) -> None:
         """Keep what other workers added, once for each opened cache."""
@@ -141,8 +126,10 @@ class AnswerCache:
             return
         with self._open() as connection:
             known = {name for (name,) in connection.execute("SELECT name FROM batches")}
-        if new := dict(self._shared.added(known=known)):
-            self._keep(new)
+        names = [info.name for info in self._shared.infos(_ANSWERS) if info.name not in known]
+        found = {name: batch for name in names if (batch := self._shared.get(name))}
+        if found:
+            self._keep({name: [KeptText.of(row) for row in json.decode(batch.data)] for name, batch in found.items()})
         self._is_fetched = True
 
     def _keep(self, batches: Mapping[str, Sequence[KeptText]]) -> None:

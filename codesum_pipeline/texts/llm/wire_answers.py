@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from codesum_pipeline.evidence.packaged_tables import packaged_table
 from codesum_pipeline.texts.llm.answer_shapes import AnswerTool, find_tool
 from codesum_pipeline.texts.llm.litellm_door import litellm_client, without_keys
 from codesum_pipeline.texts.llm.pins import (
@@ -56,15 +57,7 @@ def claim_of(answer: Any, tool: AnswerTool, form: AnswerForm) -> tuple[str, bool
 # LiteLLM's words for why an answer ended; all others are those of one that is whole.
 ENDS = {"length": AnswerEnd.LENGTH, "content_filter": AnswerEnd.FILTERED}
 # Words of servers, of which LiteLLM makes a "stop".
-RAW_ENDS = {
-    "error": AnswerEnd.ERROR,
-    "network_error": AnswerEnd.ERROR,
-    "insufficient_system_resource": AnswerEnd.ERROR,
-    "abort": AnswerEnd.ERROR,
-    "model_length": AnswerEnd.LENGTH,
-    "max_output_tokens": AnswerEnd.LENGTH,
-    "model_context_window_exceeded": AnswerEnd.LENGTH,
-}
+RAW_ENDS = {word: AnswerEnd(end) for word, end in packaged_table(__package__, "provider_words")["ends"].items()}
 
 
 def end_of(answer: Any, ending: str = "") -> tuple[AnswerEnd, str, bool]:

@@ -37,7 +37,7 @@ from codesum_pipeline.texts.llm.templates import (
     resolve_short_template,
     resolve_template,
 )
-from codesum_pipeline.texts.llm.text_cache import AnswerCache, KeptText, SharedTexts
+from codesum_pipeline.texts.llm.text_cache import AnswerCache, KeptText
 from codesum_pipeline.texts.summaries.by_model.prompting import TextSource
 from codesum_pipeline.texts.summaries.by_model.shown_contexts import Contexts, find_context_changes, hash_of_shown
 from codesum_pipeline.texts.summaries.by_model.unchanged import UnchangedCode
@@ -118,7 +118,7 @@ class ModelSetup:
             # A home in a folder does without the code of buckets.
             from codesum_pipeline.foundation.store.object_storage.opened_homes import OPENED_HOMES
 
-            shared = SharedTexts(OPENED_HOMES.objects(bucket))
+            shared = OPENED_HOMES.objects(bucket)
         return AnswerCache(self.settings.summary_cache_dir, now=workspace.now, shared=shared)
 
 
