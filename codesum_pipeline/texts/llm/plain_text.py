@@ -145,10 +145,6 @@ class _Reader(HTMLParser):
         self._pre -= tag == "pre" and self._pre > 0
         self._break_at(tag)
 
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in _UNSHOWN:
-            self.handle_starttag(tag, attrs)
-
     def handle_data(self, data: str) -> None:
         if self._unshown:
             return

@@ -10,11 +10,10 @@ expected to cost.
 The avoided-work meter: the calls that writing every text anew would take, by the reason why they were not made.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct, field
@@ -35,6 +34,7 @@ from codesum_pipeline.foundation.store.rows import values_of
 from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.llm.answer_shapes import answer_tool
+from codesum_pipeline.texts.llm.ledger_readings import add_up_calls
 from codesum_pipeline.texts.llm.prices import predict_tokens, tokens_upper
 from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup
 from codesum_pipeline.texts.summaries.outline import Child, DocumentTree
@@ -201,18 +201,17 @@ class LevelCalls(Struct, frozen=True):
 
     def with_attempts(self, rows: Sequence[LedgerRow]) -> "LevelCalls":
         """With the sums over the attempts of one run at the level."""
-        heard = [row.latency_s for row in rows if row.outcome in (AttemptOutcome.GOOD, AttemptOutcome.INVALID)] or [0.0]
-        failures = Counter(row.failure or "interrupted" for row in rows if row.outcome is not AttemptOutcome.GOOD)
+        totals = add_up_calls(rows)
         return replace(
             self,
             attempts=len(rows),
-            input_tokens=sum(row.prompt_tokens for row in rows),
-            output_tokens=sum(row.completion_tokens for row in rows),
-            cached_tokens=sum(row.cached_tokens for row in rows),
-            cost_usd=sum(row.cost_usd for row in rows),
-            latency_p50_s=float(np.percentile(heard, 50)),
-            latency_p95_s=float(np.percentile(heard, 95)),
-            failures=dict(sorted(failures.items())),
+            input_tokens=totals.prompt_tokens,
+            output_tokens=totals.completion_tokens,
+            cached_tokens=totals.cached_tokens,
+            cost_usd=totals.cost_usd,
+            latency_p50_s=totals.latency_p50_s,
+            latency_p95_s=totals.latency_p95_s,
+            failures=dict(sorted(totals.failures)),
         )
 
 
