@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent
 INTERRUPTING = (
     "builds/dagster/test_leases.py::test_an_interrupt_gives_the_lease_back_and_cancels_the_run",
     "texts/llm/test_scheduling.py::test_an_interrupt_leaves_no_attempt_open_and_loses_nothing",
-    "texts/llm/test_kills.py::test_a_run_that_is_told_to_end_closes_its_books_first",
+    "texts/llm/test_kills.py::test_a_run_that_is_told_to_end_pays_only_for_what_was_in_flight",
     "foundation/worker_processes/test_pool.py::test_no_worker_outlives_the_process_that_started_it",
 )
 # What a background job of a script inherits, and what `nohup` adds.

@@ -23,9 +23,9 @@ from codesum_pipeline.foundation.data_model.errors import CodesumError
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.source.masking.secrets import mask_secrets
 from codesum_pipeline.texts.llm.answer_objects import begins_with_call, is_empty_call, visit_objects
+from codesum_pipeline.texts.llm.answer_shapes import find_tool
 from codesum_pipeline.texts.llm.marking import without_invisible
 from codesum_pipeline.texts.llm.pins import ToolCall
-from codesum_pipeline.texts.llm.tool_names import find_tool
 
 
 class ToolResult(Struct, frozen=True):

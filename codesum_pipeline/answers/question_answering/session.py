@@ -24,7 +24,7 @@ from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.search.retrieval.query import check_says_something
 from codesum_pipeline.source.masking.secrets import mask_secrets
-from codesum_pipeline.texts.llm.allowed_models import check_models, why_no_calls
+from codesum_pipeline.texts.llm.backend import check_models, why_no_calls
 from codesum_pipeline.texts.llm.backends import build_backend
 from codesum_pipeline.texts.llm.ledger import open_ledger
 from codesum_pipeline.texts.llm.prices import find_listed_model, has_capability

@@ -34,7 +34,6 @@ from codesum_pipeline.answers.question_answering.turn_events import OnEvent, Syn
 from codesum_pipeline.answers.question_answering.turn_paying import CostCapReached, Payer
 from codesum_pipeline.foundation.data_model.errors import CodesumError, SummaryError
 from codesum_pipeline.source.masking.secrets import mask_secrets
-from codesum_pipeline.texts.llm.attempts import failure_kind
 from codesum_pipeline.texts.llm.budgets import cut_to_fit
 from codesum_pipeline.texts.llm.marking import enclose, number_lines
 from codesum_pipeline.texts.llm.pins import AnswerEnd, ChatRequest, ChatResponse
@@ -197,7 +196,7 @@ class Synthesiser(Struct, frozen=True):
         except CostCapReached:
             failed = "cost-cap"
         except SummaryError as error:
-            failed = failure_kind(error)
+            failed = error.kind
             _log.warning("synthesis %s of %s: %s", message, overview.call.name, error)
         except (CodesumError, OSError) as error:
             _log.warning("synthesis %s of %s: %s", message, overview.call.name, error)

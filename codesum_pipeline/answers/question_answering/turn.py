@@ -49,7 +49,6 @@ from codesum_pipeline.answers.question_answering.turn_paying import CostCapReach
 from codesum_pipeline.foundation.data_model.errors import CodesumError, SummaryCallFailed, SummaryError
 from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.source.masking.secrets import mask_secrets
-from codesum_pipeline.texts.llm.attempts import failure_kind
 from codesum_pipeline.texts.llm.marking import enclose
 from codesum_pipeline.texts.llm.pins import (
     AnswerEnd,
@@ -187,7 +186,7 @@ class Turn(Struct):
             failed = COST_CAP
             raise NoAnswer(failed, str(error)) from error
         except CodesumError as error:
-            failed = failure_kind(error) if isinstance(error, SummaryError) else ERROR
+            failed = error.kind if isinstance(error, SummaryError) else ERROR
             raise NoAnswer(failed, _words_of(error)) from error
         finally:
             self.notebook.end(message, failed=failed)

@@ -10,12 +10,12 @@ from msgspec import Struct
 from codesum_pipeline.foundation.data_model.errors import CodesumError
 from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome
 from codesum_pipeline.foundation.settings.llm_settings import AskSettings, LlmSettings
-from codesum_pipeline.texts.llm.backend import ModelBackend
+from codesum_pipeline.texts.llm.backend import SummaryBackend
 from codesum_pipeline.texts.llm.ledger import AttemptResult, Ledger
+from codesum_pipeline.texts.llm.ledger_readings import Totals, add_up_calls
 from codesum_pipeline.texts.llm.paying import Cap, Till
 from codesum_pipeline.texts.llm.pins import FAILURES_BY_END, AnswerEnd, ChatRequest, ChatResponse, OnText
 from codesum_pipeline.texts.llm.retrying import with_fallbacks, with_retries
-from codesum_pipeline.texts.llm.totals import Totals, add_up_calls
 
 # The ledger's level of questions.
 LEVEL = "ask"
@@ -32,7 +32,7 @@ class Payer(Struct, frozen=True):
     """Pays for the calls of one turn. Where others share the caps of a day (`is_one_of_many`), messages do not name
     what was spent."""
 
-    backend: ModelBackend
+    backend: SummaryBackend
     ledger: Ledger
     llm: LlmSettings
     ask: AskSettings

@@ -29,9 +29,15 @@ from codesum_pipeline.foundation.data_model.moments import iso_moment
 from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 from codesum_pipeline.source.masking.secrets import mask_secrets
-from codesum_pipeline.texts.llm.allowed_models import check_allowed, why_no_calls
 from codesum_pipeline.texts.llm.attempts import result_of_good
-from codesum_pipeline.texts.llm.backend import SummaryBackend, Templates, check_response, refuse_unpinned
+from codesum_pipeline.texts.llm.backend import (
+    SummaryBackend,
+    Templates,
+    check_allowed,
+    check_response,
+    refuse_unpinned,
+    why_no_calls,
+)
 from codesum_pipeline.texts.llm.backends import build_backend
 from codesum_pipeline.texts.llm.budgets import prompt_chars
 from codesum_pipeline.texts.llm.ledger import Ledger

@@ -243,27 +243,31 @@ class DiscriminatedError(CodesumError):
 
 
 class SummaryError(DiscriminatedError):
-    """A text could not be had from a model."""
+    """A text could not be had from a model; `kind` is one word for why, as rows of the ledger have it."""
 
     discriminator = "summary_error"
+    kind = "unusable-answer"
 
 
 class BackendNotConfigured(SummaryError):
     """There is no backend, or none that holds an answer to this request."""
 
     discriminator = "summary_backend_not_configured"
+    kind = "no-backend"
 
 
 class ModelNotInAllowlist(SummaryError):
     """The pinned model may not be asked; nothing was sent."""
 
     discriminator = "summary_model_not_in_allowlist"
+    kind = "model-not-allowed"
 
 
 class PromptTemplateMismatch(SummaryError):
     """The pinned template is not the one that would be sent; nothing was sent."""
 
     discriminator = "summary_prompt_template_mismatch"
+    kind = "template-mismatch"
 
 
 class CallFailure(StrEnum):
@@ -306,6 +310,7 @@ class SummaryCallFailed(SummaryError):
         super().__init__(detail)
         self._detail = detail
         self.failure = failure
+        self.kind = failure.value
         self.retry_after_s = retry_after_s
         self.was_sent = was_sent
 

@@ -1,8 +1,11 @@
 """Calls of models and their cost, one row per attempt; and the calls that were avoided, and why."""
 
 from enum import StrEnum
+from operator import add
+from typing import Self
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from codesum_pipeline.foundation.data_model.document import Level
 
@@ -56,30 +59,24 @@ class AvoidanceReason(StrEnum):
     UNCHANGED = "unchanged"
 
 
-class CallTotals(Struct, frozen=True):
+class Amounts(Struct, frozen=True):
+    """Numbers that are added and taken off field by field."""
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(*map(add, astuple(self), astuple(other)))
+
+    def __sub__(self, part: Self) -> Self:
+        """What is left without a part; floating point must not make a price negative."""
+        return type(self)(*(max(0, whole - less) for whole, less in zip(astuple(self), astuple(part), strict=True)))
+
+
+class CallTotals(Amounts, frozen=True):
     """So many calls, and about so many tokens and US dollars."""
 
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     usd: float = 0.0
-
-    def __add__(self, other: "CallTotals") -> "CallTotals":
-        return CallTotals(
-            self.calls + other.calls,
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-            self.usd + other.usd,
-        )
-
-    def __sub__(self, part: "CallTotals") -> "CallTotals":
-        """What is left without a part; floating point must not make its price negative."""
-        return CallTotals(
-            self.calls - part.calls,
-            self.input_tokens - part.input_tokens,
-            self.output_tokens - part.output_tokens,
-            max(0.0, self.usd - part.usd),
-        )
 
 
 class AvoidedRow(Struct, frozen=True):

@@ -88,6 +88,16 @@ def values_of(table: pa.Table, row_type: Any, name: str) -> list[Any]:
     return _decode(_one_chunk(table.column(name)), shape.parts[shape.names.index(name)])
 
 
+def tuples_of(table: pa.Table, names: Sequence[str] | None = None) -> Iterator[tuple[Any, ...]]:
+    """The values of some columns, or of all, row by row."""
+    return zip(*(table.column(name).to_pylist() for name in names or table.column_names), strict=True)
+
+
+def rows_with(table: pa.Table, values: Iterable[str], column: str = "id") -> pa.Table:
+    """The rows that have one of these values in a column."""
+    return table.filter(pc.is_in(table.column(column), value_set=pa.array([*values], pa.string())))
+
+
 def lists_of_field(column: pa.ChunkedArray, name: str) -> pa.ListArray:
     """The lists of one field in a column of lists of structs; none of them may be null."""
     lists = _one_chunk(column)

@@ -106,12 +106,14 @@ def fill_articles(items: Sequence[Item], budget: int, llm: LlmSettings, *, about
     ]
     entries = [Entry(_head(item), body.text) for item, body in zip(items, bodies, strict=False)]
     further = len(items) - len(entries)
-    filled = fill_entries(entries, room, about=about, around_chars=AROUND_CHARS, called="changes", further=further)
+    filled, left_out = fill_entries(
+        entries, room, about=about, around_chars=AROUND_CHARS, called="changes", further=further
+    )
     shown = []
-    for number, (entry, body) in enumerate(zip(filled.entries, bodies, strict=False), start=1):
+    for number, (entry, body) in enumerate(zip(filled, bodies, strict=False), start=1):
         text = f"{entry.head}\n{with_closed_fence(entry.body)}" if entry.body else entry.head
         shown.append(Article(number, f"[{number}]\n{enclose(text, _LABEL)}", tuple(body.sources(entry.body))))
-    return Articles(tuple(shown), filled.left_out)
+    return Articles(tuple(shown), left_out)
 
 
 def _head(item: Item) -> str:

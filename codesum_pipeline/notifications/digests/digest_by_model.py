@@ -32,21 +32,27 @@ from codesum_pipeline.notifications.digests.claims import CheckedClaims, digest_
 from codesum_pipeline.notifications.digests.digest_items import Item
 from codesum_pipeline.notifications.digests.digest_rows import DigestDraft
 from codesum_pipeline.notifications.digests.prompt_room import room_for
-from codesum_pipeline.texts.llm.allowed_models import check_models, why_no_calls
-from codesum_pipeline.texts.llm.answer_forms import AnswerForms
+from codesum_pipeline.texts.llm.answer_forms import AnswerForms, FormIgnored
 from codesum_pipeline.texts.llm.answer_shapes import MAX_OUTPUT_BYTES
 from codesum_pipeline.texts.llm.attempts import result_of_reading
-from codesum_pipeline.texts.llm.backend import AnotherModel, RefusedAnswer, SummaryBackend, Templates, check_response
+from codesum_pipeline.texts.llm.backend import (
+    AnotherModel,
+    RefusedAnswer,
+    SummaryBackend,
+    Templates,
+    check_models,
+    check_response,
+    why_no_calls,
+)
 from codesum_pipeline.texts.llm.backends import build_backend
-from codesum_pipeline.texts.llm.call_bounds import TextCeiling
 from codesum_pipeline.texts.llm.checking import AnswerProblem
 from codesum_pipeline.texts.llm.conversation import AnswerReading, converse, mark_ignored, reading_of_problem
 from codesum_pipeline.texts.llm.digest_templates import ROLLUP_SUFFIX, DigestTemplate, load_digest_template
-from codesum_pipeline.texts.llm.kept_answers import KeptAnswer, unusable_answers
-from codesum_pipeline.texts.llm.ledger import FORM_IGNORED, UNUSABLE, Ledger
+from codesum_pipeline.texts.llm.ledger import Ledger
+from codesum_pipeline.texts.llm.ledger_readings import KeptAnswer, unusable_answers
 from codesum_pipeline.texts.llm.paying import Cap, Till, pay_once, run_job
 from codesum_pipeline.texts.llm.pins import AnswerForm, Parameters, SummaryRequest, SummaryResponse
-from codesum_pipeline.texts.llm.prices import tokens_upper
+from codesum_pipeline.texts.llm.prices import TextCeiling, tokens_upper
 from codesum_pipeline.texts.llm.retrying import with_fallbacks
 from codesum_pipeline.texts.llm.sent_parameters import changes_of
 from codesum_pipeline.texts.llm.templates import (
@@ -290,9 +296,9 @@ class _DigestAnswers(Struct):
         complaint = kept.error.removeprefix(f"{SummaryOutputInvalid.discriminator}: ")
         if again.content:
             return again
-        if kept.failure not in (UNUSABLE, FORM_IGNORED):
+        if kept.failure not in (SummaryOutputInvalid.kind, FormIgnored.kind):
             raise SummaryOutputInvalid(complaint)
-        is_ignored = kept.failure == FORM_IGNORED
+        is_ignored = kept.failure == FormIgnored.kind
         return replace(again, complaint=complaint or again.complaint, ignores_form=is_ignored)
 
     def read(self, request: SummaryRequest, response: SummaryResponse) -> AnswerReading[CheckedClaims]:

@@ -32,7 +32,7 @@ from codesum_pipeline.notifications.digests.digest_store import DigestStore, ope
 from codesum_pipeline.notifications.digests.plain_rollup import plain_rollup
 from codesum_pipeline.notifications.digests.rollup_by_model import aggregate_history, request_for
 from codesum_pipeline.notifications.digests.tick import digest_row
-from codesum_pipeline.texts.llm.kept_answers import unusable_answers
+from codesum_pipeline.texts.llm.ledger_readings import unusable_answers
 
 # A single digest has nothing to sum up: a schedule skips it.
 LEAST_MONTHLY = 2

@@ -34,6 +34,8 @@ _log = logging.getLogger(__name__)
 class FormIgnored(SummaryOutputInvalid):
     """An answer in another form than the one that was asked for, of a server that has not yet followed it."""
 
+    kind = "form-ignored"
+
 
 def first_form(settings: LlmSettings, model: str) -> AnswerForm:
     """How a model is asked first: as `llm.form` says, or under `auto` by what LiteLLM's list declares of it.
@@ -98,19 +100,11 @@ class AnswerForms:
             if len(left) == 1 or self.has_followed(model):
                 return None
             self._left[model] = left[1:]
-            self._tell_setting(model, form, left[1])
+            is_chosen = self._settings.form != "auto"
+            said = f"{form.value!r} (llm.form)" if is_chosen else repr(form.value)
+            level = logging.WARNING if is_chosen else logging.INFO
+            _log.log(level, "%s does not answer in the form %s: %r is tried", model, said, left[1].value)
         return self.of(model)
-
-    def _tell_setting(self, model: str, form: AnswerForm, following: AnswerForm) -> None:
-        is_chosen = self._settings.form != "auto"
-        _log.log(
-            logging.WARNING if is_chosen else logging.INFO,
-            "%s does not answer in the form %r%s: %r is tried",
-            model,
-            form.value,
-            " (llm.form)" if is_chosen else "",
-            following.value,
-        )
 
     def _forms(self, model: str) -> Sequence[AnswerForm]:
         return self._left.setdefault(model, forms_from(first_form(self._settings, model)))

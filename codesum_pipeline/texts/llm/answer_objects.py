@@ -33,8 +33,9 @@ from contextlib import suppress
 from itertools import accumulate
 from typing import Any
 
+from codesum_pipeline.evidence.packaged_tables import packaged_table
+from codesum_pipeline.texts.llm.answer_shapes import find_tool
 from codesum_pipeline.texts.llm.pins import refuse_constant
-from codesum_pipeline.texts.llm.tool_names import find_tool
 
 Visit = Callable[[dict[str, Any]], bool]
 
@@ -44,47 +45,23 @@ _MOST_LAYERS = 4
 _MOST_READ_IN_VAIN = 2_000_000
 _LINES_FASTER_BY = 64
 _SCANNED_SLOWER_BY = 8
-_REASONING = "(?:think|thinking|thoughts?|reason|reasoning|reflection|analysis|scratchpad)"
-_REASONING_BEGINS = re.compile(
-    rf"<(?:\w+:)?{_REASONING}\s*+>|\[THINK\]|◁think▷|<\|START_THINKING\|>|<\|begin_of_thought\|>", re.IGNORECASE
-)
-_REASONING_ENDS = re.compile(
-    rf"</(?:\w+:)?{_REASONING}\s*+>"
-    r"|\[/THINK\]|◁/think▷|<\|END_THINKING\|>|<\|end_of_thought\|>|<\|channel\|>\s*+final\s*+<\|message\|>",
-    re.IGNORECASE,
-)
-_WORDS_OUTSIDE_OF_TAGS = re.compile(r"<[^<>]*+>|(?P<word>\w)")
+_PATTERNS = {
+    name: re.compile(pattern) for name, pattern in packaged_table(__package__, "answer_marks")["patterns"].items()
+}
 _ENCODED = r"\{(?=(?:\s|\\+[nrt])*+\\+\")"
 _OBJECT = re.compile(rf"\{{(?=\s*+[\"}}])|(?P<encoded>{_ENCODED})")
 _ENCODED_AGAIN = re.compile(_ENCODED)
 _IN_A_STRING = re.compile(r"(?:[^\"\\]|\\.)*+", re.DOTALL)
-# Outside of strings: a comma behind the last entry, and Python's words.
-_NOT_QUITE_JSON = re.compile(
-    r"(?P<text>\"(?:[^\"\\]|\\.)*+(?:\"|\\?\Z))|,(?=\s*+[}\]])|\b(?P<word>None|True|False)\b", re.DOTALL
-)
-_STRING_OR_BRACE = re.compile(r"\"(?:[^\"\\]|\\.)*+(?:\"|\\?\Z)|[{}]", re.DOTALL)
 _WORDS = {"None": "null", "True": "true", "False": "false"}
-_MAY_BE_NOT_QUITE = re.compile(r",(?:\s|\\+[nrt])*+[}\]]|None|True|False")
-_CALL_BEGINS = re.compile(
-    r"\s*+(?:<tool_call>|<function(?:=|_calls>)|<invoke\s|\[TOOL_CALLS\]|<\|python_tag\|>"
-    r"|(?:```\w*\s*+)?\[?\s*+\{\s*+\"(?:name|type|function|tool)\"\s*+:(?=.*?\"(?:arguments|parameters)\"\s*+:))",
-    re.DOTALL,
-)
 _NAME_KEYS = ("name", "tool_name", "function_name", "recipient_name", "tool", "function")
 _ARGUMENT_KEYS = frozenset(("arguments", "parameters", "args", "input", "kwargs"))
 _LONGEST_NAME = 120
-_NAME_BEFORE = re.compile(r"(?:<function=|<invoke name=\"|\[TOOL_CALLS\]\s*|to=)([\w.:/-]+)[^\w{]*(?:ARGS\]\s*)?$")
-_CALL_TAG = re.compile(r"<(?P<tag>function|invoke|tool_call)(?:=|\s+name=|>\s*+)[\"']?(?P<name>[\w.:/-]{1,100})")
-_FIELD_TAG = re.compile(
-    r"<(?P<tag>parameter|param)(?:=|\s+name=)[\"']?(?P<name>[\w.-]{1,100})[^<>]{0,100}>"
-    r"|<arg_key>\s*+(?P<key>[\w.-]{1,100})\s*+</arg_key>\s*+<(?P<value>arg_value)>"
-)
 
 
 def visit_objects(claim: str, tool: str, visit: Visit) -> None:
     """Show `visit` each object of an answer, the outer one before those in it. It returns whether the object is the
     answer: then nothing inside of it is looked at. Raises `RecursionError` where braces are nested too deeply."""
-    for is_lenient in (False, True) if _MAY_BE_NOT_QUITE.search(claim) else (False,):
+    for is_lenient in (False, True) if _PATTERNS["may_be_not_quite"].search(claim) else (False,):
         search = _Search(tool, visit, is_lenient=is_lenient)
         search.look_into_text(claim, 0)
         if search.has_found:
@@ -98,8 +75,8 @@ def decode_json(text: str) -> Any:
 
 def begins_with_call(text: str) -> bool:
     """Whether a text, behind its reasoning, begins like a call of a tool that a server did not read."""
-    reasoning = max((tag.end() for tag in _REASONING_ENDS.finditer(text)), default=0)
-    return _CALL_BEGINS.match(text, reasoning) is not None
+    reasoning = max((tag.end() for tag in _PATTERNS["reasoning_ends"].finditer(text)), default=0)
+    return _PATTERNS["call_begins"].match(text, reasoning) is not None
 
 
 def is_empty_call(value: Mapping[str, Any]) -> bool:
@@ -146,8 +123,8 @@ class _Search:
         except ValueError:
             spans = sorted([*self._spans(text), *self._tagged(text)], key=lambda span: span[:2])
             free = _Outside(spans)
-            reasoning = free.last_end(_REASONING_ENDS, text, 0)
-            if free.last_end(_REASONING_BEGINS, text, reasoning) and _goes_on(text, max(free.ends)):
+            reasoning = free.last_end(_PATTERNS["reasoning_ends"], text, 0)
+            if free.last_end(_PATTERNS["reasoning_begins"], text, reasoning) and _goes_on(text, max(free.ends)):
                 return
             yield from (value for start, _, value in spans if start >= reasoning)
 
@@ -180,7 +157,7 @@ class _Search:
         end = _end_of_braces(text, start)
         self._left -= _SCANNED_SLOWER_BY * ((end or len(text)) - start)
         with suppress(ValueError):
-            return (end, decode_json(_NOT_QUITE_JSON.sub(_mended_part, text[start:end]))) if end else None
+            return (end, decode_json(_PATTERNS["not_quite_json"].sub(_mended_part, text[start:end]))) if end else None
         return None
 
     def _encoded_at(self, text: str, start: int) -> tuple[int, Any] | None:
@@ -197,12 +174,12 @@ class _Search:
 
     def _is_called(self, text: str, start: int) -> bool:
         """Whether no other tool is named right before a place."""
-        named = _NAME_BEFORE.search(text, max(0, start - _LONGEST_NAME), start)
+        named = _PATTERNS["name_before"].search(text, max(0, start - _LONGEST_NAME), start)
         return named is None or self._is_tool(named[1])
 
     def _tagged(self, text: str) -> Iterator[tuple[int, int, Any]]:
         """Each call of the tool that has a tag for every field. Without its last tag it may lack fields."""
-        begin = _CALL_TAG.search(text)
+        begin = _PATTERNS["call_tag"].search(text)
         while begin:
             end = text.find(f"</{begin['tag']}>", begin.end())
             if end < 0:
@@ -210,13 +187,13 @@ class _Search:
             fields = _fields_in(text[begin.end() : end])
             if fields and self._is_tool(begin["name"]):
                 yield begin.start(), end, fields
-            begin = _CALL_TAG.search(text, end)
+            begin = _PATTERNS["call_tag"].search(text, end)
 
 
 def _end_of_braces(text: str, start: int) -> int | None:
     """Where the brace that opens at a place is closed."""
     depth = 0
-    for found in _STRING_OR_BRACE.finditer(text, start):
+    for found in _PATTERNS["string_or_brace"].finditer(text, start):
         depth += (found[0] == "{") - (found[0] == "}")
         if not depth:
             return found.end()
@@ -244,19 +221,19 @@ class _Outside:
 
 def _goes_on(text: str, place: int) -> bool:
     """Whether words follow: the last object in reasoning that is not closed was no answer, then."""
-    return any(found["word"] for found in _WORDS_OUTSIDE_OF_TAGS.finditer(text, place))
+    return any(found["word"] for found in _PATTERNS["words_outside_of_tags"].finditer(text, place))
 
 
 def _fields_in(text: str) -> dict[str, str]:
     """The fields that have a tag each; none where one has two values."""
     fields: dict[str, str] = {}
-    begin = _FIELD_TAG.search(text)
+    begin = _PATTERNS["field_tag"].search(text)
     while begin:
         name, end = begin["name"] or begin["key"], text.find(f"</{begin['tag'] or begin['value']}>", begin.end())
         value = text[begin.end() : end].strip()
         if end < 0 or fields.setdefault(name, value) != value:
             return {}
-        begin = _FIELD_TAG.search(text, end)
+        begin = _PATTERNS["field_tag"].search(text, end)
     return fields
 
 

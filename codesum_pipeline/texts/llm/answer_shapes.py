@@ -9,7 +9,8 @@ provider's prompt cache.
 """
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from functools import cache
 from typing import Annotated, Any, Literal
 
@@ -24,12 +25,7 @@ TOOL_NAME = "emit_symbol_summary"
 MAX_OUTPUT_BYTES = 64 * 1024
 EFFECT_VERBS = ("reads", "writes", "emits", "raises", "mutates")
 
-_DESCRIPTIONS = {
-    Level.FUNCTION: "Give the summary of the function or method. Call this tool once, with every field.",
-    Level.CLASS: "Give the summary of the class. Call this tool once, with every field.",
-    Level.FILE: "Give the summary of the file. Call this tool once, with every field.",
-    Level.MODULE: "Give the summary of the folder. Call this tool once, with every field.",
-}
+_NOUNS = {Level.FUNCTION: "function or method", Level.CLASS: "class", Level.FILE: "file", Level.MODULE: "folder"}
 _EFFECT = "|".join(f"[{verb[0].upper()}{verb[0]}]{verb[1:]}" for verb in EFFECT_VERBS)
 
 Purpose = Annotated[str, Field(min_length=30, max_length=400)]
@@ -116,7 +112,8 @@ def answer_model(level: Level) -> type[FunctionAnswer] | type[UpperAnswer]:
 @cache
 def answer_tool(level: Level) -> AnswerTool:
     """The tool that a model of this level is made to call."""
-    return tool_for(answer_model(level), name=TOOL_NAME, description=_DESCRIPTIONS[level])
+    description = f"Give the summary of the {_NOUNS[level]}. Call this tool once, with every field."
+    return tool_for(answer_model(level), name=TOOL_NAME, description=description)
 
 
 def tool_for(shape: type[BaseModel], *, name: str, description: str) -> AnswerTool:
@@ -144,3 +141,27 @@ def _plain(part: Any, shapes: dict[str, Any]) -> Any:
         plain["properties"] = {name: _plain(value, shapes) for name, value in part["properties"].items()}
         plain.pop("description", None)
     return plain
+
+
+# What models and servers put in front of a tool's name with an underscore, as others do with a dot.
+_PREFIX = re.compile(r"^(?:functions?|tools?|default_?api|api|mcp)_+(?=.)", re.IGNORECASE)
+# No tool's name has any of these.
+_SEPARATOR = re.compile(r"[^\w-]+|__+")
+_NO_LETTER = re.compile(r"[\W_]+")
+
+
+def find_tool(written: str, names: Collection[str]) -> str | None:
+    """The tool that a written name means: upper and lower case, blanks, hyphens, a prefix and a number behind it do not
+    count. An empty name means the only tool. None if it means none of them, or several."""
+    if written in names:
+        return written
+    if not written.strip() and len(names) == 1:
+        return next(iter(names))
+    by_letters = {_letters(name): name for name in names}
+    parts = (written, _PREFIX.sub("", written.strip()), *_SEPARATOR.split(written))
+    meant = {by_letters[letters] for letters in map(_letters, parts) if letters in by_letters}
+    return meant.pop() if len(meant) == 1 else None
+
+
+def _letters(name: str) -> str:
+    return _NO_LETTER.sub("", name).casefold()

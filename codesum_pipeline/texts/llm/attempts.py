@@ -7,33 +7,29 @@ not read answers; all entries that wait when one transaction ends share the next
 """
 
 import asyncio
+import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from itertools import groupby
-from operator import itemgetter
-from queue import SimpleQueue
-from threading import Thread
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from functools import partial
+from itertools import takewhile
 from typing import Any, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.foundation.data_model.document import WrittenText
+from codesum_pipeline.foundation.data_model.document import Gate, WrittenText
 from codesum_pipeline.foundation.data_model.errors import (
-    BackendNotConfigured,
     CallFailure,
-    ModelNotInAllowlist,
-    PromptTemplateMismatch,
     SummaryCallFailed,
     SummaryError,
     SummaryOutputInvalid,
 )
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome
+from codesum_pipeline.foundation.settings.llm_settings import BackendName, LlmSettings
 from codesum_pipeline.texts.llm.answer_forms import AnswerForms, FormIgnored
-from codesum_pipeline.texts.llm.backend import AnotherModel, EndedEarly, RefusedAnswer, SummaryBackend
-from codesum_pipeline.texts.llm.call_bounds import turns_upper
+from codesum_pipeline.texts.llm.backend import AnotherModel, RefusedAnswer, SummaryBackend
 from codesum_pipeline.texts.llm.checking import AnswerProblem, read_answer
 from codesum_pipeline.texts.llm.conversation import (
     AnswerReading,
@@ -42,14 +38,16 @@ from codesum_pipeline.texts.llm.conversation import (
     mark_ignored,
     reading_of_problem,
 )
-from codesum_pipeline.texts.llm.ledger import FORM_IGNORED, UNUSABLE, AttemptResult, CallAttempt, Ledger, RefusedBefore
-from codesum_pipeline.texts.llm.pins import FAILURES_BY_END, AnswerEnd, SummaryRequest, SummaryResponse
-from codesum_pipeline.texts.llm.prices import Price, worst_case_usd
+from codesum_pipeline.texts.llm.ledger import AttemptResult, CallAttempt, Ledger
+from codesum_pipeline.texts.llm.pins import FAILURES_BY_END, SummaryRequest, SummaryResponse
+from codesum_pipeline.texts.llm.prices import Price, turns_upper, worst_case_usd
 from codesum_pipeline.texts.llm.retrying import with_retries
 from codesum_pipeline.texts.llm.sent_requests import watch_sending
 from codesum_pipeline.texts.llm.text_cache import KeptText
 
 Result = TypeVar("Result")
+PriceOf = Callable[[str], Price]
+_log = logging.getLogger(__name__)
 
 
 class _PendingWrite(Struct, frozen=True):
@@ -59,29 +57,21 @@ class _PendingWrite(Struct, frozen=True):
 
 
 class Books:
-    """A ledger that only this thread uses while the books are open."""
+    """A ledger that only these books use while a run is under way; a thread writes their entries."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._waiting: SimpleQueue[_PendingWrite | None] = SimpleQueue()
-
-    @contextmanager
-    def open(self) -> Iterator[None]:
-        """For the time of a block inside a running loop, which must have waited for all its entries at the end."""
-        writer = Thread(target=self._serve, args=(asyncio.get_running_loop(),), name="ledger", daemon=True)
-        writer.start()
-        try:
-            yield
-        finally:
-            self._waiting.put(None)
-            writer.join()
+        self._waiting: list[_PendingWrite] = []
+        self._is_writing = False
 
     async def enter(self, write: Callable[[Ledger], Result], *, is_alone: bool = False) -> Result:
         """What `write` returns, once it is on disk. An entry is finished even if its task is cancelled, which is then
         cancelled at its next wait. With `is_alone` it shares no transaction: what it reads is on disk."""
         task = asyncio.current_task()
         entry: asyncio.Future[object] = asyncio.get_running_loop().create_future()
-        self._waiting.put(_PendingWrite(lambda: write(self._ledger), entry, is_alone))
+        self._waiting.append(_PendingWrite(partial(write, self._ledger), entry, is_alone))
+        if not self._is_writing:
+            self._begin_transaction()
         was_cancelled = False
         while not entry.done():
             try:
@@ -92,35 +82,31 @@ class Books:
             task.cancel()
         return entry.result()  # type: ignore[return-value]
 
-    def _serve(self, loop: asyncio.AbstractEventLoop) -> None:
-        is_last = False
-        while not is_last:
-            waiting = [self._waiting.get()]
-            while not self._waiting.empty():
-                waiting.append(self._waiting.get())
-            is_last = waiting[-1] is None
-            # Entries that share a transaction have no number of their own.
-            keys = ((place if entry.is_alone else -1, entry) for place, entry in enumerate(waiting) if entry)
-            for _, found in groupby(keys, key=itemgetter(0)):
-                together = [entry for _, entry in found]
-                loop.call_soon_threadsafe(_settle, together, *self._written(together))
+    def _begin_transaction(self) -> None:
+        """Have what waits be written, up to an entry that shares no transaction."""
+        first, *others = self._waiting
+        together = [first, *(() if first.is_alone else takewhile(lambda entry: not entry.is_alone, others))]
+        del self._waiting[: len(together)]
+        self._is_writing = True
+        # No task waits for it, which could be cancelled.
+        written = asyncio.get_running_loop().run_in_executor(None, self._write, together)
+        written.add_done_callback(partial(self._settle, together))
 
-    def _written(self, together: Sequence[_PendingWrite]) -> tuple[list[object], BaseException | None]:
-        """The results of some entries, of one transaction; or why none of them is written."""
-        try:
-            with nullcontext() if together[0].is_alone else self._ledger.together():
-                return [entry.write() for entry in together], None
-        except Exception as error:
-            # Each task that waits for one of these raises it.
-            return [], error
+    def _write(self, together: Sequence[_PendingWrite]) -> list[object]:
+        with nullcontext() if together[0].is_alone else self._ledger.together():
+            return [entry.write() for entry in together]
 
-
-def _settle(together: Sequence[_PendingWrite], results: list[object], error: BaseException | None) -> None:
-    for place, entry in enumerate(together):
-        if error is not None:
-            entry.written.set_exception(error)
-        else:
-            entry.written.set_result(results[place])
+    def _settle(self, together: Sequence[_PendingWrite], written: asyncio.Future[list[object]]) -> None:
+        """Give each entry its result, or all of them why none is written; then the next transaction begins."""
+        error = written.exception()
+        for place, entry in enumerate(together):
+            if error:
+                entry.written.set_exception(error)
+            else:
+                entry.written.set_result(written.result()[place])
+        self._is_writing = False
+        if self._waiting:
+            self._begin_transaction()
 
 
 class CapReached(Exception):
@@ -175,10 +161,6 @@ class Admission:
         return self._left is None or self._reserved + worst_usd <= self._left
 
 
-# The failure of an attempt that another model answered.
-ANOTHER_MODEL = "another-model"
-# The failure of a document on which our own code failed.
-UNFORESEEN = "unforeseen-error"
 _MAX_ERROR_CHARS = 1000
 # Complaints about an answer that was not accepted.
 _MAX_COMPLAINT_CHARS = 4000
@@ -191,43 +173,52 @@ _UNBILLED = (
     CallFailure.FILTERED,
     CallFailure.FORM,
 )
-_KINDS: dict[type[SummaryError], str] = {
-    BackendNotConfigured: "no-backend",
-    ModelNotInAllowlist: "model-not-allowed",
-    PromptTemplateMismatch: "template-mismatch",
-    RefusedAnswer: "refused-answer",
-    FormIgnored: FORM_IGNORED,
-    AnotherModel: ANOTHER_MODEL,
-    UnexpectedFailure: UNFORESEEN,
-}
 
 
-class Desk(Struct, frozen=True):
+class CallsStopped(Exception):
+    """No more calls are made."""
+
+
+class Desk:
     """What the calls of one run share.
 
-    `on_heard` is called when a call shows that others may be made; `check_open` raises where no more shall be made.
-    `on_uncounted` is called with the model of an answer whose server counted no tokens. Where `is_free`, the backend
-    makes no calls: nothing is reserved, and nothing is written down.
+    Where it `is_free`, the backend makes no calls: nothing is reserved, and nothing is written down. `is_heard` is set
+    once a call shows that others may be made, `stopped_by` where no more shall be made: by which gate, and why.
     """
 
-    backend: SummaryBackend
-    books: Books
-    refused_answers: Mapping[str, RefusedBefore]
-    forms: AnswerForms
-    now: Callable[[], str]
-    admission: Admission
-    price_of: Callable[[str], Price]
-    max_retries: int
-    is_free: bool
-    longest_wait_s: float
-    on_heard: Callable[[], None]
-    check_open: Callable[[], None]
-    on_uncounted: Callable[[str], None]
+    def __init__(
+        self, backend: SummaryBackend, ledger: Ledger, settings: LlmSettings, usd_left: float | None, price_of: PriceOf
+    ) -> None:
+        self.backend = backend
+        self.settings = settings
+        self.price_of = price_of
+        self.books = Books(ledger)
+        self.now = ledger.moment
+        self.is_free = settings.asks_nobody
+        self.is_heard = asyncio.Event()
+        self.stopped_by: tuple[Gate, str | None] | None = None
+        self.forms = AnswerForms(settings, ledger.forms_of_run())
+        self.admission = Admission(usd_left, ledger.dearest_call())
+        # A recording has to hold every answer of a conversation.
+        is_recorded = settings.backend is BackendName.RECORD
+        self.refused_answers = {} if is_recorded else ledger.refused_answers()
+        self._has_uncounted = ledger.has_uncounted()
+
+    def check_open(self) -> None:
+        """Raise `CallsStopped` where no more calls shall be made."""
+        if self.stopped_by:
+            raise CallsStopped
+
+    def note_uncounted(self, model: str) -> None:
+        """Say once that a server counts no tokens."""
+        if not self._has_uncounted:
+            self._has_uncounted = True
+            _log.warning(describe_uncounted(model))
 
     def wants_longer_wait(self, error: BaseException) -> bool:
         """Whether a provider wants to be called later than the run waits."""
         wait_s = error.retry_after_s if isinstance(error, SummaryCallFailed) else None
-        return wait_s is not None and wait_s > self.longest_wait_s
+        return wait_s is not None and wait_s > self.settings.longest_wait_s
 
     def ends_calls(self, error: BaseException, model: str) -> bool:
         """Whether the next call would fail the same way: the key is missing or refused, the quota is used up, the
@@ -260,13 +251,13 @@ class TextRequester:
         """The answer to a request. Where the same request lately got an unusable answer, that one is read again."""
         if self._desk.is_free:
             return self._read(request, await self._summarize(request))
-        before = self._desk.refused_answers.get(request.request_hash)
-        if before is not None:
-            return replace(self._read(request, before.response), ignores_form=before.ignores_form)
+        if before := self._desk.refused_answers.get(request.request_hash):
+            response, ignores_form = before
+            return replace(self._read(request, response), ignores_form=ignores_form)
         return await with_retries(
             lambda _: self._attempt(request),
-            attempts=self._desk.max_retries + 1,
-            longest_provider_wait_s=self._desk.longest_wait_s,
+            attempts=self._desk.settings.max_retries + 1,
+            longest_provider_wait_s=self._desk.settings.longest_wait_s,
         )
 
     async def _attempt(self, request: SummaryRequest) -> AnswerReading[WrittenText]:
@@ -299,7 +290,7 @@ class TextRequester:
             answered = mark_ignored(desk.forms, request, self._read(request, response))
             is_heard = not answered.ignores_form
             if response.usage is None and worst:
-                desk.on_uncounted(model)
+                desk.note_uncounted(model)
             settled = result_of_reading(answered, time.monotonic() - started)
             await self._settle(sequence, settled, worst, answered.content, model)
             return answered
@@ -307,7 +298,7 @@ class TextRequester:
             desk.admission.leave(worst, worst if settled.cost_usd is None else settled.cost_usd, of_request)
             if is_heard:
                 # Others begin once it is known what a call costs.
-                desk.on_heard()
+                desk.is_heard.set()
 
     async def _settle(
         self, sequence: int, settled: AttemptResult, worst: float, text: WrittenText | None = None, model: str = ""
@@ -352,15 +343,6 @@ def describe_uncounted(model: str) -> str:
     return f"{model} does not say how many tokens it counted: its calls are booked at the most they can cost"
 
 
-def failure_kind(error: SummaryError) -> str:
-    """One word for why there is no text."""
-    if isinstance(error, SummaryCallFailed):
-        return error.failure.value
-    if isinstance(error, EndedEarly):
-        return FAILURES_BY_END[error.response.ended]
-    return _KINDS.get(type(error), UNUSABLE)
-
-
 def result_of_good(response: SummaryResponse, latency_s: float) -> AttemptResult:
     """The result of an attempt whose answer was accepted."""
     return AttemptResult(
@@ -380,13 +362,13 @@ def result_of_reading(answered: AnswerReading[Any], latency_s: float) -> Attempt
     good = result_of_good(answered.response, latency_s)
     if answered.content:
         return good
-    if answered.response.ended is not AnswerEnd.STOP:
-        failure = FAILURES_BY_END[answered.response.ended]
-        return replace(good, outcome=AttemptOutcome.INVALID, failure=failure, error=answered.complaint)
-    if answered.ignores_form:
-        return replace(good, outcome=AttemptOutcome.INVALID, failure=FORM_IGNORED, error=answered.complaint)
-    why = UnexpectedFailure(answered.failure) if answered.failure else SummaryOutputInvalid(answered.complaint)
-    return replace(good, outcome=AttemptOutcome.INVALID, failure=UNUSABLE, error=str(why)[:_MAX_COMPLAINT_CHARS])
+    failure, error = FAILURES_BY_END.get(answered.response.ended), answered.complaint
+    if failure is None and answered.ignores_form:
+        failure = FormIgnored.kind
+    elif failure is None:
+        why = UnexpectedFailure(answered.failure) if answered.failure else SummaryOutputInvalid(answered.complaint)
+        failure, error = SummaryOutputInvalid.kind, str(why)[:_MAX_COMPLAINT_CHARS]
+    return replace(good, outcome=AttemptOutcome.INVALID, failure=failure, error=error)
 
 
 def result_of_error(error: BaseException, latency_s: float, *, was_sent: bool) -> AttemptResult:
@@ -395,7 +377,7 @@ def result_of_error(error: BaseException, latency_s: float, *, was_sent: bool) -
     message = str(error)[:_MAX_ERROR_CHARS] or None
     if isinstance(error, RefusedAnswer):
         good = result_of_good(error.response, latency_s)
-        return replace(good, outcome=AttemptOutcome.INVALID, failure=failure_kind(error), error=message)
+        return replace(good, outcome=AttemptOutcome.INVALID, failure=error.kind, error=message)
     outcome, cost_usd = AttemptOutcome.INTERRUPTED, None
     if not was_sent and (isinstance(error, UnexpectedFailure) or not isinstance(error, SummaryError)):
         outcome, cost_usd = AttemptOutcome.NOT_SENT, 0.0
@@ -404,5 +386,5 @@ def result_of_error(error: BaseException, latency_s: float, *, was_sent: bool) -
     elif isinstance(error, SummaryError) and not isinstance(error, UnexpectedFailure):
         outcome, cost_usd = AttemptOutcome.NOT_SENT, 0.0
     stopped = "stopped" if isinstance(error, asyncio.CancelledError) else type(error).__name__
-    failure = failure_kind(error) if isinstance(error, SummaryError) else stopped
+    failure = error.kind if isinstance(error, SummaryError) else stopped
     return AttemptResult(outcome, cost_usd, latency_s, failure=failure, error=message)

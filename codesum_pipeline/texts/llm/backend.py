@@ -1,18 +1,22 @@
-"""What every backend promises, and what each refuses before a call and of an answer."""
+"""What every backend promises, which models the settings let it call, and what it refuses of an answer."""
 
 from collections.abc import Mapping
-from typing import Protocol
 
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.document import Level
-from codesum_pipeline.foundation.data_model.errors import PromptTemplateMismatch, SummaryOutputInvalid
+from codesum_pipeline.foundation.data_model.errors import (
+    BackendNotConfigured,
+    ModelNotInAllowlist,
+    PromptTemplateMismatch,
+    SummaryOutputInvalid,
+)
 from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text
 from codesum_pipeline.foundation.data_model.toml_values import toml_value
-from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
-from codesum_pipeline.texts.llm.allowed_models import check_allowed
+from codesum_pipeline.foundation.settings.llm_settings import BackendName, LlmSettings
 from codesum_pipeline.texts.llm.echoed_names import NO_NAME, is_name_of, is_same_model, shown_name
 from codesum_pipeline.texts.llm.pins import (
+    FAILURES_BY_END,
     AnswerEnd,
     ChatRequest,
     ChatResponse,
@@ -20,7 +24,35 @@ from codesum_pipeline.texts.llm.pins import (
     SummaryRequest,
     SummaryResponse,
 )
+from codesum_pipeline.texts.llm.prices import price_of
 from codesum_pipeline.texts.llm.templates import ResolvedTemplate
+
+
+def check_allowed(model: str, settings: LlmSettings) -> None:
+    """Raise `ModelNotInAllowlist` for a model that is not allowed."""
+    allowed = settings.allowlist or (settings.model, *settings.fallback_models)
+    if model not in allowed:
+        raise ModelNotInAllowlist(f"{model!r} is not in llm.allowlist ({', '.join(allowed) or 'empty'})")
+
+
+def why_no_calls(llm: LlmSettings, *, is_offline: bool) -> str | None:
+    """Why no model may be called, in a line: offline, switched off, or a backend that gives no answer; else None."""
+    if is_offline and not llm.asks_nobody:
+        return "codesum is offline"
+    if not llm.enabled:
+        return "no model is set up (llm.enabled is false)"
+    if llm.backend is BackendName.NOOP:
+        return "llm.backend is 'noop'"
+    return None
+
+
+def check_models(llm: LlmSettings) -> None:
+    """Raise `ModelNotInAllowlist`, or `ConfigurationError` where a price is not known."""
+    for model in (llm.model, *llm.fallback_models):
+        check_allowed(model, llm)
+        if not llm.asks_nobody:
+            price_of(model, llm)
+
 
 # Of what an answer said before it ended too early.
 _MOST_WORDS = 300
@@ -28,41 +60,40 @@ _MOST_WORDS = 300
 Templates = Mapping[Level, ResolvedTemplate]
 
 
-class SummaryBackend(Protocol):
-    """Turns one pinned request into one answer as it came. Slow, costs money, may fail."""
+class SummaryBackend:
+    """Turns one pinned request into one answer as it came. Slow, costs money, may fail.
 
-    @property
-    def max_prompt_chars(self) -> int:
-        """How long a whole prompt may be."""
-        ...
+    This one is the default: it refuses every request, which is no outage. `max_prompt_chars` is how long a whole prompt
+    may be.
+    """
+
+    def __init__(self, *, max_prompt_chars: int) -> None:
+        self.max_prompt_chars = max_prompt_chars
 
     async def summarize(self, request: SummaryRequest) -> SummaryResponse:
         """One attempt: answer, or raise `BackendNotConfigured`, `ModelNotInAllowlist`, `PromptTemplateMismatch`,
         `SummaryCallFailed` or `SummaryOutputInvalid`."""
-        ...
-
-    async def health(self) -> bool:
-        """Whether a call could be made now; costs nothing."""
-        ...
-
-    async def aclose(self) -> None:
-        """Close all connections. No request may follow."""
-        ...
-
-
-class ModelBackend(SummaryBackend, Protocol):
-    """A backend that carries on conversations, too."""
+        raise BackendNotConfigured("llm.backend is 'noop': nothing is asked")
 
     async def chat(self, request: ChatRequest, on_text: OnText, *, timeout_s: float) -> ChatResponse:
-        """One attempt: the next message; `on_text` receives its text while it is written.
+        """One attempt: the next message of a conversation; `on_text` receives its text while it is written.
 
         Raises `BackendNotConfigured`, `ModelNotInAllowlist`, `SummaryCallFailed` or `SummaryOutputInvalid`.
         """
-        ...
+        raise BackendNotConfigured("llm.backend is 'noop': nothing is asked")
+
+    async def health(self) -> bool:
+        """Whether a call could be made now; costs nothing."""
+        return False
+
+    async def aclose(self) -> None:
+        """Close all connections. No request may follow."""
 
 
 class RefusedAnswer(SummaryOutputInvalid):
     """A paid answer that is refused before it is read. `response` is kept for the ledger."""
+
+    kind = "refused-answer"
 
     def __init__(self, detail: str, response: SummaryResponse) -> None:
         super().__init__(detail)
@@ -72,9 +103,15 @@ class RefusedAnswer(SummaryOutputInvalid):
 class AnotherModel(RefusedAnswer):
     """An answer by another model than the pinned one; it would answer the next call too."""
 
+    kind = "another-model"
+
 
 class EndedEarly(RefusedAnswer):
     """A paid answer that is no text since it ended too early: the same request would end alike."""
+
+    def __init__(self, detail: str, response: SummaryResponse) -> None:
+        super().__init__(detail, response)
+        self.kind = FAILURES_BY_END[response.ended]
 
 
 # The context holds the prompt and the answer.

@@ -13,11 +13,11 @@ from weakref import WeakKeyDictionary
 
 from codesum_pipeline.foundation.data_model.errors import BackendNotConfigured, CallFailure, SummaryCallFailed
 from codesum_pipeline.foundation.settings.llm_settings import BackendName, LlmSettings
-from codesum_pipeline.texts.llm.allowed_models import check_allowed
 from codesum_pipeline.texts.llm.backend import (
     AnotherModel,
-    ModelBackend,
+    SummaryBackend,
     Templates,
+    check_allowed,
     check_response,
     describe_mismatch,
     is_by_pinned,
@@ -36,35 +36,13 @@ from codesum_pipeline.texts.llm.sent_requests import note_unsent
 _CONNECT_TIMEOUT_S = 5.0
 
 
-class NoopBackend:
-    """The default backend: refuses every request, which is no outage."""
-
-    def __init__(self, *, max_prompt_chars: int) -> None:
-        self.max_prompt_chars = max_prompt_chars
-
-    async def summarize(self, request: SummaryRequest) -> SummaryResponse:
-        raise BackendNotConfigured("llm.backend is 'noop': nothing is asked")
-
-    async def chat(self, request: ChatRequest, on_text: OnText, *, timeout_s: float) -> ChatResponse:
-        raise BackendNotConfigured("llm.backend is 'noop': nothing is asked")
-
-    async def health(self) -> bool:
-        return False
-
-    async def aclose(self) -> None:
-        """There is nothing to release."""
-
-
-class RecordBackend:
+class RecordBackend(SummaryBackend):
     """Calls another backend. An answer is on the disk before the caller has it; failures are not recorded."""
 
-    def __init__(self, recorded: ModelBackend, folder: Path) -> None:
+    def __init__(self, recorded: SummaryBackend, folder: Path) -> None:
+        super().__init__(max_prompt_chars=recorded.max_prompt_chars)
         self._recorded = recorded
         self._folder = folder
-
-    @property
-    def max_prompt_chars(self) -> int:
-        return self._recorded.max_prompt_chars
 
     async def summarize(self, request: SummaryRequest) -> SummaryResponse:
         response = await self._recorded.summarize(request)
@@ -84,17 +62,17 @@ class RecordBackend:
         await self._recorded.aclose()
 
 
-class ReplayBackend:
+class ReplayBackend(SummaryBackend):
     """Answers recorded requests and refuses all others: no network, no key, no cost.
 
     The recording is read at the first request and remembered.
     """
 
     def __init__(self, settings: LlmSettings, templates: Templates) -> None:
+        super().__init__(max_prompt_chars=prompt_chars(settings))
         self._settings = settings
         self._templates = templates
         self._path = settings.kept_answers
-        self.max_prompt_chars = prompt_chars(settings)
 
     @cached_property
     def _answers(self) -> dict[str, SummaryResponse]:
@@ -122,18 +100,16 @@ class ReplayBackend:
     async def health(self) -> bool:
         return self._path.exists()
 
-    async def aclose(self) -> None:
-        """There is nothing to release."""
-
     def _missing(self, request_hash: str) -> BackendNotConfigured:
         return BackendNotConfigured(f"{self._path} has no answer to {request_hash}: record it first")
 
 
-class LiteLlmBackend:
+class LiteLlmBackend(SummaryBackend):
     """All models that the settings allow, through LiteLLM. Making it calls nobody; the first request does."""
 
     def __init__(self, settings: LlmSettings, templates: Templates, load: CallLoad | None = None) -> None:
         """`load` says from when on workers pay; by default from what is measured."""
+        super().__init__(max_prompt_chars=prompt_chars(settings))
         self._settings = settings
         self._templates = templates
         self._calls = LiteLlmCalls(settings, templates)
@@ -141,7 +117,6 @@ class LiteLlmBackend:
         self._workers: CallWorkers | None = None
         self._rates: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Rates]] = WeakKeyDictionary()
         self._is_open = False
-        self.max_prompt_chars = prompt_chars(settings)
 
     async def summarize(self, request: SummaryRequest) -> SummaryResponse:
         refuse_unpinned(request, self._settings, self._templates)
@@ -216,7 +191,7 @@ def _checked_message(request: ChatRequest, response: ChatResponse, settings: Llm
     raise AnotherModel(describe_mismatch(request, echoed, settings), refused)
 
 
-def build_backend(settings: LlmSettings, templates: Templates) -> ModelBackend:
+def build_backend(settings: LlmSettings, templates: Templates) -> SummaryBackend:
     """The backend of the settings, with the templates of the levels that are summarized.
 
     `noop` and `replay` never load a client, so they call nobody. Raises `ConfigurationError` for `llm.parameters` that
@@ -225,7 +200,7 @@ def build_backend(settings: LlmSettings, templates: Templates) -> ModelBackend:
     check_parameters(settings)
     match settings.backend:
         case BackendName.NOOP:
-            return NoopBackend(max_prompt_chars=prompt_chars(settings))
+            return SummaryBackend(max_prompt_chars=prompt_chars(settings))
         case BackendName.REPLAY:
             return ReplayBackend(settings, templates)
         case BackendName.RECORD:

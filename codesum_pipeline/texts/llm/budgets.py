@@ -6,7 +6,7 @@ Budgets are in characters, as a backend publishes them: tokens differ by model.
 import bisect
 import logging
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -38,23 +38,6 @@ class Entry(Struct, frozen=True):
 
     head: str
     body: str
-
-
-class FilledEntries(Struct, frozen=True):
-    """The entries that are shown, in their order, and how many at the end are not."""
-
-    entries: tuple[Entry, ...]
-    left_out: int
-
-
-class SiblingRank(Struct, frozen=True):
-    """What decides the place of a child among its siblings: nothing from outside its parent."""
-
-    id: str
-    is_public: bool
-    complexity: int
-    line_count: int
-    source_order: int
 
 
 def prompt_chars(settings: LlmSettings) -> int:
@@ -117,8 +100,8 @@ def fill_entries(
     around_chars: int = 0,
     called: str = "children",
     further: int = 0,
-) -> FilledEntries:
-    """As many entries from the front as can show something of their body, water-filled.
+) -> tuple[list[Entry], int]:
+    """As many entries from the front as can show something of their body, water-filled, and how many are left out.
 
     Each entry takes `around_chars` more; the log uses the word `called` for them. `further` entries follow, so far
     behind that none of them can fit.
@@ -139,18 +122,7 @@ def fill_entries(
         _log.warning("%s: %d of %d %s left out to fit the prompt", about, left_out, len(entries) + further, called)
     heads = sum(len(entry.head) + around_chars for entry in first)
     filled = water_fill([entry.body for entry in first], max(budget - heads, 0), about=about)
-    return FilledEntries(tuple(Entry(entry.head, body) for entry, body in zip(first, filled, strict=True)), left_out)
-
-
-def order_siblings(children: Iterable[SiblingRank]) -> list[SiblingRank]:
-    """Public ones first, then the more complex, the longer, the earlier: a new edge or name elsewhere moves none.
-
-    Neither the alphabet, which says nothing, nor statistics of the whole repository.
-    """
-    return sorted(
-        children,
-        key=lambda child: (not child.is_public, -child.complexity, -child.line_count, child.source_order, child.id),
-    )
+    return [Entry(entry.head, body) for entry, body in zip(first, filled, strict=True)], left_out
 
 
 def cut_to_fit(body: str, cap: int) -> str:

@@ -21,6 +21,8 @@ from contextlib import suppress
 from itertools import count
 from typing import Any
 
+from msgspec import Struct, field
+
 from codesum_pipeline.foundation.data_model.errors import CallFailure, SummaryCallFailed
 from codesum_pipeline.foundation.data_model.guard import describe_error
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
@@ -41,39 +43,30 @@ _PAYS_AFTER_S = 3.0
 Clock = Callable[[], float]
 
 
-class CallLoad:
+class CallLoad(Struct):
     """How busy this process has been since its first call was over; a single core is not shared."""
 
-    def __init__(
-        self,
-        *,
-        busy: float = _BUSY,
-        pays_after_s: float = _PAYS_AFTER_S,
-        cores: int | None = None,
-        wall: Clock = time.monotonic,
-        cpu: Clock = time.process_time,
-    ) -> None:
-        self._busy = busy
-        self._pays_after_s = pays_after_s
-        self._can_share = (worker_count() if cores is None else cores) > 1
-        self._wall = wall
-        self._cpu = cpu
-        self._window: tuple[float, float] | None = None
-        self._busy_s = 0.0
+    busy: float = _BUSY
+    pays_after_s: float = _PAYS_AFTER_S
+    cores: int = field(default_factory=worker_count)
+    wall: Clock = time.monotonic
+    cpu: Clock = time.process_time
+    _window: tuple[float, float] | None = None
+    _busy_s: float = 0.0
 
     def needs_workers(self) -> bool:
         """Whether this process was busy as long as a start takes, without a break; to be called after each call."""
-        now = self._wall()
+        now = self.wall()
         if self._window is None:
             # What came before was the import of LiteLLM.
-            self._window = now, self._cpu()
+            self._window = now, self.cpu()
         since, cpu_then = self._window
         if now - since >= _WINDOW_S:
-            cpu = self._cpu()
-            is_busy = cpu - cpu_then >= self._busy * (now - since)
+            cpu = self.cpu()
+            is_busy = cpu - cpu_then >= self.busy * (now - since)
             self._busy_s = self._busy_s + now - since if is_busy else 0.0
             self._window = now, cpu
-        return self._can_share and self._busy_s >= self._pays_after_s
+        return self.cores > 1 and self._busy_s >= self.pays_after_s
 
 
 # Each does a hundred or two hundred calls a second: more of them would wait for the process that keeps the books.
@@ -90,22 +83,18 @@ class CallFault(Exception):
 
 
 class CallWorkers:
-    """The workers of one event loop, which start when this is made: one after the other, for an import takes a core."""
+    """The workers of one event loop, which start when this is made: one after the other, for an import takes a core.
+    `starting` ends when all are ready or have ended."""
 
     def __init__(self, settings: LlmSettings, templates: Templates) -> None:
         _log.info("LiteLLM keeps a core busy: %d processes share its calls", _WORKERS)
         self._workers: list[_CallProcess] = []
-        self._starting = asyncio.create_task(self._start(settings, dict(templates)))
+        self.starting = asyncio.create_task(self._start(settings, dict(templates)))
 
     @property
     def are_ready(self) -> bool:
         """Whether one can take a call."""
         return any(worker.is_ready for worker in self._workers)
-
-    @property
-    def have_started(self) -> bool:
-        """Whether all workers are ready or have ended."""
-        return self._starting.done()
 
     async def ask(self, request: SummaryRequest) -> SummaryResponse:
         """The answer to a request, by the worker with the fewest calls; raises `SummaryCallFailed` and `CallFault`."""
@@ -114,8 +103,8 @@ class CallWorkers:
 
     async def aclose(self) -> None:
         """End the workers, whatever they are doing."""
-        self._starting.cancel()
-        await asyncio.gather(self._starting, *(worker.aclose() for worker in self._workers), return_exceptions=True)
+        self.starting.cancel()
+        await asyncio.gather(self.starting, *(worker.aclose() for worker in self._workers), return_exceptions=True)
 
     async def _start(self, settings: LlmSettings, templates: Templates) -> None:
         for _ in range(_WORKERS):

@@ -11,12 +11,14 @@ do not praise) a program cannot judge: a good text may speak of a fast event or 
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import Any, Generic, NoReturn, TypeVar
 
 from msgspec import Struct
 from pydantic import BaseModel, ValidationError
 
 from codesum_pipeline.evidence.leaks import leaked_names, looks_like_code, names_in
+from codesum_pipeline.evidence.packaged_tables import packaged_table
 from codesum_pipeline.foundation.data_model.document import Citation, InputSpec, Level, Returns, WrittenText
 from codesum_pipeline.texts.llm.answer_objects import decode_json, visit_objects
 from codesum_pipeline.texts.llm.answer_repairs import repair_value
@@ -24,33 +26,15 @@ from codesum_pipeline.texts.llm.answer_shapes import AnswerTool, FunctionAnswer,
 from codesum_pipeline.texts.llm.pins import CALL_OF, CALLING_FORMS, AnswerForm, SummaryResponse
 from codesum_pipeline.texts.llm.shown_objects import stands_in
 
-_KINDS = {
-    Level.FUNCTION: ("function", "method"),
-    Level.CLASS: ("class", "struct", "interface", "trait", "enum"),
-    Level.FILE: ("file", "module"),
-    Level.MODULE: ("folder", "directory", "package", "module", "repository"),
-}
-_EVERY_KIND = "|".join(sorted({kind for kinds in _KINDS.values() for kind in kinds}))
 _IDENTIFIER = re.compile(r"(`?)([^\W\d]\w*(?:(?:\.|::)[^\W\d]\w*)*)(`?)(\(?)")
 # No prose: what is written there is code, or one of a closed set of words.
 _CODE_FIELDS = frozenset(("name", "type", "children", "field"))
 
-# HTML by its own names: `<T>` and `List<int>` are types of languages. Names that are also words of types are left out.
-_HTML = re.compile(
-    r"<\s*+(?:/\s*+)?(?:a|abbr|article|aside|audio|b|base|blockquote|body|br|button|canvas|center|details|dialog|div|dl|em|"
-    r"embed|fieldset|font|footer|form|frame|frameset|h[1-6]|head|header|hr|html|i|iframe|img|input|ins|label|li|"
-    r"link|main|marquee|math|meta|nav|noscript|ol|p|picture|pre|script|section|select|source|span|strong|"
-    r"style|sub|sup|svg|table|tbody|td|template|textarea|tfoot|th|thead|title|tr|u|ul|video)"
-    r"(?:\s[^<>]*+)?/?\s*+>|<!--|<!\[CDATA\[|<!doctype",
-    re.IGNORECASE,
-)
-# Single backticks around a name and `**kwargs` are no Markdown that anybody would miss.
-_MARKDOWN = re.compile(
-    r"```|^#{1,6} |^[-*+] |^> |(?<![\w*])\*\*(?=[^\s*])[^*]*[^\s*]\*\*(?![\w*])|(?<!\w)!?\[[^\]]{1,2000}+\]\([^()\s]*\)"
-)
-_LINK = re.compile(r"\b(?:https?|ftp)://\S+|\bwww\.\w\S*", re.IGNORECASE)
-_GUESS = re.compile(r"\b(?:likely|probably|seems|appears to)\b", re.IGNORECASE)
-_MASK = re.compile(r"«masked [^»]*»?")
+
+_TABLE = packaged_table(__package__, "forbidden_words")
+_FORBIDDEN = [(re.compile(one["pattern"]), one["complaint"]) for one in _TABLE["forbidden"]]
+_KINDS: dict[str, list[str]] = _TABLE["kinds"]
+_EVERY_KIND = "|".join(chain.from_iterable(_KINDS.values()))
 
 
 def _forbidden_in(answer: Any, level: Level, name: str) -> Iterator[str]:
@@ -61,13 +45,7 @@ def _forbidden_in(answer: Any, level: Level, name: str) -> Iterator[str]:
             "" if level is Level.FUNCTION else " or a noun phrase"
         )
     for place, text in _texts(answer, ""):
-        for pattern, complaint in (
-            (_HTML, "must not hold markup: found {!r}; name an element without angle brackets"),
-            (_MARKDOWN, "must not hold Markdown: found {!r}; write plain sentences"),
-            (_LINK, "must not hold a link: found {!r}; say in words what it leads to"),
-            (_MASK, "must not repeat {!r}: at most say that a credential stands there"),
-            (_GUESS, "must not guess: found {!r}; say what can be seen, and leave out the rest"),
-        ):
+        for pattern, complaint in _FORBIDDEN:
             if found := pattern.search(text):
                 yield f"{place}: {complaint.format(found.group()[:40])}"
 

@@ -15,9 +15,9 @@ from codesum_pipeline.foundation.data_model.errors import SummaryError, SummaryO
 from codesum_pipeline.foundation.data_model.guard import Failure
 from codesum_pipeline.texts.llm.answer_forms import AnswerForms, FormIgnored
 from codesum_pipeline.texts.llm.backend import EndedEarly, describe_end
-from codesum_pipeline.texts.llm.call_bounds import repair_turns
 from codesum_pipeline.texts.llm.checking import AnswerBounds, AnswerProblem
 from codesum_pipeline.texts.llm.pins import AnswerEnd, AnswerForm, SummaryRequest, SummaryResponse
+from codesum_pipeline.texts.llm.prices import repair_turns
 
 Content = TypeVar("Content")
 
@@ -59,6 +59,7 @@ class UnexpectedFailure(SummaryError):
     """An unexpected error in our code, in asking for one document or in reading the answer."""
 
     discriminator = "summary_unforeseen_error"
+    kind = "unforeseen-error"
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.reason)
@@ -105,7 +106,12 @@ async def converse(
             if answered.content:
                 forms.note_followed(current, answered.response)
                 return answered.content, current
-            _check_repairable(current, answered)
+            if answered.failure:
+                raise UnexpectedFailure(answered.failure)
+            if answered.response.ended is not AnswerEnd.STOP:
+                raise EndedEarly(answered.complaint, answered.response)
+            if answered.ignores_form:
+                raise FormIgnored(f"{request.model_name} answers in another form than {form.value!r}")
         except SummaryError as error:
             following = forms.after(request.model_name, form, error)
             if following is None:
@@ -121,13 +127,3 @@ async def converse(
 
 def _in_form(request: SummaryRequest, form: AnswerForm) -> SummaryRequest:
     return replace(request, parameters=replace(request.parameters, form=form))
-
-
-def _check_repairable(request: SummaryRequest, answered: AnswerReading[Any]) -> None:
-    """Raise where an answer that cannot be taken is not to be sent back to its model."""
-    if answered.failure:
-        raise UnexpectedFailure(answered.failure)
-    if answered.response.ended is not AnswerEnd.STOP:
-        raise EndedEarly(answered.complaint, answered.response)
-    if answered.ignores_form:
-        raise FormIgnored(f"{request.model_name} answers in another form than {request.parameters.form.value!r}")

@@ -6,7 +6,7 @@ Servers write one name in several ways. These are taken for the pinned name, alo
 |---|---|---|
 | case | `Qwen2.5-7B-Instruct` | no two models of a server differ in case alone |
 | `:latest` | `llama3.2:latest` | Ollama adds it to a name without a tag |
-| a variant of OpenRouter | `llama-3:free` | see `_VARIANTS` |
+| a variant of OpenRouter | `llama-3:free` | see `model_names.toml` |
 | what stands before the last part | `models/gemini-2.0-flash` | one name has all parts of the other one, and more |
 | a region or a vendor of Bedrock | `us.anthropic.claude-haiku-4-5` | as parts before the last one |
 | a model's file | `C:\\models\\Llama-3.gguf` | its base name without the ending is the last part of the pinned name |
@@ -17,41 +17,23 @@ What could be another model's name is none of these: another size, version or qu
 """
 
 import re
-from datetime import date
+
+from codesum_pipeline.evidence.packaged_tables import packaged_table
 
 # The newest dated model of its name.
 _ALIAS = "-latest"
-_YEAR = r"20[2-9]\d"
-_MONTH = r"(?:0[1-9]|1[0-2])"
-_DAY = r"(?:0[1-9]|[12]\d|3[01])"
-_DATES = (
-    rf"{_YEAR}{_MONTH}{_DAY}",
-    rf"{_YEAR}-{_MONTH}-{_DAY}",
-    rf"{_MONTH}-{_YEAR}",
-    # Without a century: a day (`gpt-4-0613`), a month (`mistral-large-2411`), both (`doubao-260215`).
-    rf"{_MONTH}{_DAY}",
-    rf"[2-9]\d{_MONTH}",
-    rf"[2-9]\d{_MONTH}{_DAY}",
-)
+_TABLE = packaged_table(__package__, "model_names")
+_DATES, _FILES, _REGIONS, _VENDORS = ("|".join(_TABLE[name]) for name in ("dates", "files", "regions", "vendors"))
 # No size and no version of a family is written in three digits with a zero before them.
 _REVISION = r"0\d\d"
 # Bedrock's, with or without a date before it.
 _NUMBERED = r"v\d+:\d+"
-_SUFFIX = re.compile(rf"(?:[-@](?:(?P<date>{'|'.join(_DATES)})|{_REVISION}))?(?:-{_NUMBERED})?")
-_HAS_DATE = re.compile(rf"[-@](?:{'|'.join(_DATES)}|{_REVISION})$")
+_SUFFIX = re.compile(rf"(?:[-@](?:{_DATES}|{_REVISION}))?(?:-{_NUMBERED})?")
+_HAS_DATE = re.compile(rf"[-@](?:{_DATES}|{_REVISION})$")
 _HAS_NUMBER = re.compile(rf"-{_NUMBERED}$")
 
-# Besides Ollama's `:latest`. `:free` has no price and narrower limits, `:nitro` prefers fast providers, `:floor` cheap
-# ones, `:exacto` those with good tool calls; `:extended` has a longer window, and `:beta` is not moderated: all of them
-# are routes to the weights of the name before the colon. `:thinking` and `:online` are not: the first one answers after
-# reasoning, the second one also reads the web.
-_VARIANTS = frozenset({"latest", "free", "nitro", "floor", "exacto", "extended", "beta"})
 # A model's file, or the first of several.
-_FILE = re.compile(r"(?:-\d{5}-of-\d{5})?\.(?:gguf|ggml|safetensors|bin|pt|pth|onnx|llamafile)\Z")
-_REGIONS = "us|us-gov|eu|apac|jp|au|ca|sa|global"
-_VENDORS = (
-    "ai21|amazon|anthropic|cohere|deepseek|google|meta|minimax|mistral|moonshot|nvidia|openai|qwen|stability|writer"
-)
+_FILE = re.compile(rf"(?:-\d{{5}}-of-\d{{5}})?\.(?:{_FILES})\Z")
 _OF_BEDROCK = re.compile(rf"(?:({_REGIONS})\.)?(?:({_VENDORS})\.)")
 _SEPARATOR = re.compile(r"[/\\]+")
 _ROUTES = ("converse", "invoke")
@@ -101,7 +83,7 @@ def _parts(name: str) -> list[str]:
     if not found:
         return []
     base, colon, tag = found.pop().rpartition(":")
-    last = _FILE.sub("", base if colon and tag in _VARIANTS else f"{base}{colon}{tag}")
+    last = _FILE.sub("", base if colon and tag in _TABLE["variants"] else f"{base}{colon}{tag}")
     vendored = _OF_BEDROCK.match(last)
     if vendored and last[vendored.end() :]:
         found += filter(None, vendored.groups())
@@ -133,17 +115,4 @@ def _is_dated(name: str, echoed: str) -> bool:
     if _HAS_DATE.search(base):
         # Another date would be another model.
         return _HAS_NUMBER.fullmatch(suffix) is not None
-    found = _SUFFIX.fullmatch(suffix)
-    return found is not None and _is_in_calendar(found["date"])
-
-
-def _is_in_calendar(written: str | None) -> bool:
-    """Whether a whole date is one; parts of one were checked by their pattern."""
-    digits = re.sub(r"\D", "", written or "")
-    if len(digits) != len("20251001") or not digits.startswith("20"):
-        return True
-    try:
-        date(int(digits[:4]), int(digits[4:6]), int(digits[6:]))
-    except ValueError:
-        return False
-    return True
+    return _SUFFIX.fullmatch(suffix) is not None

@@ -20,17 +20,19 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import asdict, astuple, replace
 
+from codesum_pipeline.evidence.packaged_tables import packaged_table
 from codesum_pipeline.foundation.data_model.decoding import convert
-from codesum_pipeline.foundation.data_model.errors import BucketUnavailable, CallFailure
+from codesum_pipeline.foundation.data_model.errors import BucketUnavailable, CallFailure, SummaryOutputInvalid
 from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome, LedgerRow
 from codesum_pipeline.foundation.data_model.moments import iso_moment
 from codesum_pipeline.foundation.store.atomic import explain_refused_writes
 from codesum_pipeline.foundation.store.repository_record import FOLDER_RECORD, Entry, LedgerJournal, RepositoryRecord
 from codesum_pipeline.foundation.store.sqlite_tables import BUSY_TIMEOUT_S, one_transaction
 from codesum_pipeline.foundation.store.tables import TableStore
+from codesum_pipeline.texts.llm.answer_forms import FormIgnored
 from codesum_pipeline.texts.llm.pins import FAILURES_BY_END, AnswerEnd, AnswerForm, SummaryResponse, TokenUsage
 from codesum_pipeline.texts.llm.text_cache import COLUMNS, NAMES, KeptText
 
@@ -38,10 +40,6 @@ ATTEMPTS = "llm_attempts"
 _OUTBOX = "llm_outbox"
 # For so long the same request is not sent again after an unusable answer.
 KEEP_DAYS = 7
-# The failure of an attempt whose answer broke the rules for answers.
-UNUSABLE = "unusable-answer"
-# That of one whose answer had another form than the one that was asked for, which its server had not followed yet.
-FORM_IGNORED = "form-ignored"
 # The failures of attempts whose answer would end alike if it were asked for again.
 _ENDS = {FAILURES_BY_END[end]: end for end in (AnswerEnd.LENGTH, AnswerEnd.FILTERED, AnswerEnd.REFUSED)}
 # Failures of attempts that did not reach their server.
@@ -49,26 +47,7 @@ _UNREACHED = (CallFailure.CONNECTION, CallFailure.TIMEOUT)
 # The failure of an attempt that is under way, or was cut off by the end of a build that no other has followed.
 NO_ANSWER_YET = "no-answer-yet"
 
-_CREATE = f"""
-CREATE TABLE IF NOT EXISTS llm_attempts (
-    sequence INTEGER PRIMARY KEY AUTOINCREMENT, run_id TEXT NOT NULL, id TEXT NOT NULL, level TEXT NOT NULL,
-    request_hash TEXT NOT NULL, model TEXT NOT NULL, attempt INTEGER NOT NULL, started_at TEXT NOT NULL,
-    reserved_usd REAL NOT NULL, outcome TEXT, failure TEXT, error TEXT, prompt_tokens INTEGER NOT NULL DEFAULT 0,
-    completion_tokens INTEGER NOT NULL DEFAULT 0, cached_tokens INTEGER NOT NULL DEFAULT 0,
-    cost_usd REAL NOT NULL DEFAULT 0, is_estimated INTEGER NOT NULL DEFAULT 0, latency_s REAL NOT NULL DEFAULT 0,
-    answer TEXT, has_tool_call INTEGER NOT NULL DEFAULT 0, is_in_table INTEGER NOT NULL DEFAULT 0, model_echoed TEXT,
-    form TEXT
-);
-CREATE INDEX IF NOT EXISTS llm_refused_answers ON llm_attempts (started_at) WHERE outcome = 'invalid';
-CREATE INDEX IF NOT EXISTS llm_starts ON llm_attempts (started_at);
-CREATE TABLE IF NOT EXISTS llm_outbox ({COLUMNS});
-"""
-# Columns that files of earlier versions lack.
-_NEWER = {"model_echoed": "TEXT", "form": "TEXT"}
-_INTERRUPT = (
-    "UPDATE llm_attempts SET outcome = ?, cost_usd = reserved_usd, is_estimated = 1, "
-    "error = 'the run ended before the answer came' WHERE outcome IS NULL"
-)
+_SQL = packaged_table(__package__, "ledger")
 # An open attempt counts with the most that it can cost.
 SPENT = "SELECT coalesce(sum(CASE WHEN outcome IS NULL THEN reserved_usd ELSE cost_usd END), 0) FROM llm_attempts"
 
@@ -99,13 +78,6 @@ class AttemptResult(Struct, frozen=True):
     model_echoed: str | None = None
 
 
-class RefusedBefore(Struct, frozen=True):
-    """An answer of an earlier run that could not be taken, and whether its server had ignored the form of answers."""
-
-    response: SummaryResponse
-    ignores_form: bool
-
-
 class Caps(Struct, frozen=True):
     """What a run may still do; `usd_left` of None: as many dollars as it takes."""
 
@@ -113,38 +85,29 @@ class Caps(Struct, frozen=True):
     usd_left: float | None
 
 
-class Ledger:
-    """One repository's ledger, as one run writes it."""
+class Ledger(Struct):
+    """One repository's ledger, as one run writes it. `unsent` are the attempts of this transaction that the journal
+    does not have yet."""
 
-    def __init__(
-        self,
-        connection: sqlite3.Connection,
-        path: Path,
-        *,
-        run_id: str,
-        now: Callable[[], datetime],
-        journal: LedgerJournal | None = None,
-    ) -> None:
-        self._connection = connection
-        self._path = path
-        self._run_id = run_id
-        self._now = now
-        self._journal = journal
-        # Attempts of this transaction that the journal does not have yet.
-        self._written: set[int] = set()
+    connection: sqlite3.Connection
+    path: Path
+    run_id: str
+    now: Callable[[], datetime]
+    journal: LedgerJournal | None = None
+    unsent: set[int] = field(default_factory=set)
 
     @contextmanager
     def together(self) -> Iterator[None]:
         """One transaction for all that the block writes; for a home in a bucket, it is in the bucket when the block
         ends."""
-        is_outer = not self._connection.in_transaction
+        is_outer = not self.connection.in_transaction
         refused = None
-        with one_transaction(self._connection, self._path):
+        with one_transaction(self.connection, self.path):
             yield
-            if is_outer and self._journal and self._written:
+            if is_outer and self.journal and self.unsent:
                 try:
-                    self._journal.write(_journal_entry(self._connection, self._written))
-                    self._written.clear()
+                    self.journal.write(_journal_entry(self.connection, self.unsent))
+                    self.unsent.clear()
                 except BucketUnavailable as error:
                     # The entry is at least on this worker's disk, and is written to the bucket with the next one.
                     refused = error
@@ -155,19 +118,14 @@ class Ledger:
         """Close the attempts that dead runs left open, at the most that they can have cost; returns how many. With a
         `run_id` those of that run alone, where others may be alive."""
         with self.together():
-            return self._connection.execute(
-                f"{_INTERRUPT} AND coalesce(?, run_id) = run_id", (AttemptOutcome.INTERRUPTED, run_id)
-            ).rowcount
+            return self.connection.execute(_SQL["interrupt"], (run_id,)).rowcount
 
     def reserve(self, attempt: CallAttempt) -> int:
         """Write down a call before it is made; its sequence."""
         with self.together():
-            found = self._connection.execute(
-                "INSERT INTO llm_attempts (id, level, request_hash, model, attempt, reserved_usd, form, run_id, "
-                "started_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (*astuple(attempt), self._run_id, self.moment()),
-            ).lastrowid
-            self._written.add(found or 0)
+            row = (*astuple(attempt), self.run_id, self.moment())
+            found = self.connection.execute(_SQL["reserve"], row).lastrowid
+            self.unsent.add(found or 0)
         return found or 0
 
     def settle(self, sequence: int, settled: AttemptResult, kept: KeptText | None = None) -> None:
@@ -175,42 +133,32 @@ class Ledger:
         values = asdict(settled) | asdict(settled.usage or TokenUsage(0, 0)) | {"sequence": sequence}
         del values["usage"]
         with self.together():
-            self._connection.execute(
-                "UPDATE llm_attempts SET outcome = :outcome, failure = :failure, error = :error, "
-                "prompt_tokens = :prompt_tokens, completion_tokens = :completion_tokens, "
-                "cached_tokens = :cached_tokens, cost_usd = coalesce(:cost_usd, reserved_usd), "
-                "is_estimated = :cost_usd IS NULL, latency_s = :latency_s, answer = :answer, "
-                "has_tool_call = :has_tool_call, model_echoed = :model_echoed WHERE sequence = :sequence",
-                values,
-            )
-            self._written.add(sequence)
+            self.connection.execute(_SQL["settle"], values)
+            self.unsent.add(sequence)
             if kept:
-                self._connection.execute(
-                    "INSERT OR REPLACE INTO llm_outbox VALUES (?, ?, ?, ?, ?, ?, ?, ?)", kept.row()
-                )
+                row, marks = kept.row(), ", ".join("?" * len(kept.row()))
+                self.connection.execute(f"INSERT OR REPLACE INTO llm_outbox VALUES ({marks})", row)
 
-    def refused_answers(self) -> dict[str, RefusedBefore]:
-        """By the hash of the request, the answers of the last days that could not be taken, at no cost. What of them
+    def refused_answers(self) -> dict[str, tuple[SummaryResponse, bool]]:
+        """By the hash of the request, the answers of the last days that could not be taken, at no cost, and whether
+        their server had ignored the form of answers. What of them
         says nothing about the next answer is left out, so that the request is sent again: an empty one, and one that an
         error of the server ended."""
-        rows = self._connection.execute(
-            "SELECT request_hash, model, answer, has_tool_call, failure FROM llm_attempts WHERE outcome = 'invalid' "
-            "AND answer IS NOT NULL AND started_at > ? ORDER BY sequence",
-            (iso_moment(self._now() - timedelta(days=KEEP_DAYS)),),
-        )
+        since = iso_moment(self.now() - timedelta(days=KEEP_DAYS))
+        rows = self.connection.execute(_SQL["refused"], (since,))
         return {
-            request_hash: RefusedBefore(
+            request_hash: (
                 SummaryResponse(answer, bool(called), None, model, 0.0, _ENDS.get(failure, AnswerEnd.STOP)),
-                failure == FORM_IGNORED,
+                failure == FormIgnored.kind,
             )
             for request_hash, model, answer, called, failure in rows
-            if failure in _ENDS or (failure in (UNUSABLE, FORM_IGNORED) and answer.strip())
+            if failure in _ENDS or (failure in (SummaryOutputInvalid.kind, FormIgnored.kind) and answer.strip())
         }
 
     def failed_in_a_row(self) -> int:
         """How many documents of this run were last called for since one got a text, and got none."""
         failed: set[str] = set()
-        for row in reversed(self.rows(self._run_id)):
+        for row in reversed(self.rows(self.run_id)):
             if row.outcome is AttemptOutcome.GOOD:
                 break
             is_unreached = row.outcome is AttemptOutcome.NOT_SENT and row.failure in _UNREACHED
@@ -220,29 +168,22 @@ class Ledger:
 
     def forms_of_run(self) -> dict[str, AnswerForm]:
         """The form in which each model gave its last text in this run."""
-        found = (
-            "SELECT model, form FROM llm_attempts WHERE run_id = ? AND outcome = 'good' AND form IS NOT NULL "
-            "ORDER BY sequence"
-        )
-        return {model: AnswerForm(form) for model, form in self._connection.execute(found, (self._run_id,))}
+        found = self.connection.execute(_SQL["forms"], (self.run_id,))
+        return {model: AnswerForm(form) for model, form in found}
 
     def dearest_call(self) -> float:
         """How many times as much as was put aside for it a call of this run cost at most; at least 1."""
         found = "SELECT max(cost_usd / reserved_usd) FROM llm_attempts WHERE run_id = ? AND reserved_usd > 0"
-        return max(1.0, self._connection.execute(found, (self._run_id,)).fetchone()[0] or 0.0)
+        return max(1.0, self.connection.execute(found, (self.run_id,)).fetchone()[0] or 0.0)
 
     def has_uncounted(self) -> bool:
         """Whether a server answered in this run without counting tokens."""
         found = "SELECT 1 FROM llm_attempts WHERE run_id = ? AND is_estimated AND outcome IN ('good', 'invalid')"
-        return self._connection.execute(found, (self._run_id,)).fetchone() is not None
+        return self.connection.execute(found, (self.run_id,)).fetchone() is not None
 
     def good_answer(self, request_hash: str) -> SummaryResponse | None:
         """The accepted answer to a request, which is paid for and need not be sent again; None without one."""
-        row = self._connection.execute(
-            "SELECT answer, has_tool_call, prompt_tokens, completion_tokens, cached_tokens, model_echoed, cost_usd "
-            "FROM llm_attempts WHERE request_hash = ? AND outcome = 'good' AND answer IS NOT NULL ORDER BY sequence",
-            (request_hash,),
-        ).fetchone()
+        row = self.connection.execute(_SQL["good"], (request_hash,)).fetchone()
         if row is None:
             return None
         answer, has_tool_call, prompt, completion, cached, echoed, cost_usd = row
@@ -251,38 +192,33 @@ class Ledger:
     def deliver(self, put: Callable[[Sequence[KeptText]], None]) -> int:
         """Give `put` the paid texts that wait for the cache; returns how many. After a kill they are given twice, which
         must do no harm."""
-        rows = self._connection.execute(f"SELECT {NAMES} FROM llm_outbox ORDER BY exact_key").fetchall()
+        rows = self.connection.execute(f"SELECT {NAMES} FROM llm_outbox ORDER BY exact_key").fetchall()
         if rows:
             put([KeptText.of(row) for row in rows])
             with self.together():
-                self._connection.executemany("DELETE FROM llm_outbox WHERE exact_key = ?", [row[:1] for row in rows])
+                self.connection.executemany("DELETE FROM llm_outbox WHERE exact_key = ?", [row[:1] for row in rows])
         return len(rows)
 
     def spent(self, run_id: str | None = None) -> float:
         """US dollars of a run (default: this one), open attempts with the most that they can cost."""
-        return float(self._connection.execute(f"{SPENT} WHERE run_id = ?", (run_id or self._run_id,)).fetchone()[0])
+        return float(self.connection.execute(f"{SPENT} WHERE run_id = ?", (run_id or self.run_id,)).fetchone()[0])
 
     def spent_today(self) -> float:
         """US dollars since midnight, UTC."""
-        midnight = iso_moment(midnight_of(self._now()))
-        return float(self._connection.execute(f"{SPENT} WHERE started_at >= ?", (midnight,)).fetchone()[0])
-
-    def has_answers(self) -> bool:
-        """Whether a model answered in this run."""
-        found = "SELECT 1 FROM llm_attempts WHERE run_id = ? AND outcome = 'good' LIMIT 1"
-        return self._connection.execute(found, (self._run_id,)).fetchone() is not None
+        midnight = iso_moment(midnight_of(self.now()))
+        return float(self.connection.execute(f"{SPENT} WHERE started_at >= ?", (midnight,)).fetchone()[0])
 
     def rows(self, run_id: str | None = None) -> list[LedgerRow]:
         """The settled attempts that are still here, of one run or of all, in order."""
         which = "outcome IS NOT NULL AND coalesce(?, run_id) = run_id"
-        return select_rows(self._connection, which, run_id)
+        return select_rows(self.connection, which, run_id)
 
     def compact(self, tables: TableStore, repo: str) -> int:
         """Bring the warehouse's table up to date, and delete old rows here; returns how many rows were added.
 
         After a kill rows can be in both; the next time knows them by run and sequence.
         """
-        waiting = select_rows(self._connection, "outcome IS NOT NULL AND is_in_table = 0")
+        waiting = select_rows(self.connection, "outcome IS NOT NULL AND is_in_table = 0")
         before = tables.read_rows_or_empty("ledger", repo, LedgerRow)
         known = {(row.run_id, row.sequence) for row in before}
         # An accepted answer is left out: its text is kept in the cache.
@@ -294,20 +230,16 @@ class Ledger:
         if added:
             tables.write_rows("ledger", repo, [*before, *added], LedgerRow)
         with self.together():
-            self._connection.executemany(
-                "UPDATE llm_attempts SET is_in_table = 1, answer = CASE WHEN outcome = 'invalid' THEN answer END "
-                "WHERE sequence = ?",
-                [(row.sequence,) for row in waiting],
-            )
-            self._connection.execute(
+            self.connection.executemany(_SQL["put_into_table"], [(row.sequence,) for row in waiting])
+            self.connection.execute(
                 "DELETE FROM llm_attempts WHERE is_in_table = 1 AND started_at < ?",
-                (iso_moment(self._now() - timedelta(days=KEEP_DAYS)),),
+                (iso_moment(self.now() - timedelta(days=KEEP_DAYS)),),
             )
         return len(added)
 
     def moment(self) -> str:
         """Now, as ISO 8601 in UTC to the millisecond."""
-        return iso_moment(self._now())
+        return iso_moment(self.now())
 
 
 @contextmanager
@@ -324,10 +256,10 @@ def open_ledger(
             connection.execute("PRAGMA journal_mode = WAL")
             # On disk when a transaction ends: what is paid must outlive a power cut, too.
             connection.execute("PRAGMA synchronous = FULL")
-            connection.executescript(_CREATE)
+            connection.executescript(_SQL["create"].format(kept_text=COLUMNS))
             known = {name for _, name, *_ in connection.execute("PRAGMA table_info(llm_attempts)")}
-            for column in _NEWER.keys() - known:
-                connection.execute(f"ALTER TABLE llm_attempts ADD COLUMN {column} {_NEWER[column]}")
+            for column in _SQL["newer"].keys() - known:
+                connection.execute(f"ALTER TABLE llm_attempts ADD COLUMN {column} {_SQL['newer'][column]}")
         ledger = Ledger(connection, state, run_id=run_id, now=now, journal=record.journal)
         if record.journal:
             with one_transaction(connection, state):
@@ -387,11 +319,8 @@ def _replay(connection: sqlite3.Connection, entries: Iterable[Entry]) -> None:
 
 def _number(connection: sqlite3.Connection, row: dict[str, Any]) -> int | None:
     """The attempt's own number; where two workers used one number, the second gets a new one."""
-    known = connection.execute(
-        f"SELECT sequence FROM {ATTEMPTS} WHERE run_id = ? AND id = ? AND request_hash = ? AND attempt = ? "
-        "AND started_at = ?",
-        [row[name] for name in ("run_id", "id", "request_hash", "attempt", "started_at")],
-    ).fetchone()
+    values = [row[name] for name in ("run_id", "id", "request_hash", "attempt", "started_at")]
+    known = connection.execute(_SQL["same"], values).fetchone()
     if known:
         return int(known[0])
     is_used = connection.execute(f"SELECT 1 FROM {ATTEMPTS} WHERE sequence = ?", (row["sequence"],)).fetchone()

@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from codesum_pipeline.foundation.data_model.errors import CallFailure, ConfigurationError, SummaryCallFailed
+from codesum_pipeline.foundation.data_model.errors import CallFailure, SummaryCallFailed
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 from codesum_pipeline.texts.llm.answer_shapes import AnswerTool, answer_tool
 from codesum_pipeline.texts.llm.backend import Templates
@@ -46,13 +46,19 @@ from codesum_pipeline.texts.llm.pins import (
     TokenUsage,
     parse_json_object,
 )
-from codesum_pipeline.texts.llm.prices import compute_cost_usd, price_of, provider_of
+from codesum_pipeline.texts.llm.prices import compute_cost_usd, known_price, provider_of
 from codesum_pipeline.texts.llm.sent_parameters import with_changes
 from codesum_pipeline.texts.llm.sent_requests import note_sent, note_unsent, watch_sending
 from codesum_pipeline.texts.llm.server_hints import RefusedCall, find_hint
-from codesum_pipeline.texts.llm.streamed_message import StreamedMessage
 from codesum_pipeline.texts.llm.templates import ResolvedTemplate
-from codesum_pipeline.texts.llm.wire_answers import RawAnswer, claim_of, end_of, read_stream_line, usage_of
+from codesum_pipeline.texts.llm.wire_answers import (
+    RawAnswer,
+    StreamedMessage,
+    claim_of,
+    end_of,
+    read_stream_line,
+    usage_of,
+)
 
 # Anthropic's format takes no empty turn.
 _NOTHING = "(no answer)"
@@ -188,9 +194,22 @@ class LiteLlmCalls:
         await self._turn()
         limit = "digests.max_tokens" if template.tool else "llm.max_tokens"
         refused = self._refused(request.model_name, limit, request.max_tokens)
-        # A strict request takes an answer in the form that its provider documents, or none.
-        raw, arguments = RawAnswer(), arguments_of(request, template, tool)
-        answer = await self._complete(arguments, raw, refused, is_strict=request.is_strict)
+        raw, arguments, timeout_s = RawAnswer(), arguments_of(request, template, tool), self._settings.timeout_s
+        client = litellm_client()
+        await rehearse_call()
+        try:
+            with self._failing(f"{timeout_s:g} s (llm.timeout_s)", refused):
+                # LiteLLM's own time-out is one of silence: an answer that drips would never end.
+                async with asyncio.timeout(timeout_s):
+                    sending = self._sending(request.model_name, timeout_s)
+                    with reading_error(raw.error, request.model_name):
+                        answer = await client.acompletion(**arguments, **sending, logger_fn=raw.note)
+        except SummaryCallFailed as failure:
+            # A strict request takes an answer in the form that its provider documents, or none.
+            is_read_again = not request.is_strict and failure.failure is CallFailure.UNREADABLE
+            answer = raw.read() if is_read_again else None
+            if answer is None:
+                raise
         return self._read(request, tool, answer, raw.ending())
 
     async def chat(self, request: ChatRequest, on_text: OnText, *, timeout_s: float) -> ChatResponse:
@@ -241,27 +260,6 @@ class LiteLlmCalls:
         self._next_start = start + _APART_S
         await asyncio.sleep(start - now)
 
-    async def _complete(
-        self, arguments: dict[str, Any], raw: RawAnswer, refused: RefusedCall, *, is_strict: bool
-    ) -> Any:
-        """LiteLLM's answer, or what `raw` can read where LiteLLM cannot, unless the request `is_strict`; raises
-        `SummaryCallFailed`."""
-        model, timeout_s = arguments["model"], self._settings.timeout_s
-        client = litellm_client()
-        await rehearse_call()
-        try:
-            with self._failing(model, f"{timeout_s:g} s (llm.timeout_s)", refused):
-                # LiteLLM's own time-out is one of silence: an answer that drips would never end.
-                async with asyncio.timeout(timeout_s):
-                    sending = self._sending(model, timeout_s)
-                    with reading_error(raw.error, model):
-                        return await client.acompletion(**arguments, **sending, logger_fn=raw.note)
-        except SummaryCallFailed as failure:
-            answer = raw.read() if not is_strict and failure.failure is CallFailure.UNREADABLE else None
-            if answer is None:
-                raise
-            return answer
-
     async def _stream(
         self, arguments: dict[str, Any], heard: StreamedMessage, timeout_s: float, refused: RefusedCall
     ) -> None:
@@ -270,7 +268,7 @@ class LiteLlmCalls:
         await rehearse_call()
         setting = " (llm.timeout_s)" if timeout_s == self._settings.timeout_s else ""
         try:
-            with self._failing(model, f"{timeout_s:g} s{setting}", refused):
+            with self._failing(f"{timeout_s:g} s{setting}", refused):
                 async with asyncio.timeout(timeout_s):
                     chunks = await client.acompletion(**arguments, **self._sending(model, timeout_s))
                     _watch(getattr(chunks, "completion_stream", None), heard)
@@ -306,7 +304,7 @@ class LiteLlmCalls:
         )
 
     @contextmanager
-    def _failing(self, model: str, patience: str, refused: RefusedCall) -> Iterator[None]:
+    def _failing(self, patience: str, refused: RefusedCall) -> Iterator[None]:
         """Errors of LiteLLM as `SummaryCallFailed`, without their cause: a provider's words may repeat a key."""
         with watch_sending() as sending:
             if sends_unwatched():
@@ -318,17 +316,17 @@ class LiteLlmCalls:
             except TimeoutError:
                 what = "no whole answer" if sending.was_sent else "the request was not sent"
                 raise SummaryCallFailed(
-                    f"{model}: {what} in {patience}", failure=CallFailure.TIMEOUT, was_sent=sending.was_sent
+                    f"{refused.model}: {what} in {patience}", failure=CallFailure.TIMEOUT, was_sent=sending.was_sent
                 ) from None
             except tuple(litellm_client().exceptions.LITELLM_EXCEPTION_TYPES) as error:
-                missing, key = self.missing_key(model), self._named_key()
+                missing, hint_for = self.missing_key(refused.model), partial(find_hint, call=refused)
                 raise failure_of(
                     error,
-                    model,
-                    key=key,
+                    refused.model,
+                    key=self._named_key(),
                     missing_key=missing,
                     was_sent=sending.was_sent,
-                    hint_for=partial(find_hint, call=refused),
+                    hint_for=hint_for,
                 ) from None
 
     def _refused(self, model: str, limit: str, max_tokens: int) -> RefusedCall:
@@ -373,11 +371,8 @@ class LiteLlmCalls:
         )
 
     def _cost(self, model: str, usage: TokenUsage | None, cache_write_tokens: int) -> float | None:
-        try:
-            price = price_of(model, self._settings)
-        except ConfigurationError:
-            return None
-        return None if usage is None else compute_cost_usd(price, usage, cache_write_tokens=cache_write_tokens)
+        price = known_price(model, self._settings)
+        return compute_cost_usd(price, usage, cache_write_tokens=cache_write_tokens) if price and usage else None
 
 
 def _watch(stream: Any, heard: StreamedMessage) -> None:

@@ -13,7 +13,7 @@ import os
 import re
 import time
 from base64 import b64encode, urlsafe_b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC
 from email.utils import parsedate_to_datetime
@@ -21,6 +21,10 @@ from functools import cache
 from typing import Any
 from urllib.parse import quote, quote_plus
 
+from msgspec import Struct
+
+from codesum_pipeline.evidence.packaged_tables import packaged_table
+from codesum_pipeline.foundation.data_model.decoding import convert
 from codesum_pipeline.foundation.data_model.errors import CallFailure, SummaryCallFailed
 from codesum_pipeline.texts.llm.sent_requests import note_sent, refuse_repetition
 
@@ -177,20 +181,29 @@ def sends_unwatched() -> bool:
     return not AsyncHTTPHandler.should_use_aiohttp_transport()
 
 
-# The statuses that belong to the names of errors, where an error has no number.
-_NAMED_ERRORS = (
-    (re.compile(r"rate.?limit|quota|too.?many", re.IGNORECASE), 429),
-    (re.compile(r"auth|api.?key", re.IGNORECASE), 401),
-    (re.compile(r"content.?(filter|policy)|moderation|permission", re.IGNORECASE), 403),
-    (re.compile(r"server|overload|unavailable|internal|upstream|api_error", re.IGNORECASE), 500),
-    (re.compile(r"invalid.?request|context_length", re.IGNORECASE), 400),
-)
-_KINDS_IN_ANSWERS = {
-    400: CallFailure.REFUSED,
-    401: CallFailure.CREDENTIALS,
-    402: CallFailure.CREDENTIALS,
-    429: CallFailure.RATE_LIMIT,
-}
+class _Rule(Struct, frozen=True):
+    """A rule of `provider_words.toml`, which explains each field."""
+
+    failure: CallFailure
+    statuses: tuple[int, ...] = ()
+    from_status: int = 0
+    sign: str = ""
+    words: str = ""
+    unless: str = ""
+
+    def holds(self, status: int, signs: Collection[str], said: str) -> bool:
+        """Whether it holds for an error with a status and signs that was worded so."""
+        is_named = status in (self.statuses or (status,)) and status >= self.from_status
+        has_signs = not self.sign or self.sign in signs
+        has_words = not self.words or _SAYS[self.words].search(said)
+        is_other = self.unless and _SAYS[self.unless].search(said)
+        return bool(is_named and has_signs and has_words and not is_other)
+
+
+_TABLE = packaged_table(__package__, "provider_words")
+_RULES = convert(_TABLE["rules"], list[_Rule])
+_SAYS = {name: re.compile("|".join(words), re.IGNORECASE) for name, words in _TABLE["words"].items()}
+_NAMES = [(re.compile("|".join(each["words"]), re.IGNORECASE), int(each["status"])) for each in _TABLE["names"]]
 
 
 @contextmanager
@@ -215,15 +228,15 @@ def _unread() -> tuple[type[Exception], ...]:
 
 def kind_in_answer(name: str, words: str) -> CallFailure:
     """The kind of an error that came inside an answer, by its code and type, and its words."""
-    if _USED_UP.search(f"{name}: {words}"):
+    if _SAYS["used_up"].search(f"{name}: {words}"):
         return CallFailure.CREDENTIALS
-    return _KINDS_IN_ANSWERS.get(_status_named(name), CallFailure.IN_ANSWER)
+    return CallFailure(_TABLE["in_answers"].get(str(_status_named(name)), CallFailure.IN_ANSWER))
 
 
 def _status_named(name: str) -> int:
     """The status that belongs to the name of an error, or that its code is; 0 if there is none."""
     number = re.match(r"[1-5]\d\d\b", name)
-    return int(number[0]) if number else next((status for known, status in _NAMED_ERRORS if known.search(name)), 0)
+    return int(number[0]) if number else next((status for known, status in _NAMES if known.search(name)), 0)
 
 
 def _error_named(name: str, words: str, model: str) -> Exception:
@@ -245,53 +258,9 @@ _MOST_READ = 600
 _REFUSED_OTHERWISE = (CallFailure.SERVER, CallFailure.RATE_LIMIT)
 # Failures that a setting may end.
 _BY_SETTINGS = (CallFailure.REFUSED, CallFailure.FORM, CallFailure.UNREADABLE, *_REFUSED_OTHERWISE)
-# HTTP: the caller is not known, or has not paid.
-_NO_ENTRY = (401, 402)
 _WRONG = 400
-_FORBIDDEN = 403
-# The last one is Cloudflare's, where the server behind it has the request and does not answer.
-_TIMED_OUT = (408, 504, 524)
 _TOO_MUCH = 429
 _SERVER = 500
-# Providers answer with the same status where a quota is used up and where a model is too busy.
-_USED_UP = re.compile(
-    r"insufficient[_ ]quota|exceeded your current quota|credit balance|insufficient (account )?(balance|credits|funds)|"
-    r"out of credits|billing.hard.limit|payment required|spend(ing)? limit|used up|key limit exceeded|"
-    r"exceeded.?budget|budget has been exceeded|billing.not.active|account is not active|arrearage|"
-    r"reached your specified API usage limits|(daily|monthly) (\w+ ){0,2}(limit|quota)|free-models-per-day|"
-    r"\b(tokens|requests) per day\b",
-    re.IGNORECASE,
-)
-# Gemini says that a quota is used up also where it is that of a minute.
-_SAYS_WHEN = re.compile(r"retry in \d{1,3}(\.\d{1,9})?s\b")
-# Some answer a wrong key with the status of a wrong request.
-_WRONG_KEY = re.compile(r"api.?key (is )?(not valid|invalid)|invalid.api.?key|API_KEY_INVALID", re.IGNORECASE)
-_SPEAKS_OF_A_KEY = re.compile(
-    r"api.?key|credentials|security token|token (has |is )?(included in the request is )?expired|ExpiredToken",
-    re.IGNORECASE,
-)
-# What a status of "forbidden" is about where it is about the caller: else it is about what was sent.
-_SPEAKS_OF_THE_CALLER = re.compile(
-    r"api.?key|credentials|permission|not authori[sz]ed|unauthori[sz]ed|authenticat|access|account|billing|"
-    r"subscri|organi[sz]ation|project|region|country|territory|not supported|not enabled|not allowed to|quota|"
-    r"IP address",
-    re.IGNORECASE,
-)
-_SPEAKS_OF_CONTENT = re.compile(
-    r"moderation|flagged|content.?(policy|filter|management)|safety|guardrail|harmful|prohibited|inappropriate|"
-    r"policy violation|violates? |blocked",
-    re.IGNORECASE,
-)
-# The same for a wrong request, which may speak of anything.
-_FILTERS_CONTENT = re.compile(
-    r"content.?(policy|filter|management)|flagged (by|as)|DataInspectionFailed", re.IGNORECASE
-)
-# A form of answers that the server does not know, or does not take.
-_SPEAKS_OF_A_FORM = re.compile(
-    r"tool|function.?call|response_format|json_schema|json schema|structured output|guided|grammar|jinja",
-    re.IGNORECASE,
-)
-_SPEAKS_OF_LENGTH = re.compile(r"context|too long|too large|maximum|max_(completion_)?tokens|exceed", re.IGNORECASE)
 # Addresses in memory, and where in LiteLLM it was.
 _NOT_THE_MATTER = re.compile(
     # And LiteLLM's own names of what it takes for the kind of an error.
@@ -375,30 +344,14 @@ def _kind_of(
 ) -> CallFailure:
     import httpx
 
-    litellm = litellm_client()
-    # Behind its own words a server may repeat the prompt, which may hold any.
-    words = words[:_MOST_READ]
-    status = int(getattr(error, "status_code", 0) or 0)
-    # A missing key is, with some providers, a failure of the server or of the connection.
-    is_used_up = _USED_UP.search(words) and not (status == _TOO_MUCH and _SAYS_WHEN.search(words))
-    is_key_wrong = _WRONG_KEY.search(words) or (is_key_missing and _SPEAKS_OF_A_KEY.search(words))
-    if status in _NO_ENTRY or is_used_up or is_key_wrong:
-        return CallFailure.CREDENTIALS
-    if isinstance(error, litellm.ContentPolicyViolationError) or (status == _WRONG and _FILTERS_CONTENT.search(words)):
-        return CallFailure.FILTERED
-    if status == _FORBIDDEN:
-        if _SPEAKS_OF_CONTENT.search(words):
-            return CallFailure.FILTERED
-        return CallFailure.CREDENTIALS if _SPEAKS_OF_THE_CALLER.search(words) else CallFailure.REFUSED
-    if isinstance(error, litellm.Timeout) or isinstance(transport, httpx.TimeoutException) or status in _TIMED_OUT:
-        return CallFailure.TIMEOUT
-    if transport is not None:
-        return CallFailure.CONNECTION
-    if isinstance(error, litellm.RateLimitError) or status == _TOO_MUCH:
-        return CallFailure.RATE_LIMIT
     is_of_server = any(isinstance(each, httpx.HTTPStatusError) for each in chain)
-    if isinstance(error, _unread()) and not is_of_server:
-        return CallFailure.UNREADABLE
-    if _SPEAKS_OF_A_FORM.search(words) and not _SPEAKS_OF_LENGTH.search(words):
-        return CallFailure.FORM
-    return CallFailure.SERVER if status >= _SERVER else CallFailure.REFUSED
+    found = {
+        "missing-key": is_key_missing,
+        "filtered": isinstance(error, litellm_client().ContentPolicyViolationError),
+        "timeout": isinstance(error, litellm_client().Timeout) or isinstance(transport, httpx.TimeoutException),
+        "connection": transport is not None,
+        "unread": isinstance(error, _unread()) and not is_of_server,
+    }
+    status, signs = int(getattr(error, "status_code", 0) or 0), [sign for sign, is_there in found.items() if is_there]
+    # Behind its own words a server may repeat the prompt, which may hold any.
+    return next(rule.failure for rule in _RULES if rule.holds(status, signs, words[:_MOST_READ]))

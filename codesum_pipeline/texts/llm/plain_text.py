@@ -12,6 +12,7 @@ from html.parser import HTMLParser
 from io import StringIO
 from pathlib import PurePosixPath
 
+from codesum_pipeline.evidence.packaged_tables import packaged_table
 from codesum_pipeline.texts.llm.budgets import cut_to_fit
 
 
@@ -31,7 +32,10 @@ _BLANK_LINES = re.compile(r"\n{3,}")
 _SPACES = re.compile(r"[ \t\r\f\v\n]+")
 _NO_TAG = re.compile(r"<!--.*?(?:-->|\Z)|<[!?][^>]*>?|(<)(?=[^<>]*(?:<|\Z))", re.S)
 
-_UNSHOWN = frozenset(("head", "iframe", "math", "noscript", "object", "script", "style", "svg", "template", "title"))
+_TABLE = packaged_table(__package__, "markup")
+_UNSHOWN, _PARAGRAPHS, _LINES, _CELLS = (
+    frozenset(_TABLE["elements"][kind]) for kind in ("unshown", "paragraphs", "lines", "cells")
+)
 # A line or an entry of two words or more, and what is taken out before one is looked for.
 _SAYING = re.compile(r"^[ \t]*(?:[-*#] )?[^\W\d_]+ [^\W\d_]+(?![^\s,.;:)])[^<>\"=|\n]*$", re.MULTILINE)
 _UNSEEN = re.compile(rf"<!--.*?(?:-->|\Z)|<({'|'.join(sorted(_UNSHOWN))})\b.*?(?:</\1\s*>|\Z)|<[^<>]*>", re.S | re.I)
@@ -39,47 +43,13 @@ _UNSEEN = re.compile(rf"<!--.*?(?:-->|\Z)|<({'|'.join(sorted(_UNSHOWN))})\b.*?(?
 _RST_SAYING = re.compile(
     r"\A\s*\{\{ \w|^(?:[-*] )?[^\W\d_]+ [^\W\d_]+(?:[ ,.;:].*)?$|^[^\W_][\w ,.;:'()-]*\n([=*~^#-])\1{3,}$", re.MULTILINE
 )
-_RST_INCLUDES = re.compile(r"(?:\.\. include:: \S+\s*)*")
-_PARAGRAPHS = frozenset(
-    (
-        *("article", "aside", "blockquote", "details", "dl", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5"),
-        *("h6", "header", "hr", "main", "nav", "ol", "p", "pre", "section", "table", "ul"),
-    )
-)
-_LINES = frozenset(("br", "caption", "dd", "div", "dt", "figcaption", "legend", "li", "summary", "tr"))
-_CELLS = frozenset(("td", "th"))
-
-_RST_SETTINGS = {
-    "_disable_config": True,
-    "doctitle_xform": False,
-    "embed_stylesheet": False,
-    "file_insertion_enabled": False,
-    "halt_level": 5,
-    "math_output": "LaTeX",
-    "raw_enabled": False,
-    "report_level": 5,
-    "stylesheet_path": "",
-    "syntax_highlight": "none",
-}
 # What docutils lets through when a text is nested too deep or drives it into a corner.
 _RST_FAILURES = (AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
-_BY_SUFFIX = {
-    ".md": Markup.MARKDOWN,
-    ".markdown": Markup.MARKDOWN,
-    ".mdx": Markup.MARKDOWN,
-    ".rst": Markup.RST,
-    ".rest": Markup.RST,
-    ".html": Markup.HTML,
-    ".htm": Markup.HTML,
-    ".xhtml": Markup.HTML,
-}
-
-
 def markup_of(file_name: str) -> Markup:
     """What a file is written in, by its name."""
-    return _BY_SUFFIX.get(PurePosixPath(file_name).suffix.lower(), Markup.PLAIN)
+    return Markup(_TABLE["markups"].get(PurePosixPath(file_name).suffix.lower(), Markup.PLAIN))
 
 
 def to_plain_text(text: str, markup: Markup) -> str:
@@ -97,8 +67,6 @@ def has_words(text: str, markup: Markup) -> bool:
         return any(map(str.isalnum, text))
     head = text[: MAX_READ_CHARS[markup] // 2]
     is_rst = markup is Markup.RST
-    if is_rst and _RST_INCLUDES.fullmatch(text.strip()):
-        return False
     is_saying = _RST_SAYING.search(head) if is_rst else _SAYING.search(_UNSEEN.sub("", head))
     return bool(is_saying) or any(map(str.isalnum, to_plain_text(text, markup)))
 
@@ -126,7 +94,7 @@ def _rst_html(text: str) -> str | None:
 
     # Roles are mostly those of other tools, which docutils does not know; what they mark are words.
     words = _ROLE.sub(lambda match: match[1] or match[2], text)
-    settings = _RST_SETTINGS | {"warning_stream": StringIO()}
+    settings = _TABLE["docutils"] | {"warning_stream": StringIO()}
     try:
         return str(publish_parts(words, writer="html5", settings_overrides=settings)["body"])
     except _RST_FAILURES:
@@ -176,10 +144,6 @@ class _Reader(HTMLParser):
         self._in_row = self._in_row and tag not in ("tr", "table")
         self._pre -= tag == "pre" and self._pre > 0
         self._break_at(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in _UNSHOWN:
-            self.handle_starttag(tag, attrs)
 
     def handle_data(self, data: str) -> None:
         if self._unshown:

@@ -4,21 +4,25 @@ The list is read from the copy that comes with LiteLLM, without loading LiteLLM:
 same on every machine and at any time, and cost a tenth of a second instead of five. Tokens are counted without a
 tokenizer, about for plans and at most for caps: those of most providers are not public, and counting would take longer
 than planning. The tests hold both figures against the tokenizer that LiteLLM counts with.
+
+The most that all calls for one text can cost is known before the first of them. An answer that cannot be taken goes
+back to the model with what is wrong with it, each as a turn of the next request, cut to a length that is known.
 """
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
-from codesum_pipeline.texts.llm.pins import TokenUsage
+from codesum_pipeline.texts.llm.pins import AnswerForm, TokenUsage, forms_from
 
 # Measured on prompts as they are sent: 4.0 in the packaged system prompt, 3.9 in numbered Python.
 CHARS_PER_TOKEN = 4.0
@@ -107,6 +111,16 @@ class Price(Struct, frozen=True):
 
 def price_of(model: str, settings: LlmSettings) -> Price:
     """The price of a model; raises `ConfigurationError` if it is not known."""
+    if price := known_price(model, settings):
+        return price
+    raise ConfigurationError(
+        f"llm.model {model!r}: its price is not known: add it to llm.prices, in dollars per million tokens of "
+        "input and output (0 for a model that costs nothing)"
+    )
+
+
+def known_price(model: str, settings: LlmSettings) -> Price | None:
+    """The price of a model; None if it is not known."""
     for own in settings.prices:
         if own.model == model:
             cached = own.input if own.cached_input is None else own.cached_input
@@ -114,14 +128,10 @@ def price_of(model: str, settings: LlmSettings) -> Price:
             return Price(plain, output, cached, plain)
     entry = find_listed_model(model)
     if entry is None or "input_cost_per_token" not in entry:
-        raise ConfigurationError(
-            f"llm.model {model!r}: its price is not known: add it to llm.prices, in dollars per million tokens of "
-            "input and output (0 for a model that costs nothing)"
-        )
+        return None
     bounds = sorted({int(found[1]) for key in entry if (found := _LONG.fullmatch(key))})
     longer = tuple((bound * 1000, _listed_price(entry, f"_above_{bound}k_tokens")) for bound in bounds)
-    base = _listed_price(entry, "")
-    return Price(base.input, base.output, base.cached_input, base.cache_write, longer)
+    return replace(_listed_price(entry, ""), longer=longer)
 
 
 def compute_cost_usd(price: Price, usage: TokenUsage, *, cache_write_tokens: int = 0) -> float:
@@ -159,3 +169,66 @@ def _listed_price(entry: Mapping[str, Any], suffix: str) -> Price:
         cached_input=of("cache_read_input_token_cost", plain),
         cache_write=of("cache_creation_input_token_cost", plain),
     )
+
+
+# What is wrong with an answer fits twice: it is a dozen lines.
+MAX_COMPLAINT_BYTES = 4000
+# An answer of words in any script has fewer bytes a token; one that is longer only repeats blanks or line ends, or is
+# by a server that does not keep to `max_tokens`.
+MAX_BYTES_PER_TOKEN = 8
+# A role mark, a wrapper and the like, per turn: more than any provider adds.
+TOKENS_PER_TURN = 100
+
+
+def repair_turns(answer: str, complaint: str, *, max_tokens: int) -> tuple[str, str]:
+    """The turns of the next request: an answer of at most `max_tokens` tokens, and what is wrong with it."""
+    return _cut(answer, MAX_BYTES_PER_TOKEN * max_tokens), _cut(complaint, MAX_COMPLAINT_BYTES)
+
+
+def turns_upper(turns: Iterable[str]) -> int:
+    """At most how many tokens these turns have: no tokenizer makes more than one token of a byte."""
+    return sum(len(turn.encode("utf-8", "surrogatepass")) + TOKENS_PER_TURN for turn in turns)
+
+
+class TextCeiling(Struct, frozen=True):
+    """What bounds the calls for one text.
+
+    Each model, whose `prices` these are, gives at most `answers` that are read, and before the first of them one in
+    each of `other_forms` that its server turns out not to follow. Each answer is asked for up to `sends` times: a
+    connection that breaks may have been billed.
+    """
+
+    prices: tuple[Price, ...]
+    max_tokens: int
+    answers: int
+    sends: int
+    other_forms: int
+
+    @classmethod
+    def of(cls, llm: LlmSettings, *, max_tokens: int, retries: int) -> "TextCeiling":
+        """Raises `ConfigurationError` for a model without a known price. A recording costs nothing."""
+        models = () if llm.asks_nobody else (llm.model, *llm.fallback_models)
+        # Under `auto` any form may be the first.
+        first = AnswerForm.TOOL if llm.form == "auto" else AnswerForm(llm.form)
+        return cls(
+            tuple(price_of(model, llm) for model in models),
+            max_tokens,
+            llm.max_attempts,
+            1 + retries,
+            len(forms_from(first)) - 1,
+        )
+
+    def usd(self, prompt_tokens_upper: int) -> float:
+        """US dollars for a text whose first request has at most so many tokens."""
+        turns = (MAX_BYTES_PER_TOKEN * self.max_tokens + MAX_COMPLAINT_BYTES) + 2 * TOKENS_PER_TURN
+        repaired = [0] * self.other_forms + [number * turns for number in range(self.answers)]
+        return self.sends * sum(
+            worst_case_usd(price, prompt_tokens_upper + more, self.max_tokens)
+            for price in self.prices
+            for more in repaired
+        )
+
+
+def _cut(text: str, most_bytes: int) -> str:
+    data = text.encode("utf-8", "surrogatepass")
+    return text if len(data) <= most_bytes else data[:most_bytes].decode("utf-8", "ignore")

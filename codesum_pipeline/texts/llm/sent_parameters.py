@@ -16,7 +16,7 @@ from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 from codesum_pipeline.foundation.settings.parameter_settings import ParameterName
 from codesum_pipeline.texts.llm.pins import Changes
-from codesum_pipeline.texts.llm.prices import price_of, provider_of
+from codesum_pipeline.texts.llm.prices import known_price, provider_of
 
 # LiteLLM translates to these formats, whose names are fixed, and has no way past its translation.
 _TRANSLATED = (
@@ -50,7 +50,10 @@ def check_parameters(settings: LlmSettings) -> None:
         if provider_of(model) in _TRANSLATED:
             _check_translated(changes, place, provider_of(model))
         limit = dict(changes).get(ParameterName.MAX_TOKENS, _LIMITS[0])
-        if limit not in _LIMITS and not settings.asks_nobody and _has_price(model, settings):
+        # A price that is not known is refused elsewhere.
+        price = known_price(model, settings)
+        costs = price is not None and (price.input > 0 or price.output > 0)
+        if limit not in _LIMITS and not settings.asks_nobody and costs:
             sent = f"is sent as {limit!r}" if limit else "is left out"
             raise ConfigurationError(
                 f"{place}: max_tokens {sent}, and the model costs money: an answer could pass every cap in dollars: "
@@ -68,12 +71,3 @@ def _check_translated(changes: Changes, place: str, provider: str) -> None:
             )
         if name == ParameterName.MAX_TOKENS and provider == "anthropic":
             raise ConfigurationError(f"{place}: max_tokens cannot be left out, since Anthropic's format requires it")
-
-
-def _has_price(model: str, settings: LlmSettings) -> bool:
-    """Whether calls cost money; a price that is not known is refused elsewhere."""
-    try:
-        price = price_of(model, settings)
-    except ConfigurationError:
-        return False
-    return price.input > 0 or price.output > 0

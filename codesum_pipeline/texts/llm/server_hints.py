@@ -4,13 +4,12 @@ The words come from outside, so each pattern reads a text once, and of it a hint
 """
 
 import re
-from collections.abc import Mapping
 from functools import cache
+from typing import Any
 
 from msgspec import Struct
 
 from codesum_pipeline.evidence.packaged_tables import packaged_table
-from codesum_pipeline.foundation.data_model.decoding import convert
 from codesum_pipeline.foundation.data_model.toml_values import toml_value
 
 # What an address may end with beyond the part that is the same for all calls.
@@ -30,41 +29,21 @@ class RefusedCall(Struct, frozen=True):
     api_base: str | None = None
 
 
-class _Advice(Struct, frozen=True):
-    text: str
-    question: str = ""
-
-
-class _Hint(Struct, frozen=True):
-    """Some patterns, and the name of their advice; empty where the words name a parameter, whose advice it is."""
-
-    advice: str
-    patterns: tuple[str, ...]
-
-
-class _HintTable(Struct, frozen=True):
-    parts: Mapping[str, str]
-    advice: Mapping[str, _Advice]
-    hints: tuple[_Hint, ...]
-
-    def compiled(self) -> list[tuple[re.Pattern[str], str]]:
-        """Each pattern with its parts filled in, in the order of the table, and the name of its advice."""
-        return [(self._compiled(pattern), hint.advice) for hint in self.hints for pattern in hint.patterns]
-
-    def _compiled(self, pattern: str) -> re.Pattern[str]:
-        for name, part in self.parts.items():
-            pattern = pattern.replace(f"<{name}>", part)
-        return re.compile(pattern, re.IGNORECASE)
-
-
-@cache
-def _table() -> _HintTable:
-    return convert(packaged_table(__package__, "server_hints"), _HintTable)
+def _table() -> dict[str, Any]:
+    return packaged_table(__package__, "server_hints")
 
 
 @cache
 def _patterns() -> list[tuple[re.Pattern[str], str]]:
-    return _table().compiled()
+    """Each pattern with its parts filled in, in the order of the table, and the name of its advice; empty where the
+    words name a parameter, whose advice it is."""
+    found = []
+    for hint in _table()["hints"]:
+        for pattern in hint["patterns"]:
+            for name, part in _table()["parts"].items():
+                pattern = pattern.replace(f"<{name}>", part)
+            found.append((re.compile(pattern, re.IGNORECASE), hint["advice"]))
+    return found
 
 
 def find_hint(words: str, call: RefusedCall) -> str:
@@ -79,8 +58,8 @@ def find_hint(words: str, call: RefusedCall) -> str:
 
 def _advise(call: RefusedCall, found: re.Match[str], name: str) -> str:
     said = found.groupdict()
-    advice = _table().advice[name or said.pop("parameter").lower()]
-    text = advice.question if advice.question and call.limit == _ASK_LIMIT else advice.text
+    advice = _table()["advice"][name or said.pop("parameter").lower()]
+    text: str = advice["question"] if "question" in advice and call.limit == _ASK_LIMIT else advice["text"]
     return text.format(
         limit=call.limit,
         max_tokens=call.max_tokens,

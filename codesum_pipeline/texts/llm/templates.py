@@ -24,6 +24,7 @@ from string import Formatter
 from msgspec import Struct
 
 import codesum_pipeline
+from codesum_pipeline.evidence.packaged_tables import packaged_table
 from codesum_pipeline.foundation.data_model.document import LEVELS, Level
 from codesum_pipeline.foundation.data_model.errors import (
     CodesumError,
@@ -58,44 +59,12 @@ class TemplateKind(StrEnum):
 
 
 HISTORY = "history"
-_LANGUAGE = "the natural language to write in"
-_HISTORY_MEANING = "earlier digests, in a roll-up alone: a digest cannot be written with it"
-
-PLACEHOLDERS = {
-    TemplateKind.SYSTEM: {"language": _LANGUAGE},
-    TemplateKind.INSTRUCTION: {
-        "level": "function, class, file or module",
-        "name": "the document's own name, between markers: a function's and class's is qualified, a file's has no path",
-        "code_language": "the programming language; nothing for a module",
-        "metadata": "what a class, file or module says of itself, between markers: signature, docstring, README",
-        "body": "a function's source in numbered lines, or a text file's text, between markers",
-        "children": "names and texts of what a class, file or module holds, between markers",
-        "context": "a function's class and file, names of callers, callees with their signatures, between markers",
-    },
-    TemplateKind.DIGEST_SYSTEM: {"language": _LANGUAGE, HISTORY: _HISTORY_MEANING},
-    TemplateKind.DIGEST_INSTRUCTION: {
-        "intent_text": "what the intent asks",
-        "articles": "the changes, numbered, the newest first, each between markers; nothing in a roll-up",
-        HISTORY: _HISTORY_MEANING,
-    },
-}
-
-# What is shown at each level; a placeholder that stays empty in every prompt is a mistake in a template.
-_EVERYWHERE = frozenset({"level", "name"})
-FILLED = {
-    Level.FUNCTION: _EVERYWHERE | {"code_language", "body", "context"},
-    Level.CLASS: _EVERYWHERE | {"code_language", "metadata", "children"},
-    Level.FILE: _EVERYWHERE | {"code_language", "metadata", "body", "children"},
-    Level.MODULE: _EVERYWHERE | {"metadata", "children"},
-}
-
-# Without these a writer is not shown what it shall write about.
-_NEEDED = {
-    Level.FUNCTION: frozenset({"body"}),
-    Level.CLASS: frozenset({"children"}),
-    Level.FILE: frozenset({"body", "children"}),
-    Level.MODULE: frozenset({"children"}),
-}
+_TABLE = packaged_table(__package__, "placeholders")
+# By the kind of a template, its placeholders and what they stand for.
+PLACEHOLDERS: Mapping[str, Mapping[str, str]] = _TABLE["meanings"]
+FILLED, _NEEDED = (
+    {Level(level): frozenset(names) for level, names in _TABLE[what].items()} for what in ("filled", "needed")
+)
 
 
 class FoundTemplate(Struct, frozen=True):

@@ -15,25 +15,20 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
-from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 from uuid import uuid4
 
 from msgspec import Struct, json
+from msgspec.structs import asdict
 
-from codesum_pipeline.foundation.data_model.decoding import decode
+from codesum_pipeline.evidence.packaged_tables import packaged_table
 from codesum_pipeline.foundation.data_model.document import CompactionRecord, TextContext, WrittenText
 from codesum_pipeline.foundation.data_model.errors import BrokenStore
+from codesum_pipeline.foundation.data_model.hashing import canonical_json
 from codesum_pipeline.foundation.store.atomic import explain_refused_writes
 from codesum_pipeline.foundation.store.object_storage.objects import Objects
-from codesum_pipeline.foundation.store.sqlite_tables import column_definitions, read_row, row_values
-
-COLUMNS = (
-    "exact_key TEXT PRIMARY KEY, body_key TEXT, text TEXT NOT NULL, context TEXT NOT NULL, model TEXT NOT NULL, "
-    "prompt_version TEXT NOT NULL, cost_usd REAL NOT NULL, created_at TEXT NOT NULL"
-)
-NAMES = "exact_key, body_key, text, context, model, prompt_version, cost_usd, created_at"
+from codesum_pipeline.foundation.store.sqlite_tables import column_definitions, one_transaction, read_row, row_values
 
 
 class KeptText(Struct, frozen=True):
@@ -48,67 +43,25 @@ class KeptText(Struct, frozen=True):
     cost_usd: float
     created_at: str
 
-    def row(self) -> tuple[Any, ...]:
-        """The values of `NAMES`."""
-        return (
-            self.exact_key,
-            self.body_key,
-            json.encode(self.text).decode(),
-            json.encode(self.context).decode(),
-            self.model,
-            self.prompt_version,
-            self.cost_usd,
-            self.created_at,
-        )
+    def row(self) -> list[Any]:
+        """What its columns hold: the text and its context as JSON."""
+        return [json.encode(value).decode() if name in _AS_JSON else value for name, value in asdict(self).items()]
 
     @classmethod
     def of(cls, row: Sequence[Any]) -> Self:
         """The inverse of `row`."""
-        exact_key, body_key, text, context, *rest = row
-        return cls(
-            exact_key,
-            body_key,
-            decode(text, WrittenText),
-            decode(context, TextContext | None),
-            *rest,
-        )
+        return read_row(cls, row)
 
 
+_AS_JSON = ("text", "context")
+COLUMNS = column_definitions(KeptText, exact_key="PRIMARY KEY", context="NOT NULL")
+NAMES = ", ".join(KeptText.__struct_fields__)
+
+# Where a bucket has the texts of all its workers, in the batches in which they added them.
 _ANSWERS = "answers/"
-
-
-class SharedTexts:
-    """The texts of one bucket, in the batches in which workers added them."""
-
-    def __init__(self, objects: Objects) -> None:
-        self._objects = objects
-
-    def add(self, texts: Sequence[KeptText], *, at: datetime) -> str:
-        """Keep these for all workers; the name of the batch. Raises `BucketUnavailable`."""
-        name = f"{_ANSWERS}{at:%Y-%m-%d}/{uuid4().hex}"
-        self._objects.put(name, json.encode([text.row() for text in texts]))
-        return name
-
-    def added(self, *, known: Collection[str]) -> Iterator[tuple[str, list[KeptText]]]:
-        """The batches that are not known yet, with their names."""
-        for info in self._objects.infos(_ANSWERS):
-            found = None if info.name in known else self._objects.get(info.name)
-            if found:
-                yield info.name, [KeptText.of(row) for row in json.decode(found.data)]
-
-
 FILE = "answers.sqlite"
 BUSY_TIMEOUT_S = 60.0
-# SQLite takes no more parameters in one statement on its smallest builds.
-_AT_ONCE = 400
-
-# `used_on` is the last day on which a build took the text: what is in use is not pruned for its age.
-_CREATE = f"""
-CREATE TABLE IF NOT EXISTS answers ({COLUMNS}, used_on TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS compactions ({column_definitions(CompactionRecord, job_id="PRIMARY KEY")});
-CREATE TABLE IF NOT EXISTS batches (name TEXT PRIMARY KEY);
-CREATE INDEX IF NOT EXISTS answers_by_body ON answers (body_key) WHERE body_key IS NOT NULL;
-"""
+_SQL = packaged_table(__package__, "text_cache")
 
 
 class CacheStats(Struct, frozen=True):
@@ -124,9 +77,10 @@ class CacheStats(Struct, frozen=True):
 
 
 class AnswerCache:
-    """The cache of one folder. The file is made by the first write, and reading without one finds nothing."""
+    """The cache of one folder, and of its bucket (`shared`). The file is made by the first write, and reading without
+    one finds nothing."""
 
-    def __init__(self, folder: Path, *, now: Callable[[], datetime], shared: SharedTexts | None = None) -> None:
+    def __init__(self, folder: Path, *, now: Callable[[], datetime], shared: Objects | None = None) -> None:
         self.path = folder / FILE
         self._now = now
         self._shared = shared
@@ -155,14 +109,16 @@ class AnswerCache:
         """Note that these texts are in use."""
         today = self._now().date().isoformat()
         with self._writing() as connection:
-            connection.executemany(
-                "UPDATE answers SET used_on = ? WHERE exact_key = ? AND used_on < ?",
-                [(today, text.exact_key, today) for text in texts],
-            )
+            connection.executemany(_SQL["touch"], [(today, text.exact_key) for text in texts])
 
     def put_many(self, texts: Sequence[KeptText]) -> None:
-        """Keep these, in one transaction; to repeat that changes nothing. They are shared with other workers first."""
-        self._keep({self._shared.add(texts, at=self._now()): texts} if self._shared and texts else {"": texts})
+        """Keep these, in one transaction; to repeat that changes nothing. They are shared with other workers first, for
+        which it raises `BucketUnavailable`."""
+        batch = ""
+        if self._shared and texts:
+            batch = f"{_ANSWERS}{self._now():%Y-%m-%d}/{uuid4().hex}"
+            self._shared.put(batch, json.encode([text.row() for text in texts]))
+        self._keep({batch: texts})
 
     def _fetch(self) -> None:
         """Keep what other workers added, once for each opened cache."""
@@ -170,24 +126,24 @@ class AnswerCache:
             return
         with self._open() as connection:
             known = {name for (name,) in connection.execute("SELECT name FROM batches")}
-        if new := dict(self._shared.added(known=known)):
-            self._keep(new)
+        names = [info.name for info in self._shared.infos(_ANSWERS) if info.name not in known]
+        found = {name: batch for name in names if (batch := self._shared.get(name))}
+        if found:
+            self._keep({name: [KeptText.of(row) for row in json.decode(batch.data)] for name, batch in found.items()})
         self._is_fetched = True
 
     def _keep(self, batches: Mapping[str, Sequence[KeptText]]) -> None:
         """Texts by the shared batch that they are of."""
         today = self._now().date().isoformat()
         with self._writing() as connection:
-            connection.executemany(
-                f"INSERT OR REPLACE INTO answers ({NAMES}, used_on) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [(*text.row(), today) for texts in batches.values() for text in texts],
-            )
+            rows = [(*text.row(), today) for texts in batches.values() for text in texts]
+            connection.executemany(_SQL["put"].format(names=NAMES), rows)
             connection.executemany("INSERT OR IGNORE INTO batches VALUES (?)", [(name,) for name in batches if name])
 
     def texts_of(self, prompt_version: str) -> list[KeptText]:
         """The texts of one prompt version, oldest first."""
         with self._open() as connection:
-            return _of_version(connection, prompt_version)
+            return _select(connection, "prompt_version", [prompt_version])
 
     def compactions(self) -> list[CompactionRecord]:
         """The compactions that replaced texts, oldest first."""
@@ -204,34 +160,21 @@ class AnswerCache:
         are deleted. `leaving` is given the version's texts and the earlier compactions; what it raises ends the
         transaction."""
         with self._writing() as connection:
-            keys = leaving(_of_version(connection, prompt_version), _compactions(connection))
-            connection.execute(f"INSERT INTO compactions VALUES ({_marks(8)})", row_values(record))
+            keys = leaving(_select(connection, "prompt_version", [prompt_version]), _compactions(connection))
+            connection.execute("INSERT INTO compactions VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row_values(record))
             connection.executemany("DELETE FROM answers WHERE exact_key = ?", [(key,) for key in keys])
 
     def stats(self) -> list[CacheStats]:
         """What is kept, by prompt version and model, most texts first."""
         with self._open() as connection:
-            rows = connection.execute(
-                "SELECT prompt_version, model, count(*), sum(length(CAST(text AS BLOB))), sum(cost_usd), "
-                "min(created_at), max(used_on) FROM answers GROUP BY prompt_version, model "
-                "ORDER BY count(*) DESC, prompt_version, model"
-            )
-            return [CacheStats(*row) for row in rows]
+            return [CacheStats(*row) for row in connection.execute(_SQL["stats"])]
 
     def prune(self, *, unused_for: timedelta | None = None, keep_prompt_versions: Collection[str] | None = None) -> int:
-        """Delete texts that no build took for so long, and those of prompt versions that are not named; how many.
-
-        Of two conditions a text that meets either goes.
-        """
+        """Delete texts that no build took for so long, and those of prompt versions that are not named; how many."""
         before = (self._now() - unused_for).date().isoformat() if unused_for is not None else ""
-        kept_versions = list(keep_prompt_versions or ())
-        is_other = (
-            f"prompt_version NOT IN ({_marks(len(kept_versions))})" if keep_prompt_versions is not None else "FALSE"
-        )
+        versions = None if keep_prompt_versions is None else canonical_json(sorted(keep_prompt_versions))
         with self._writing() as connection:
-            count = connection.execute(
-                f"DELETE FROM answers WHERE used_on < ? OR {is_other}", (before, *kept_versions)
-            ).rowcount
+            count = connection.execute(_SQL["prune"], (before, versions)).rowcount
         with self._open() as open_again:
             # As a script: a single statement is stepped once, which frees one page.
             open_again.executescript("PRAGMA incremental_vacuum")
@@ -241,10 +184,7 @@ class AnswerCache:
         """How many texts no build took for so long, and about how many bytes they are."""
         before = (self._now() - unused_for).date().isoformat()
         with self._open() as connection:
-            counted, size = connection.execute(
-                "SELECT count(*), coalesce(sum(length(CAST(text AS BLOB))), 0) FROM answers WHERE used_on < ?",
-                (before,),
-            ).fetchone()
+            counted, size = connection.execute(_SQL["unused"], (before,)).fetchone()
             return int(counted), int(size)
 
     @contextmanager
@@ -252,14 +192,8 @@ class AnswerCache:
         with explain_refused_writes(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self.path.touch()
-            with self._open() as connection:
-                connection.execute("BEGIN IMMEDIATE")
-                try:
-                    yield connection
-                    connection.execute("COMMIT")
-                finally:
-                    if connection.in_transaction:
-                        connection.execute("ROLLBACK")
+            with self._open() as connection, one_transaction(connection, self.path):
+                yield connection
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
@@ -269,7 +203,11 @@ class AnswerCache:
             with closing(sqlite3.connect(place, timeout=BUSY_TIMEOUT_S, isolation_level=None)) as connection:
                 connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
                 connection.execute("PRAGMA journal_mode = WAL")
-                connection.executescript(_CREATE)
+                connection.executescript(
+                    _SQL["create"].format(
+                        texts=COLUMNS, compactions=column_definitions(CompactionRecord, job_id="PRIMARY KEY")
+                    )
+                )
                 yield connection
         except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
@@ -280,27 +218,12 @@ class AnswerCache:
             ) from error
 
 
-def _select(connection: sqlite3.Connection, column: str, values: Iterable[str]) -> Iterator[KeptText]:
-    """The texts with one of these values, oldest first within a value."""
-    ordered = iter(sorted(values))
-    while some := list(islice(ordered, _AT_ONCE)):
-        rows = connection.execute(
-            f"SELECT {NAMES} FROM answers WHERE {column} IN ({_marks(len(some))}) ORDER BY created_at, exact_key", some
-        )
-        yield from map(KeptText.of, rows)
-
-
-def _of_version(connection: sqlite3.Connection, prompt_version: str) -> list[KeptText]:
-    rows = connection.execute(
-        f"SELECT {NAMES} FROM answers WHERE prompt_version = ? ORDER BY created_at, exact_key", (prompt_version,)
-    )
+def _select(connection: sqlite3.Connection, column: str, values: Iterable[str]) -> list[KeptText]:
+    """The texts with one of these values in a column, oldest first."""
+    rows = connection.execute(_SQL["select"].format(names=NAMES, column=column), (canonical_json(sorted(values)),))
     return [KeptText.of(row) for row in rows]
 
 
 def _compactions(connection: sqlite3.Connection) -> list[CompactionRecord]:
     rows = connection.execute("SELECT * FROM compactions ORDER BY compacted_at, job_id")
     return [read_row(CompactionRecord, row) for row in rows]
-
-
-def _marks(count: int) -> str:
-    return ", ".join("?" * count)

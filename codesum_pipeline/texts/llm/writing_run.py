@@ -10,11 +10,8 @@ However a run ends, the next one continues it: paid texts are in the ledger or i
 
 import asyncio
 import logging
-import signal
-import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,28 +22,25 @@ from codesum_pipeline.foundation.data_model.errors import (
     CallFailure,
     SummaryCallFailed,
     SummaryError,
+    SummaryOutputInvalid,
 )
 from codesum_pipeline.foundation.data_model.guard import Failure
+from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
-from codesum_pipeline.foundation.settings.llm_settings import BackendName, LlmSettings
-from codesum_pipeline.texts.llm.answer_forms import AnswerForms
+from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 from codesum_pipeline.texts.llm.answer_shapes import MAX_OUTPUT_BYTES, answer_tool
 from codesum_pipeline.texts.llm.attempts import (
-    Admission,
-    Books,
+    CallsStopped,
     CapReached,
     Desk,
+    PriceOf,
     TextRequester,
-    describe_uncounted,
-    failure_kind,
 )
-from codesum_pipeline.texts.llm.backend import SummaryBackend
+from codesum_pipeline.texts.llm.backend import EndedEarly, SummaryBackend
 from codesum_pipeline.texts.llm.conversation import UnexpectedFailure, WritingTask, converse
 from codesum_pipeline.texts.llm.ledger import Caps, Ledger
 from codesum_pipeline.texts.llm.pins import Parameters, SummaryRequest
-from codesum_pipeline.texts.llm.prices import Price
 from codesum_pipeline.texts.llm.sent_parameters import changes_of
-from codesum_pipeline.texts.llm.stop_messages import describe_end_of_calls, describe_giving_up
 from codesum_pipeline.texts.llm.text_cache import AnswerCache, KeptText
 
 
@@ -97,10 +91,6 @@ _DELIVER_AT = 50
 _log = logging.getLogger(__name__)
 
 
-class _CallsStopped(Exception):
-    """No more calls are made."""
-
-
 class _FinishedTask(Struct, frozen=True):
     """A finished task, for others with the same body."""
 
@@ -110,7 +100,7 @@ class _FinishedTask(Struct, frozen=True):
 
 
 class WritingRun:
-    """`work_through_queue` fills `outcomes`, by id. `was_terminated`: it was ended by SIGTERM."""
+    """`work_through_queue` fills `outcomes`, by id."""
 
     def __init__(
         self,
@@ -119,48 +109,27 @@ class WritingRun:
         ledger: Ledger,
         cache: AnswerCache,
         caps: Caps,
-        price_of: Callable[[str], Price],
+        price_of: PriceOf,
         settings: LlmSettings,
         accepts: Accepts,
         progress: Progress,
     ) -> None:
         self.outcomes: dict[str, TaskOutcome] = {}
-        self.was_terminated = False
         self._queue = deque(tasks)
         self._count = len(tasks)
-        self._books = Books(ledger)
         self._cache = cache
         self._settings = settings
         self._accepts = accepts
         self._progress = progress
-        self._is_free = settings.asks_nobody
-        self._is_heard = asyncio.Event()
-        self._has_text = self._is_free or ledger.has_answers()
+        self._desk = Desk(backend, ledger, settings, caps.usd_left, price_of)
+        self._has_text = settings.asks_nobody or bool(ledger.forms_of_run())
         if self._has_text:
-            self._is_heard.set()
-        self._documents_left = len(tasks) if self._is_free else caps.documents_left
-        self._desk = Desk(
-            backend=backend,
-            books=self._books,
-            # A recording has to hold every answer of a conversation.
-            refused_answers={} if settings.backend is BackendName.RECORD else ledger.refused_answers(),
-            now=ledger.moment,
-            admission=Admission(caps.usd_left, ledger.dearest_call()),
-            price_of=price_of,
-            forms=AnswerForms(settings, ledger.forms_of_run()),
-            max_retries=settings.max_retries,
-            is_free=self._is_free,
-            longest_wait_s=settings.longest_wait_s,
-            on_heard=self._is_heard.set,
-            check_open=self._check_open,
-            on_uncounted=self._note_uncounted,
-        )
+            self._desk.is_heard.set()
+        self._documents_left = len(tasks) if settings.asks_nobody else caps.documents_left
         self._models = (settings.model, *settings.fallback_models)
-        self._stopped_by: tuple[Gate, str | None] | None = None
-        self._failed_in_a_row = 0 if self._is_free else ledger.failed_in_a_row()
+        self._failed_in_a_row = 0 if settings.asks_nobody else ledger.failed_in_a_row()
         self._begun = 0
         self._ended = asyncio.Event()
-        self._has_uncounted = ledger.has_uncounted()
         self._last_error: SummaryError | None = None
         # Models whose provider wants to be called later than the run waits, and after which there is another.
         self._resting: set[str] = set()
@@ -170,16 +139,15 @@ class WritingRun:
     async def work_through_queue(self) -> None:
         """Work through the queue; however it ends, no attempt is left open."""
         try:
-            for model in () if self._is_free else self._models:
+            for model in () if self._desk.is_free else self._models:
                 self._desk.price_of(model)
-            with self._books.open(), self._cancelled_by_sigterm():
-                await self._work_at_once(min(self._settings.concurrency, self._count))
+            await self._work_at_once(min(self._settings.concurrency, self._count))
         finally:
             await self._desk.backend.aclose()
 
     async def _work_at_once(self, count: int) -> None:
         workers = [asyncio.create_task(self._work())]
-        heard = asyncio.create_task(self._is_heard.wait())
+        heard = asyncio.create_task(self._desk.is_heard.wait())
         try:
             await asyncio.wait([heard, *workers], return_when=asyncio.FIRST_COMPLETED)
             if workers[0].done():
@@ -207,24 +175,15 @@ class WritingRun:
     async def _may_begin(self) -> bool:
         """Whether one more document may be begun; else it was waited for one to end."""
         most = self._settings.give_up_after
-        if self._has_text or self._stopped_by or self._begun + self._failed_in_a_row < most or not self._begun:
+        if self._has_text or self._desk.stopped_by or self._begun + self._failed_in_a_row < most or not self._begun:
             return True
         self._ended.clear()
         await self._ended.wait()
         return False
 
-    def _check_open(self) -> None:
-        if self._stopped_by:
-            raise _CallsStopped
-
-    def _note_uncounted(self, model: str) -> None:
-        if not self._has_uncounted:
-            self._has_uncounted = True
-            _log.warning(describe_uncounted(model))
-
     async def _write(self, task: WritingTask) -> TaskOutcome:
         """A document's text: that of the same body in this run if there is one, else a model's answer."""
-        if task.body_key is None or self._is_free:
+        if task.body_key is None or self._desk.is_free:
             return (await self._ask_within_caps(task)).outcome
         first = self._first_of_body.get(task.body_key)
         if first is None:
@@ -243,7 +202,7 @@ class WritingRun:
         return (await self._ask_within_caps(task)).outcome
 
     async def _ask_within_caps(self, task: WritingTask) -> _FinishedTask:
-        stopped = self._stopped_by or ((Gate.CAP, None) if self._documents_left <= 0 else None)
+        stopped = self._desk.stopped_by or ((Gate.CAP, None) if self._documents_left <= 0 else None)
         if stopped:
             gate, failure = stopped
             return _FinishedTask(task.prompt, TaskOutcome(task.id, None, gate=gate, failure=failure), None)
@@ -277,16 +236,16 @@ class WritingRun:
                     max_attempts=settings.max_attempts,
                     forms=self._desk.forms,
                 )
-            except _CallsStopped:
-                assert self._stopped_by is not None, "it is why"
-                gate, failure = self._stopped_by[0], self._stopped_by[1] or ""
+            except CallsStopped:
+                assert self._desk.stopped_by is not None, "it is why"
+                gate, failure = self._desk.stopped_by[0], self._desk.stopped_by[1] or ""
                 break
             except CapReached:
                 _log.info("%s: not asked for, its call could pass the cap in dollars", task.id)
                 gate, failure = Gate.CAP, ""
                 break
             except SummaryError as error:
-                failure, self._last_error = failure_kind(error), error
+                failure, self._last_error = error.kind, error
                 if self._desk.wants_longer_wait(error) and model != self._models[-1]:
                     self._resting.add(model)
                 elif self._desk.ends_calls(error, model):
@@ -303,7 +262,7 @@ class WritingRun:
             else:
                 return TaskOutcome(
                     task.id, text, model, cost_usd=caller.cost_usd, calls=caller.calls,
-                    from_cache=self._is_free, written_with=task.context,
+                    from_cache=self._desk.is_free, written_with=task.context,
                 )  # fmt: skip
         return TaskOutcome(
             task.id, None, gate=gate, failure=failure or None, cost_usd=caller.cost_usd, calls=caller.calls,
@@ -320,8 +279,8 @@ class WritingRun:
             self._stop(Gate.FAILED, GAVE_UP, describe_giving_up(self._settings, self._last_error))
 
     def _stop(self, gate: Gate, failure: str | None, why: str, level: int = logging.WARNING) -> None:
-        if self._stopped_by is None:
-            self._stopped_by = (gate, failure)
+        if self._desk.stopped_by is None:
+            self._desk.stopped_by = (gate, failure)
             _log.log(level, "%s", why)
 
     async def _hand_over(self, caller: TextRequester) -> None:
@@ -330,27 +289,7 @@ class WritingRun:
         if self._undelivered >= _DELIVER_AT:
             self._undelivered = 0
             # Alone: a text must not be in the cache before the ledger has its call.
-            await self._books.enter(lambda ledger: ledger.deliver(self._cache.put_many), is_alone=True)
-
-    @contextmanager
-    def _cancelled_by_sigterm(self) -> Iterator[None]:
-        """Where SIGTERM would end the process at once, first settle the calls under way."""
-        main = asyncio.current_task()
-        is_ours = threading.current_thread() is threading.main_thread()
-        if not is_ours or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL or main is None:
-            yield
-            return
-
-        def terminate() -> None:
-            self.was_terminated = True
-            main.cancel()
-
-        loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGTERM, terminate)
-        try:
-            yield
-        finally:
-            loop.remove_signal_handler(signal.SIGTERM)
+            await self._desk.books.enter(lambda ledger: ledger.deliver(self._cache.put_many), is_alone=True)
 
 
 def write_all(
@@ -360,7 +299,7 @@ def write_all(
     ledger: Ledger,
     cache: AnswerCache,
     caps: Caps,
-    price_of: Callable[[str], Price],
+    price_of: PriceOf,
     settings: LlmSettings,
     accepts: Accepts = accept_any,
     progress: Progress = no_progress,
@@ -375,25 +314,6 @@ def write_all(
     """
     ledger.recover()
     ledger.deliver(cache.put_many)
-    found = find_texts(tasks, cache, accepts)
-    missing = [task for task in tasks if task.id not in found]
-    outcomes = {task.id: outcome_of_found(task, found[task.id]) for task in tasks if task.id in found}
-    if missing and (settings.asks_nobody or caps.documents_left > 0):
-        run = WritingRun(missing, new_backend(), ledger, cache, caps, price_of, settings, accepts, progress)
-        try:
-            asyncio.run(run.work_through_queue())
-        except asyncio.CancelledError:
-            # Its calls are settled, so the signal may end the process now.
-            if run.was_terminated:
-                signal.raise_signal(signal.SIGTERM)
-            raise
-        outcomes |= run.outcomes
-        ledger.deliver(cache.put_many)
-    return [outcomes.get(task.id) or TaskOutcome(task.id, None, gate=Gate.CAP) for task in tasks]
-
-
-def find_texts(tasks: Sequence[WritingTask], cache: AnswerCache, accepts: Accepts = accept_any) -> dict[str, KeptText]:
-    """The texts that the cache has for some of the tasks, by id, noted as in use."""
     kept = cache.find_many((task.exact_key, task.body_key) for task in tasks)
     fitting = {
         task.id: next((text for text in kept.get(task.exact_key, ()) if accepts(task, text)), None) for task in tasks
@@ -401,4 +321,33 @@ def find_texts(tasks: Sequence[WritingTask], cache: AnswerCache, accepts: Accept
     found = {id_: text for id_, text in fitting.items() if text}
     if found:
         cache.touch([*found.values()])
-    return found
+    missing = [task for task in tasks if task.id not in found]
+    outcomes = {task.id: outcome_of_found(task, found[task.id]) for task in tasks if task.id in found}
+    if missing and (settings.asks_nobody or caps.documents_left > 0):
+        run = WritingRun(missing, new_backend(), ledger, cache, caps, price_of, settings, accepts, progress)
+        asyncio.run(run.work_through_queue())
+        outcomes |= run.outcomes
+        ledger.deliver(cache.put_many)
+    return [outcomes.get(task.id) or TaskOutcome(task.id, None, gate=Gate.CAP) for task in tasks]
+
+
+# Of the error of the last document.
+_MOST_WORDS = 400
+
+
+def describe_giving_up(llm: LlmSettings, last: SummaryError | None) -> str:
+    """Why no more calls are made after too many documents without a text, and what can be set."""
+    why = shorten_text(one_line(str(last)), _MOST_WORDS).rstrip(".")
+    is_of_answer = isinstance(last, SummaryOutputInvalid) and not isinstance(last, EndedEarly)
+    way_out = " Set llm.model to another model, or llm.form to another form of answers." if is_of_answer else ""
+    count = f"{llm.give_up_after} documents in a row (llm.give_up_after)"
+    return f"no more calls: {count} got no text. The last: {why}.{way_out}"
+
+
+def describe_end_of_calls(error: SummaryError) -> str:
+    if isinstance(error, SummaryCallFailed) and error.retry_after_s is not None:
+        return (
+            f"no more calls: the provider asks to wait {error.retry_after_s:,.0f} s, longer than llm.longest_wait_s: "
+            f"the next run goes on: {error}"
+        )
+    return f"no more calls: {error}"

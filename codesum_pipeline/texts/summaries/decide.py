@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.document import Cause, ChildPair, HistoryEvent, Level, WrittenBy
-from codesum_pipeline.foundation.store.rows import column_names, from_table
+from codesum_pipeline.foundation.store.rows import column_names, from_table, rows_with, tuples_of
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.source.masking.secrets import mask_secrets
@@ -55,8 +55,7 @@ class LastTexts:
         self._level = level
         self._rows = rows
         table = self._columns(["id", "summary_hash"])
-        ids, hashes = (column.to_pylist() for column in table.columns)
-        self._hashes: dict[str, str] = dict(zip(ids, hashes, strict=True))
+        self._hashes: dict[str, str] = dict(tuples_of(table))
 
     @classmethod
     def of_files(cls, workspace: Workspace, level: Level, files: Collection[str] | None) -> "LastTexts":
@@ -117,8 +116,7 @@ class LastTexts:
         if not ids:
             return {}
         table = self._columns(column_names(RequiredDocument))
-        some = table.filter(pc.is_in(table.column("id"), value_set=pa.array(list(ids), pa.string())))
-        return {row.id: row for row in from_table(some, RequiredDocument)}
+        return {row.id: row for row in from_table(rows_with(table, ids), RequiredDocument)}
 
     def _columns(self, names: list[str]) -> pa.Table:
         if self._rows is not None:
@@ -131,4 +129,4 @@ class LastTexts:
         table = self._workspace.tables.read_or_empty("document_history", self._workspace.key, columns=names)
         of_level = pc.equal(table.column("level"), self._level.value)
         rows = table.filter(pc.and_(of_level, pc.equal(table.column("event"), HistoryEvent.WRITTEN.value)))
-        return set(zip(rows.column("id").to_pylist(), rows.column("summary_hash").to_pylist(), strict=True))
+        return {*tuples_of(rows, ("id", "summary_hash"))}

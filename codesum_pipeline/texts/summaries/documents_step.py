@@ -30,7 +30,7 @@ from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.source.files.origins import is_own
 from codesum_pipeline.symbols.parsing.symbols_step import read_origins
-from codesum_pipeline.texts.summaries.outline import DocumentTree, base_name, module_layers, read_outline
+from codesum_pipeline.texts.summaries.outline import DocumentTree, module_layers, read_outline
 from codesum_pipeline.texts.summaries.text_changes import hash_contexts, hash_texts, is_in_files
 from codesum_pipeline.texts.summaries.text_history import append_history
 
@@ -80,7 +80,7 @@ def assemble_documents(workspace: Workspace, *, progress: Progress = no_progress
     documents = _documents(workspace, outline, containers, paths)
     written = workspace.tables.replace_files("documents", workspace.key, documents, paths)
     progress("assembling documents", written.rows, written.rows)
-    changes = append_history(workspace, paths)
+    texts_changed, texts_removed = append_history(workspace, paths)
     if not workspace.tables.is_scratch:
         now().keep(workspace, "documents")
     counted = workspace.tables.read("documents", workspace.key, columns=["type", "written_by"])
@@ -90,8 +90,8 @@ def assemble_documents(workspace: Workspace, *, progress: Progress = no_progress
         rows=written.rows,
         by_level={level: levels.get(level, 0) for level in Level},
         by_writer={WrittenBy(name): count for name, count in sorted(writers.items())},
-        texts_changed=changes.written,
-        texts_removed=changes.removed,
+        texts_changed=texts_changed,
+        texts_removed=texts_removed,
         table_hash=written.table_hash,
     )
 
@@ -176,7 +176,7 @@ def _container_places(workspace: Workspace, outline: DocumentTree) -> pa.Table:
     of_files = [*(found.column(name) for name in ("content_hash", "language")), *flags.columns[1:]]
     known = dict(zip(outline.files, zip(*(column.to_pylist() for column in of_files), strict=True), strict=True))
     for path in (path for layer in module_layers(outline) for path in layer):
-        children = {base_name(id_): known[id_] for id_, _ in outline.children.unordered(path)}
+        children = {child.name: known[child.id] for child in outline.children[path]}
         hashes = {name: content_hash for name, (content_hash, *_) in children.items()}
         _, languages, are_tests, are_vendored = zip(*children.values(), strict=True)
         known[path] = module_content_hash(hashes), _main_language(languages), all(are_tests), all(are_vendored)

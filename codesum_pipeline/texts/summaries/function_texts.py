@@ -13,7 +13,7 @@ from codesum_pipeline.foundation.data_model.document import WrittenBy
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.foundation.settings.stage_settings import FilterSettings
-from codesum_pipeline.foundation.store.rows import column_names, from_table
+from codesum_pipeline.foundation.store.rows import column_names, from_table, rows_with, tuples_of
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.table_parts import paths_of
 from codesum_pipeline.foundation.store.workspace import Workspace
@@ -50,8 +50,7 @@ def want_functions(
     broken: dict[str, Holder | None] = {}
     holders = Holders.of(workspace, files)
     for table in _functions(workspace, names, files):
-        columns = (table.column(name).to_pylist() for name in names)
-        for id_, *shown, comment, parent_id, path, is_broken in zip(*columns, strict=True):
+        for id_, *shown, comment, parent_id, path, is_broken in tuples_of(table, names):
             writer = writers.get(id_, EXTRACTIVE)
             if kind_of_writer(writer) is WrittenBy.LLM:
                 wanted[id_] = function_source(id_, *shown).wanted(writer)
@@ -76,24 +75,21 @@ def want_functions(
 
 def shown_functions(workspace: Workspace, ids: Collection[str]) -> dict[str, tuple[str, str, str]]:
     """What a model is shown of some functions besides their context: qualified name, language, canonical source."""
-    names = ["id", "qualified_name", "language", "canonical_source"]
-    rows = _some_functions(workspace, ids, names)
-    columns = (rows.column(name).to_pylist() for name in names)
-    return {id_: (name, language, source) for id_, name, language, source in zip(*columns, strict=True)}
+    rows = _some_functions(workspace, ids, ["id", "qualified_name", "language", "canonical_source"])
+    return {id_: (name, language, source) for id_, name, language, source in tuples_of(rows)}
 
 
 def docstrings_of(workspace: Workspace, ids: Collection[str]) -> Iterator[tuple[str, str, str, str | None]]:
     """Id, language, name and docstring of some functions."""
     names = ["id", "language", "name", "docstring"]
-    rows = _some_functions(workspace, ids, names)
-    yield from zip(*(rows.column(name).to_pylist() for name in names), strict=True)
+    return tuples_of(_some_functions(workspace, ids, names))
 
 
 def parts_of_functions(workspace: Workspace, ids: Collection[str], columns: list[str]) -> Iterator[pa.Table]:
     """Columns of these functions in `symbols`, in parts; of other files little is read."""
-    wanted = pa.array([*ids], pa.string())
-    for rows in _functions_in(workspace, [*dict.fromkeys(["id", *columns])], {*paths_of(wanted).to_pylist()}):
-        yield rows.filter(pc.is_in(rows.column("id"), value_set=wanted)).select(columns)
+    paths = {*paths_of(pa.array([*ids], pa.string())).to_pylist()}
+    for rows in _functions_in(workspace, [*dict.fromkeys(["id", *columns])], paths):
+        yield rows_with(rows, ids).select(columns)
 
 
 def _some_functions(workspace: Workspace, ids: Collection[str], columns: list[str]) -> pa.Table:
@@ -124,7 +120,7 @@ def trivial_functions(table: pa.Table, settings: FilterSettings) -> set[str]:
         pc.less(table.column("complexity"), settings.min_complexity),
     )
     table = table.filter(may_be)
-    sizes = zip(*(table.column(name).to_pylist() for name in ("name", "line_count", "complexity")), strict=True)
+    sizes = tuples_of(table, ("name", "line_count", "complexity"))
     table = table.filter(
         pa.array([is_short(name, lines, complexity, settings) for name, lines, complexity in sizes], pa.bool_())
     )

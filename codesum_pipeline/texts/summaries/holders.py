@@ -15,6 +15,7 @@ from codesum_pipeline.evidence.inputs import Holder
 from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.foundation.store.last_reading import LastReading
+from codesum_pipeline.foundation.store.rows import tuples_of
 from codesum_pipeline.foundation.store.workspace import Workspace
 
 _MAX_CHARS = 600
@@ -54,12 +55,7 @@ class Holders(Struct, frozen=True):
             id_: Holder(id_, name, language, words)
             for id_, name, language, words in _documented(classes.select(["id", "name", "language", "docstring"]))
         }
-        around = dict(zip(classes.column("id").to_pylist(), classes.column("parent_id").to_pylist(), strict=True))
-        return cls(documented | files, around)
-
-    @classmethod
-    def none(cls) -> "Holders":
-        return cls({}, {})
+        return cls(documented | files, dict(tuples_of(classes, ("id", "parent_id"))))
 
     def of_symbol(self, parent_id: str | None, path: str) -> Holder | None:
         """What holds a definition: the nearest documented class around it, else its file."""

@@ -11,7 +11,7 @@ from codesum_pipeline.evidence.inputs import FunctionInput, UpperInput
 from codesum_pipeline.foundation.data_model.document import Cause, Gate, Level, TextRow, WrittenBy
 from codesum_pipeline.foundation.data_model.guard import Failure, FailureGuard
 from codesum_pipeline.foundation.data_model.progress import Progress
-from codesum_pipeline.foundation.store.rows import column_names, from_table, schema_of, to_table
+from codesum_pipeline.foundation.store.rows import column_names, from_table, rows_with, schema_of
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.table_files import TableWrite
 from codesum_pipeline.foundation.store.table_parts import paths_of
@@ -23,8 +23,7 @@ from codesum_pipeline.texts.summaries.decide import LastTexts, RequiredDocument,
 from codesum_pipeline.texts.summaries.function_texts import parts_of_functions
 from codesum_pipeline.texts.summaries.holders import Holders
 from codesum_pipeline.texts.summaries.text_changes import usual_gate
-from codesum_pipeline.texts.summaries.text_rows import Stamp
-from codesum_pipeline.texts.summaries.writers import WriteFunctions, WriteUpper, function_batches, upper_batches
+from codesum_pipeline.texts.summaries.writers import Stamp, WriteFunctions, WriteUpper, function_batches, upper_batches
 
 
 class LevelReport(Struct, frozen=True):
@@ -46,7 +45,7 @@ class LevelReport(Struct, frozen=True):
 
 # What a build may change of a text that it keeps, and how that is chosen.
 _OF_GATES = ["id", "written_by", "gate", "failure"]
-_KNOWN = [*dict.fromkeys([*column_names(RequiredDocument), "text_hash", "shown_hash", *_OF_GATES])]
+KNOWN_OF_TEXTS = [*dict.fromkeys([*column_names(RequiredDocument), "text_hash", "shown_hash", *_OF_GATES])]
 
 
 class LevelBuild(Struct):
@@ -72,26 +71,12 @@ class LevelBuild(Struct):
     rewrites: list[Rewrite] = field(default_factory=list)
     written: list[pa.Table] = field(default_factory=list)
 
-    @classmethod
-    def open(
-        cls,
-        workspace: Workspace,
-        level: Level,
-        progress: Progress,
-        *,
-        of_files: Collection[str] | None,
-        has_model: bool,
-    ) -> "LevelBuild":
-        previous = workspace.tables.read_files(texts_table(level), workspace.key, of_files, columns=_KNOWN)
-        last, stamp = LastTexts(workspace, level, previous), Stamp.of(workspace, level)
-        return cls(workspace, level, progress, last, previous, stamp, has_model, of_files)
-
     def write_functions(self, pool: Pool, writers: Mapping[str, str], rewrites: Sequence[Rewrite]) -> None:
         """Write the texts that `rewrites` names, and keep those of the other functions that have a writer."""
         names = self.note_rewrites(writers, rewrites)
         columns = [*column_names(FunctionInput), "parent_id"]
         symbols = parts_of_functions(self.workspace, names, columns) if names else ()
-        holders = Holders.of(self.workspace, self.of_files) if names else Holders.none()
+        holders = Holders.of(self.workspace, self.of_files) if names else Holders({}, {})
         batches = function_batches(symbols, writers, rewrites, self.previous_of(names), holders)
         done = 0
         for rows, failures in pool.map(WriteFunctions(self.stamp), batches):
@@ -126,11 +111,6 @@ class LevelBuild(Struct):
         rows, table = self.stamp.make_table(written, self.guard)
         self.written.append(table)
         return rows
-
-    def add_model_texts(self, rewrites: Sequence[Rewrite], rows: Sequence[TextRow]) -> None:
-        """Add texts that a model wrote, and why each was written."""
-        self.rewrites.extend(rewrites)
-        self.written.append(to_table(rows, TextRow))
 
     def rows_before(self, ids: Collection[str]) -> dict[str, TextRow]:
         """The last build's rows of some documents."""
@@ -187,15 +167,13 @@ class LevelBuild(Struct):
     def previous_of(self, ids: Collection[str]) -> pa.Table:
         """The last build's rows of some documents, whole."""
         names = column_names(TextRow)
-        wanted = pa.array(list(ids), pa.string())
-        paths = set(paths_of(wanted).to_pylist())
+        paths = set(paths_of(pa.array(list(ids), pa.string())).to_pylist())
         rows = self.workspace.tables.read_files(texts_table(self.level), self.workspace.key, paths, columns=names)
-        return rows.filter(pc.is_in(rows.column("id"), value_set=wanted))
+        return rows_with(rows, ids)
 
     def known_of_kept(self) -> pa.Table:
         """What is known of the texts that are kept."""
-        wanted = pa.array(self.kept, pa.string())
-        return self.previous.filter(pc.is_in(self.previous.column("id"), value_set=wanted))
+        return rows_with(self.previous, self.kept)
 
     def _replace(self, texts: pa.Table, gone: Sequence[str]) -> TableWrite:
         """Write the files with texts that are new or gone, or have other gates than before."""

@@ -14,15 +14,15 @@ from codesum_pipeline.evidence.inputs import UpperInput
 from codesum_pipeline.foundation.data_model.document import Level, PlanAction
 from codesum_pipeline.foundation.data_model.errors import BrokenStore
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
-from codesum_pipeline.foundation.store.rows import from_table
+from codesum_pipeline.foundation.store.rows import from_table, tuples_of
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.foundation.worker_processes.limits import work_limits
 from codesum_pipeline.foundation.worker_processes.pool import Pool, worker_count
 from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup
-from codesum_pipeline.texts.summaries.decide import RequiredDocument, Rewrite
+from codesum_pipeline.texts.summaries.decide import LastTexts, RequiredDocument, Rewrite
 from codesum_pipeline.texts.summaries.function_texts import choose_writers, want_functions
-from codesum_pipeline.texts.summaries.level_build import LevelBuild, LevelReport
+from codesum_pipeline.texts.summaries.level_build import KNOWN_OF_TEXTS, LevelBuild, LevelReport
 from codesum_pipeline.texts.summaries.outline import (
     DocumentTree,
     head_layers,
@@ -32,6 +32,7 @@ from codesum_pipeline.texts.summaries.outline import (
 from codesum_pipeline.texts.summaries.text_changes import changed_files, note_files
 from codesum_pipeline.texts.summaries.texts_below import OF_HEADS, Texts
 from codesum_pipeline.texts.summaries.wanted_texts import PLACEHOLDER, want_unless_it_fails
+from codesum_pipeline.texts.summaries.writers import Stamp
 
 # The writing by a model is imported where a model writes: it needs asyncio and the callers of providers, which take
 # 20 ms that a build without a model does without.
@@ -97,7 +98,7 @@ def _planned_functions(workspace: Workspace) -> tuple[dict[str, str], list[Rewri
     plan = workspace.tables.read("plan", workspace.key, columns=_OF_PLAN)
     is_removed = pc.equal(plan.column("action"), PlanAction.REMOVE.value)
     planned = plan.filter(pc.and_not(pc.equal(plan.column("level"), Level.FUNCTION.value), is_removed))
-    writers = dict(zip(*(planned.column(name).to_pylist() for name in ("id", "writer")), strict=True))
+    writers = dict(tuples_of(planned, ("id", "writer")))
     _must_match(workspace, want_functions(workspace, writers), planned)
     is_written = pc.equal(planned.column("action"), PlanAction.WRITE.value)
     return writers, from_table(planned.filter(pc.and_(is_written, pc.is_valid(planned.column("cause")))), Rewrite)
@@ -112,7 +113,9 @@ def _open(
 ) -> "tuple[LevelBuild, ModelLevel | None]":
     """A level before anything is written, and the model's part of it; without an `outline`, one is read if needed."""
     setup = ModelSetup.of(workspace)
-    build = LevelBuild.open(workspace, level, progress, of_files=files, has_model=setup is not None)
+    previous = workspace.tables.read_files(texts_table(level), workspace.key, files, columns=KNOWN_OF_TEXTS)
+    last, stamp = LastTexts(workspace, level, previous), Stamp.of(workspace, level)
+    build = LevelBuild(workspace, level, progress, last, previous, stamp, setup is not None, files)
     if setup is None:
         return build, None
     from codesum_pipeline.texts.summaries.by_model.model_level import ModelLevel

@@ -5,9 +5,8 @@ holds, as far as they are outside of it.
 """
 
 from collections.abc import Collection, Iterator, Mapping
+from functools import cache, partial
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct, field
@@ -19,7 +18,7 @@ from codesum_pipeline.foundation.data_model.edge import EdgeKind
 from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, SEPARATOR, without_suffix
 from codesum_pipeline.foundation.data_model.symbol import SymbolType
 from codesum_pipeline.foundation.language_facts.language_profiles import Trait, has_trait
-from codesum_pipeline.foundation.store.rows import lists_of_field
+from codesum_pipeline.foundation.store.rows import lists_of_field, tuples_of
 from codesum_pipeline.foundation.store.table_parts import paths_of
 from codesum_pipeline.foundation.store.workspace import Workspace
 
@@ -87,27 +86,11 @@ def own_names_of(workspace: Workspace, ids: Collection[str]) -> Mapping[str, Nei
     return names_by_id
 
 
-class _Holders:
-    """Tells which of some documents a symbol, a file or a folder lies in, itself included; its id shows all of them."""
-
-    def __init__(self, ids: Collection[str]) -> None:
-        self._ids = ids
-        self._paths_of_symbols = {id_.partition(SEPARATOR)[0] for id_ in ids if SEPARATOR in id_}
-        self._by_path: dict[str, frozenset[str]] = {}
-
-    def can_hold(self, path: str) -> bool:
-        """Whether one of them is a file, a folder around it, or something in it."""
-        return path in self._paths_of_symbols or bool(self.of(path))
-
-    def of(self, id_: str) -> frozenset[str]:
-        path, *below = id_.split(SEPARATOR)
-        found = self._by_path.get(path)
-        if found is None:
-            found = self._by_path[path] = frozenset(one for one in _path_and_folders(path) if one in self._ids)
-        if below and path in self._paths_of_symbols:
-            inner = (SEPARATOR.join((path, *below[:count])) for count in range(1, len(below) + 1))
-            return found.union(one for one in inner if one in self._ids)
-        return found
+def _held_by(ids: Collection[str], id_: str) -> frozenset[str]:
+    """Which of some documents a symbol, a file or a folder lies in, itself included; its id shows all of them."""
+    path, *below = id_.split(SEPARATOR)
+    inner = (SEPARATOR.join((path, *below[:count])) for count in range(1, len(below) + 1))
+    return frozenset(one for one in (*inner, *_path_and_folders(path)) if one in ids)
 
 
 def _path_and_folders(path: str) -> Iterator[str]:
@@ -121,38 +104,24 @@ def _path_and_folders(path: str) -> Iterator[str]:
 def _add_neighbours(workspace: Workspace, names_by_id: Mapping[str, NeighbourNames]) -> None:
     edges = workspace.tables.read("edges", workspace.key, columns=["src_id", "dst", "is_external", "kind"])
     calls = edges.filter(pc.equal(edges.column("kind"), EdgeKind.CALL.value))
-    holders = _Holders(names_by_id)
-    # A name is at the ends of many edges, and most edges end in none of the documents.
-    callers, callees = (_holders_of_each(calls.column(name), holders) for name in ("src_id", "dst"))
-    inside = np.flatnonzero(callers.astype(np.bool_) | callees.astype(np.bool_))
-    some = calls.take(pa.array(inside))
-    columns = (some.column(name).to_pylist() for name in some.column_names[:3])
-    for src, dst, is_external, around_src, around_dst in zip(*columns, callers[inside], callees[inside], strict=True):
-        around_dst = frozenset() if is_external else around_dst
+    holders_of = cache(partial(_held_by, names_by_id))
+    for src, dst, is_external in tuples_of(calls, ("src_id", "dst", "is_external")):
+        around_src, around_dst = holders_of(src), frozenset() if is_external else holders_of(dst)
         for id_ in around_src - around_dst:
             names_by_id[id_].neighbours.add(dst)
         for id_ in around_dst - around_src:
             names_by_id[id_].neighbours.add(src)
 
 
-def _holders_of_each(ids: pa.ChunkedArray, holders: _Holders) -> npt.NDArray[np.object_]:
-    """What each of some symbols and files lies in, one set for all places of the same id."""
-    distinct = ids.combine_chunks().dictionary_encode()
-    found = np.empty(len(distinct.dictionary), dtype=np.object_)
-    found[:] = [holders.of(id_) for id_ in distinct.dictionary.to_pylist()]
-    each: npt.NDArray[np.object_] = found[distinct.indices.to_numpy()]
-    return each
-
-
 def _add_parts(workspace: Workspace, names_by_id: Mapping[str, NeighbourNames]) -> None:
     """Add to each document its own name, and the names of all that it holds."""
     symbols = workspace.tables.read("symbols", workspace.key, columns=["id"]).column("id")
     files = workspace.tables.read("file_facts", workspace.key, columns=["file_path"]).column("file_path")
-    holders, around = _Holders(names_by_id), paths_of(symbols)
-    wanted = [path for path in pc.unique(around).to_pylist() if holders.can_hold(path)]
+    around, paths = paths_of(symbols), {id_.partition(SEPARATOR)[0] for id_ in names_by_id}
+    wanted = [path for path in pc.unique(around).to_pylist() if path in paths or _held_by(names_by_id, path)]
     inner = symbols.filter(pc.is_in(around, value_set=pa.array(wanted, pa.string())))
     for id_ in (*inner.to_pylist(), *files.to_pylist()):
-        if inside := holders.of(id_):
+        if inside := _held_by(names_by_id, id_):
             own_names = names_in(id_)
             for holder in inside:
                 names_by_id[holder].own |= own_names if SEPARATOR not in holder else names_in(id_[len(holder) :])
@@ -199,8 +168,7 @@ def _add_symbols(workspace: Workspace, names_by_id: Mapping[str, NeighbourNames]
 def _add_files(workspace: Workspace, names_by_id: Mapping[str, NeighbourNames]) -> None:
     columns = [*OWN_NAMES_READ["file_facts"]]
     wanted = workspace.tables.read_files("file_facts", workspace.key, names_by_id.keys(), columns=columns)
-    rows = zip(*(wanted.column(name).to_pylist() for name in columns), strict=True)
-    for path, imports, constants, exports, reexports in rows:
+    for path, imports, constants, exports, reexports in tuples_of(wanted, columns):
         handed_on = [one["name"] for one in reexports or ()]
         dotted = ["." * one["level"] + ".".join(filter(None, (one["module"], one["name"]))) for one in imports]
         names_by_id[path].own |= file_names(path, dotted, constants, (*(exports or ()), *handed_on))

@@ -10,7 +10,9 @@ folders, so these two levels come in layers: each is shown the texts of the laye
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from graphlib import TopologicalSorter
 from itertools import chain, takewhile
+from operator import itemgetter
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -40,7 +42,7 @@ from codesum_pipeline.foundation.data_model.ids import (
 from codesum_pipeline.foundation.data_model.symbol import FileFacts, Import, SymbolType
 from codesum_pipeline.foundation.language_facts.language_profiles import language_of_code
 from codesum_pipeline.foundation.store.last_reading import LastReading
-from codesum_pipeline.foundation.store.rows import lists_of_field, values_of
+from codesum_pipeline.foundation.store.rows import lists_of_field, tuples_of, values_of
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.symbols.parsing.outline_parser import OUTLINE_PARSERS
@@ -56,43 +58,14 @@ class Child(NamedTuple):
     level: Level
 
 
-class Children(Mapping[str, tuple[Child, ...]]):
-    """The children of each document that has some, by name, then by id. They are put in this order when they are first
-    looked up, and remembered: many documents are never looked up in a build that changes little."""
-
-    def __init__(self, below: Mapping[str, Sequence[tuple[str, Level]]]) -> None:
-        self._below = below
-        self._ordered: dict[str, tuple[Child, ...]] = {}
-
-    def __getitem__(self, parent: str) -> tuple[Child, ...]:
-        found = self._ordered.get(parent)
-        if found is None:
-            ordered = sorted((_name_of(id_, level), id_, level) for id_, level in self._below[parent])
-            found = self._ordered[parent] = tuple([Child(id_, name, level) for name, id_, level in ordered])
-        return found
-
-    def unordered(self, parent: str) -> Sequence[tuple[str, Level]]:
-        """The id and level of each child of a document that has some, in no order."""
-        return self._below[parent]
-
-    def __contains__(self, parent: object) -> bool:
-        return parent in self._below
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._below)
-
-    def __len__(self) -> int:
-        return len(self._below)
-
-
 class DocumentTree(Struct):
-    """The documents of a snapshot as a tree; `children` remembers those that were looked up.
+    """The documents of a snapshot as a tree; `children` has those of each document that has some, by name, then by id.
 
     Functions within functions have a parent (`parents`) but are not among its children: its source already shows them.
     Functions without a name of their own (`unnamed`) are among nobody's: no text above them is made from theirs.
     """
 
-    children: Children
+    children: Mapping[str, tuple[Child, ...]]
     parents: Mapping[str, str | None]
     files: tuple[str, ...]
     modules: tuple[str, ...]
@@ -142,7 +115,7 @@ def read_outline(workspace: Workspace, of_files: Collection[str] | None = None) 
     files, facts = (tables.read(table, key, columns=_COLUMNS[table]) for table in ("files", "file_facts"))
     symbols = tables.read_files("symbols", key, of_files, columns=_COLUMNS["symbols"])
     readable = set(facts.column("file_path").to_pylist())
-    statuses = zip(files.column("path").to_pylist(), files.column("status").to_pylist(), strict=True)
+    statuses = tuples_of(files, ("path", "status"))
     indexed = [path for path, status in statuses if status == FileStatus.INDEXED and path in readable]
     outline = build_outline(indexed, symbols, root=root)
     _LAST_OUTLINE.keep(made_from, (wanted, outline), rows=symbols.num_rows)
@@ -157,23 +130,23 @@ def build_outline(files: list[str], symbols: pa.Table, *, root: str) -> Document
     known = {level.value: level for level in Level}
     levels = dict(zip(ids, map(known.__getitem__, types), strict=True))
     parents: dict[str, str | None] = {}
-    below: defaultdict[str, list[tuple[str, Level]]] = defaultdict(list)
+    below: defaultdict[str, list[Child]] = defaultdict(list)
     for id_, path, parent_id in zip(ids, paths, around, strict=True):
         parent = parents[id_] = parent_id or path
         if levels.get(parent) is not Level.FUNCTION and id_ not in unnamed:
-            below[parent].append((id_, levels[id_]))
+            below[parent].append(_child(id_, levels[id_]))
     modules: set[str] = set()
     for path in files:
         folder = parents[path] = module_path_of(path)
-        below[folder].append((path, Level.FILE))
+        below[folder].append(_child(path, Level.FILE))
         if folder not in modules:
             modules.update(parent_modules(path, root=root))
     for folder in modules:
         parent = parents[folder] = None if folder == root else module_path_of(folder)
         if parent is not None:
-            below[parent].append((folder, Level.MODULE))
+            below[parent].append(_child(folder, Level.MODULE))
     return DocumentTree(
-        children=Children(dict(below)),
+        children={parent: tuple(sorted(found, key=itemgetter(1, 0))) for parent, found in below.items()},
         parents=parents,
         files=tuple(sorted(files)),
         modules=tuple(sorted(modules)),
@@ -187,9 +160,10 @@ def base_name(path: str) -> str:
     return path.rsplit("/", 1)[-1]
 
 
-def _name_of(id_: str, level: Level) -> str:
-    """What a document is called below its parent."""
-    return base_name(id_) if level in (Level.FILE, Level.MODULE) else without_suffix(id_).rsplit(SEPARATOR, 1)[-1]
+def _child(id_: str, level: Level) -> Child:
+    """A document with what it is called below its parent."""
+    is_path = level in (Level.FILE, Level.MODULE)
+    return Child(id_, base_name(id_) if is_path else without_suffix(id_).rsplit(SEPARATOR, 1)[-1], level)
 
 
 # What a module's writer sees of its README: the head of a long one says what it is about.
@@ -252,7 +226,7 @@ def read_files(workspace: Workspace, of_files: Collection[str] | None = None) ->
         )
     ]
     others = facts.filter(pc.invert(is_parsed))
-    languages = dict(zip(*(others.column(name).to_pylist() for name in ("file_path", "language")), strict=True))
+    languages: dict[str, str] = dict(tuples_of(others, ("file_path", "language")))
     sources = _read_sources(workspace, languages)
     found += [TextFileInput(path, base_name(path), languages[path], sources[path]) for path in languages]
     return sorted(found, key=lambda shown: shown.id)
@@ -282,7 +256,7 @@ def _read_sources(workspace: Workspace, paths: Collection[str]) -> dict[str, str
     if not paths:
         return {}
     wanted = workspace.tables.read_files("file_facts", workspace.key, paths, columns=["file_path", "source"])
-    return dict(zip(wanted.column("file_path").to_pylist(), wanted.column("source").to_pylist(), strict=True))
+    return dict(tuples_of(wanted, ("file_path", "source")))
 
 
 def head_layers(
@@ -320,17 +294,13 @@ def _class_layers(classes: Sequence[ClassInput], outline: DocumentTree) -> list[
     The order in the file does not matter: many languages let `A.B` be written before `A`.
     """
     by_id = {class_.id: class_ for class_ in classes}
-    heights: dict[str, int] = {}
-    layers: defaultdict[int, list[UpperInput]] = defaultdict(list)
-    waiting = sorted(by_id)
-    while waiting:
-        nested = [child.id for child in outline.children.get(waiting[-1], ()) if child.id in by_id]
-        unknown = [id_ for id_ in nested if id_ not in heights]
-        waiting.extend(unknown)
-        if not unknown and (class_ := waiting.pop()) not in heights:
-            heights[class_] = 1 + max((heights[id_] for id_ in nested), default=-1)
-            layers[heights[class_]].append(by_id[class_])
-    return [sorted(layers[height], key=lambda one: one.id) for height in sorted(layers)]
+    nested = {id_: [child.id for child in outline.children.get(id_, ()) if child.id in by_id] for id_ in by_id}
+    sorter, layers = TopologicalSorter(nested), list[list[UpperInput]]()
+    sorter.prepare()
+    while ready := sorter.get_ready():
+        layers.append([by_id[id_] for id_ in sorted(ready)])
+        sorter.done(*ready)
+    return layers
 
 
 def module_layers(outline: DocumentTree) -> list[list[str]]:

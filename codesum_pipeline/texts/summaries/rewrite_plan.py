@@ -30,6 +30,7 @@ from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
+from codesum_pipeline.foundation.store.rows import rows_with, tuples_of
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.graph.graph_step import build_call_graph
@@ -38,7 +39,6 @@ from codesum_pipeline.source.git.mirror import make_scratch
 from codesum_pipeline.symbols.parsing.symbols_step import ParseReport, parse_symbols
 from codesum_pipeline.symbols.scip.taking import lend_indexes, snapshot_with_indexes
 from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup
-from codesum_pipeline.texts.summaries.by_model.measured_costs import CostHistory
 from codesum_pipeline.texts.summaries.by_model.model_plan import Decision, ModelPlanner
 from codesum_pipeline.texts.summaries.by_model.plan_prices import (
     NextBuild,
@@ -48,6 +48,7 @@ from codesum_pipeline.texts.summaries.by_model.plan_prices import (
     price_next_build,
     spared_by_cache,
 )
+from codesum_pipeline.texts.summaries.by_model.predicted_prices import CostHistory
 from codesum_pipeline.texts.summaries.by_model.prompting import model_metadata
 from codesum_pipeline.texts.summaries.decide import LastTexts, RequiredDocument, Rewrite, kind_of_writer
 from codesum_pipeline.texts.summaries.function_texts import (
@@ -262,10 +263,10 @@ class _Planner:
             return
         of_others = {id_.partition(SEPARATOR)[0] for id_ in self._other_contexts} - files
         texts = tables.read_files(texts_table(level), key, of_others, columns=_OF_KEPT)
-        texts = texts.filter(pc.is_in(texts.column("id"), value_set=pa.array(self._other_contexts, pa.string())))
+        texts = rows_with(texts, self._other_contexts)
         self.kept[level] = tables.count(texts_table(level), key) - len(self._last[level].ids) - len(texts)
         exact = text_files(self._workspace) if len(texts) and level is Level.FILE else ()
-        for id_, writer, summary_hash in zip(*(column.to_pylist() for column in texts.columns), strict=True):
+        for id_, writer, summary_hash in tuples_of(texts):
             known = (writer, summary_hash) if level is Level.FUNCTION or id_ in exact else (None, None)
             self._add(level, id_, PlanAction.KEEP, None, *known)
 

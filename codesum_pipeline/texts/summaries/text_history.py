@@ -20,7 +20,15 @@ from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.file import Snapshot
 from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, SEPARATOR
 from codesum_pipeline.foundation.data_model.nearest_names import nearest_names
-from codesum_pipeline.foundation.store.rows import column_names, from_table, make_nulls, schema_of, to_table
+from codesum_pipeline.foundation.store.rows import (
+    column_names,
+    from_table,
+    make_nulls,
+    rows_with,
+    schema_of,
+    to_table,
+    tuples_of,
+)
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.table_parts import paths_of
 from codesum_pipeline.foundation.store.workspace import Workspace
@@ -31,15 +39,9 @@ _HASHES = ("text_hash", "summary_hash")
 _NOT_OF_TEXTS = ("sequence", "event", "compaction")
 
 
-class TextChangeCounts(Struct, frozen=True):
-    """How many texts changed or came, and how many went."""
-
-    written: int
-    removed: int
-
-
-def append_history(workspace: Workspace, paths: Collection[str] | None = None) -> TextChangeCounts:
-    """Append what changed since the last rows of `document_history`: in all files and folders, or in some."""
+def append_history(workspace: Workspace, paths: Collection[str] | None = None) -> tuple[int, int]:
+    """Append what changed since the last rows of `document_history`: in all files and folders, or in some. How many
+    texts changed or came, and how many went."""
     tables, key = workspace.tables, workspace.key
     numbers = tables.read_or_empty("document_history", key, columns=["sequence", "id"])
     paths, columns = paths if len(numbers) else None, ["id", "event", *_HASHES]
@@ -69,7 +71,7 @@ def append_history(workspace: Workspace, paths: Collection[str] | None = None) -
         tables.append("document_history", key, _rows_of_change(workspace, last_number, gone, changed, same))
     elif numbers.num_rows == 0:
         tables.write_rows("document_history", key, [], HistoryRow)
-    return TextChangeCounts(written=sum(map(len, changed.values())), removed=len(gone))
+    return sum(map(len, changed.values())), len(gone)
 
 
 def _latest_rows(history: pa.Table) -> pa.Table:
@@ -94,9 +96,8 @@ def _planned_causes(workspace: Workspace, ids: Collection[str]) -> dict[str, tup
     if not ids:
         return {}
     names = ["id", "cause", "cause_ids"]
-    plan = _with_ids(workspace.tables.read("plan", workspace.key, columns=names), list(ids))
-    rows = zip(*(plan.column(name).to_pylist() for name in names), strict=True)
-    return {id_: (Cause(cause), tuple(cause_ids)) for id_, cause, cause_ids in rows if cause}
+    plan = rows_with(workspace.tables.read("plan", workspace.key, columns=names), ids)
+    return {id_: (Cause(cause), tuple(cause_ids)) for id_, cause, cause_ids in tuples_of(plan, names) if cause}
 
 
 def _rows_of_change(
@@ -112,7 +113,7 @@ def _rows_of_change(
     last: dict[str, HistoryRow] = {}
     if gone:
         history = workspace.tables.read("document_history", workspace.key)
-        last = {row.id: row for row in from_table(_with_ids(history, gone), HistoryRow)}
+        last = {row.id: row for row in from_table(rows_with(history, gone), HistoryRow)}
 
     def noted(row: HistoryRow, event: HistoryEvent, cause: Cause | None, ids: tuple[str, ...]) -> HistoryRow:
         return replace(
@@ -134,10 +135,6 @@ def _rows_of_change(
     return rows.set_column(0, schema_of(HistoryRow).field("sequence"), numbers)
 
 
-def _with_ids(table: pa.Table, ids: Sequence[str]) -> pa.Table:
-    return table.filter(pc.is_in(table.column("id"), value_set=pa.array(ids, pa.string())))
-
-
 def _written(workspace: Workspace, changed: Mapping[Level, Sequence[str]]) -> pa.Table:
     """The texts that changed, children first, not numbered yet."""
     names = [name for name in column_names(HistoryRow) if name not in _NOT_OF_TEXTS]
@@ -146,7 +143,7 @@ def _written(workspace: Workspace, changed: Mapping[Level, Sequence[str]]) -> pa
         if ids:
             paths = {*paths_of(pa.array(ids, pa.string())).to_pylist()}
             texts = workspace.tables.read_files(texts_table(level), workspace.key, paths, columns=names)
-            some = _with_ids(texts, ids).combine_chunks()
+            some = rows_with(texts, ids).combine_chunks()
             places = [_children_first(id_) for id_ in some.column("id").to_pylist()]
             order = sorted(range(len(places)), key=places.__getitem__)
             tables.append(some.take(pa.array(order, pa.int64())))

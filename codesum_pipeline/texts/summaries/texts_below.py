@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 
 from codesum_pipeline.evidence.inputs import ChildText
 from codesum_pipeline.foundation.data_model.document import Level, TextRow, WrittenBy
+from codesum_pipeline.foundation.store.rows import rows_with
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.table_parts import paths_of
 from codesum_pipeline.foundation.store.workspace import Workspace
@@ -81,10 +82,10 @@ class Texts:
         found = {id_: self._words[id_] for id_ in ids if id_ in self._words}
         for level in self._levels:
             if missing := set(ids) - found.keys():
-                wanted = pa.array([*missing], pa.string())
-                tables, key, paths = self._workspace.tables, self._workspace.key, {*paths_of(wanted).to_pylist()}
+                paths = {*paths_of(pa.array([*missing], pa.string())).to_pylist()}
+                tables, key = self._workspace.tables, self._workspace.key
                 texts = tables.read_files(texts_table(level), key, paths, columns=["id", "text"])
-                found |= _words_in(texts.filter(pc.is_in(texts.column("id"), value_set=wanted)))
+                found |= _words_in(rows_with(texts, missing))
         return found
 
 

@@ -27,7 +27,7 @@ from codesum_pipeline.search.evaluation.lift import find_savings
 from codesum_pipeline.source.files.path_rules import PathRules
 from codesum_pipeline.source.files.work_trees import uncommitted_files
 from codesum_pipeline.source.git.mirror import Mirror
-from codesum_pipeline.texts.llm.totals import Totals, add_up_calls, avoided_by_cause
+from codesum_pipeline.texts.llm.ledger_readings import Totals, add_up_calls, avoided_by_cause
 from codesum_pipeline.texts.summaries.by_model.gates import TrustCount, count_trust
 from codesum_pipeline.texts.summaries.by_model.plan_prices import describe_held_back
 from codesum_pipeline.ways_in.cli.left_out import left_out_lines

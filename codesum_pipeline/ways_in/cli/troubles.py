@@ -22,7 +22,7 @@ from codesum_pipeline.notifications.delivery.outbox import OUTBOX_FILE, Delivery
 from codesum_pipeline.notifications.digests.digest_rows import TickFailure, TickOutcome
 from codesum_pipeline.notifications.digests.digest_store import open_digests
 from codesum_pipeline.symbols.scip.making import MADE_BY
-from codesum_pipeline.texts.llm.kept_answers import unusable_answers
+from codesum_pipeline.texts.llm.ledger_readings import unusable_answers
 from codesum_pipeline.texts.summaries.by_model.gates import count_trust
 
 _MOST_STALE = 3

@@ -16,8 +16,7 @@ from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.foundation.store.tables import tables_of
 from codesum_pipeline.search.evaluation.evaluate import ALL, CODE_ONLY, NDCG
 from codesum_pipeline.search.evaluation.records import EVERY_CATEGORY
-from codesum_pipeline.texts.llm.ledger_readings import every_attempt
-from codesum_pipeline.texts.llm.totals import Totals, add_up_calls_by
+from codesum_pipeline.texts.llm.ledger_readings import Totals, add_up_calls_by, every_attempt
 from codesum_pipeline.ways_in.web.rendering import format_usd
 
 WIDTH, HEIGHT = 560, 180

@@ -33,7 +33,8 @@ from codesum_pipeline.foundation.data_model.errors import (
 from codesum_pipeline.foundation.settings.llm_settings import BackendName
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.foundation.store.lease import hold_lease
-from codesum_pipeline.texts.llm.backends import NoopBackend, build_backend
+from codesum_pipeline.texts.llm.backend import SummaryBackend
+from codesum_pipeline.texts.llm.backends import build_backend
 from codesum_pipeline.texts.llm.pins import SummaryRequest, SummaryResponse, TokenUsage
 from codesum_pipeline.texts.llm.recordings import write_recording
 from codesum_pipeline_tests.support.compaction_home import (
@@ -409,7 +410,7 @@ def test_a_call_that_fails_for_a_moment_is_made_again(home: OldHome, server: Scr
     assert home.outcomes(job.job_id) == ["failed", "good"]
 
 
-class Careless:
+class Careless(SummaryBackend):
     """A backend that checks nothing."""
 
     max_prompt_chars = 100_000
@@ -555,7 +556,7 @@ def test_the_noop_backend_fails_closed_for_a_pinned_request(home: OldHome) -> No
     )
 
     with pytest.raises(BackendNotConfigured, match="^summary_backend_not_configured"):
-        asyncio.run(NoopBackend(max_prompt_chars=1).summarize(request))
+        asyncio.run(SummaryBackend(max_prompt_chars=1).summarize(request))
 
 
 def test_checking_a_job_asks_nobody_and_refuses_what_a_run_would(home: OldHome, server: ScriptedServer) -> None:

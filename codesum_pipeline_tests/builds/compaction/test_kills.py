@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.builds.compaction.attestation import SignedAttestation
 from codesum_pipeline.builds.compaction.compactable_rows import CompactionSource
+from codesum_pipeline.texts.llm.backend import SummaryBackend
 from codesum_pipeline.texts.llm.pins import SummaryRequest, SummaryResponse, TokenUsage
 from codesum_pipeline_tests.support.compaction_home import CLAIM, MODEL, OldHome, signed
 from codesum_pipeline_tests.support.killing import killed_at
@@ -24,7 +25,7 @@ _QUICK, _MANY, _LAST = 4, 60, 80
 
 
 @dataclass
-class Paid:
+class Paid(SummaryBackend):
     """A model that writes down each call that it is paid for, where a killed process leaves it."""
 
     calls: Path

@@ -4,9 +4,8 @@ from codesum_pipeline.builds.dagster.asset_steps import metadata_of
 from codesum_pipeline.builds.reports.report_values import report_values
 from codesum_pipeline.foundation.data_model.document import Cause, Gate, Level
 from codesum_pipeline.foundation.data_model.model_call import AvoidanceReason, CallTotals
-from codesum_pipeline.texts.summaries.by_model.measured_costs import CostHistory
 from codesum_pipeline.texts.summaries.by_model.plan_prices import NextBuild, PlannedCalls, PlanPrice
-from codesum_pipeline.texts.summaries.by_model.predicted_prices import LevelCalls
+from codesum_pipeline.texts.summaries.by_model.predicted_prices import CostHistory, LevelCalls
 from codesum_pipeline.texts.summaries.level_build import LevelReport
 from codesum_pipeline.texts.summaries.rewrite_plan import PlanReport
 

@@ -27,7 +27,7 @@ from codesum_pipeline.search.evaluation import evaluate
 from codesum_pipeline.source.files import snapshot
 from codesum_pipeline.source.files.path_rules import PathRules
 from codesum_pipeline.symbols.parsing import batches, text
-from codesum_pipeline.texts.summaries import text_rows, wanted_texts, writers
+from codesum_pipeline.texts.summaries import wanted_texts, writers
 from codesum_pipeline.texts.summaries.wanted_texts import FAILED
 from codesum_pipeline_tests.builds.law.test_law import differences, workspace_at
 from codesum_pipeline_tests.support.comparing import table_rows
@@ -149,7 +149,7 @@ FAULTS = {
     "storing a function's text": Fault(
         "function_summaries",
         "shop/bad.py::price_of",
-        text_rows,
+        writers,
         "_table",
         lambda rows: any(row.id == "shop/bad.py::price_of" and row.writer != FAILED for row in rows),
         frozenset({"shop/bad.py::price_of", *UP}),
@@ -157,7 +157,7 @@ FAULTS = {
     "storing a folder's text": Fault(
         "module_summaries",
         "shop",
-        text_rows,
+        writers,
         "_table",
         lambda rows: any(row.id == "shop" and row.writer != FAILED for row in rows),
         frozenset({"shop", "."}),

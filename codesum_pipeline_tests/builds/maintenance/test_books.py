@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from codesum_pipeline.builds.maintenance.appended_tables import add_up_avoided, add_up_ledger
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome, AvoidanceReason, AvoidedRow, LedgerRow
-from codesum_pipeline.texts.llm.totals import Totals, add_up_calls, add_up_calls_by, avoided_by_cause
+from codesum_pipeline.texts.llm.ledger_readings import Totals, add_up_calls, add_up_calls_by, avoided_by_cause
 
 BEFORE = "2026-03-01T00:00:00.000Z"
 

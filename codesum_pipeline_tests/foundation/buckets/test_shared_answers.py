@@ -13,7 +13,7 @@ from codesum_pipeline.foundation.store.object_storage.bucket_record import spend
 from codesum_pipeline.foundation.store.object_storage.opened_homes import OPENED_HOMES
 from codesum_pipeline.foundation.store.repository_record import RepositoryRecord
 from codesum_pipeline.texts.llm.ledger import CallAttempt, Ledger, open_ledger
-from codesum_pipeline.texts.llm.text_cache import AnswerCache, SharedTexts
+from codesum_pipeline.texts.llm.text_cache import AnswerCache
 from codesum_pipeline_tests.support.bucket_workers import taken_over
 from codesum_pipeline_tests.texts.llm.test_ledger import GOOD, KEPT
 
@@ -25,7 +25,7 @@ def now() -> datetime:
 
 
 def cache_of(worker: Home) -> AnswerCache:
-    shared = SharedTexts(OPENED_HOMES.objects(worker.layout.bucket))
+    shared = OPENED_HOMES.objects(worker.layout.bucket)
     return AnswerCache(worker.layout.home / "cache", now=now, shared=shared)
 
 

@@ -13,6 +13,7 @@ from codesum_pipeline.foundation.settings.llm_settings import LlmSettings, Model
 from codesum_pipeline.notifications.digests.asking_again import AskAgain
 from codesum_pipeline.notifications.digests.digest_by_model import DigestJob, write_by_model
 from codesum_pipeline.notifications.digests.digest_rows import DigestDraft
+from codesum_pipeline.texts.llm.backend import SummaryBackend
 from codesum_pipeline.texts.llm.pins import SummaryRequest, SummaryResponse, TokenUsage
 from codesum_pipeline_tests.support.digest_items import INTENT, answer, item
 from codesum_pipeline_tests.support.killing import killed_at
@@ -27,7 +28,7 @@ _QUICK, _MANY = 6, 80
 
 
 @dataclass
-class Paid:
+class Paid(SummaryBackend):
     """A model that writes down each call that it is paid for; its first answer is no JSON."""
 
     calls: Path

@@ -28,7 +28,7 @@ from codesum_pipeline_tests.texts.llm.making import CALL_USD, MODEL, SETTINGS, c
 TEMPLATE = ResolvedTemplate(Level.FUNCTION, "Write a summary.", "", "blake3:template")
 
 
-class PlainBackend:
+class PlainBackend(SummaryBackend):
     """OpenAI's format over HTTP with nothing in between, which is ready in a tenth of LiteLLM's time."""
 
     max_prompt_chars = 100_000

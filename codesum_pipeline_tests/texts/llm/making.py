@@ -8,6 +8,7 @@ from typing import Any
 
 from codesum_pipeline.foundation.data_model.document import ContextNeighbour, Level, TextContext
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
+from codesum_pipeline.texts.llm.backend import SummaryBackend
 from codesum_pipeline.texts.llm.checking import AnswerBounds
 from codesum_pipeline.texts.llm.conversation import WritingTask
 from codesum_pipeline.texts.llm.pins import AnswerForm, SummaryRequest, SummaryResponse, TokenUsage
@@ -95,7 +96,7 @@ def respond_well(_request: SummaryRequest, _number: int) -> SummaryResponse:
     return responding(function_answer())
 
 
-class FakeBackend:
+class FakeBackend(SummaryBackend):
     """A provider in memory: `respond` gets each request with its number, from 1, and answers or raises."""
 
     max_prompt_chars = 100_000

@@ -20,7 +20,7 @@ class SharingBackend(LiteLlmBackend):
         super().__init__(settings, templates, CallLoad(busy=0.0, pays_after_s=0.0, cores=2))
 
     async def summarize(self, request: SummaryRequest) -> SummaryResponse:
-        while self._workers and not self._workers.have_started:
+        while self._workers and not self._workers.starting.done():
             await asyncio.sleep(0.01)
         return await super().summarize(request)
 

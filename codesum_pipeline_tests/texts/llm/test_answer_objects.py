@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.texts.llm import answer_objects
 from codesum_pipeline.texts.llm.answer_objects import visit_objects
-from codesum_pipeline.texts.llm.answer_shapes import MAX_OUTPUT_BYTES, TOOL_NAME
+from codesum_pipeline.texts.llm.answer_shapes import MAX_OUTPUT_BYTES, TOOL_NAME, find_tool
 from codesum_pipeline.texts.llm.checking import AnswerBounds, AnswerProblem, read_answer
 from codesum_pipeline.texts.llm.pins import AnswerForm, SummaryResponse
 from codesum_pipeline.texts.llm.shown_objects import stands_in
 from codesum_pipeline.texts.llm.templates import render_system
-from codesum_pipeline.texts.llm.tool_names import find_tool
 from codesum_pipeline_tests.support.llm_server.odd_answers import NAMES, SHAPES, TEXT_SHAPES
 from codesum_pipeline_tests.texts.llm.making import function_answer
 

@@ -32,8 +32,7 @@ def test_each_task_gets_what_its_own_entry_gave(ledger: Ledger) -> None:
             await books.enter(lambda open_ledger: open_ledger.settle(sequence, GOOD))
             return sequence
 
-        with books.open():
-            return await asyncio.gather(*[one() for _ in range(200)])
+        return await asyncio.gather(*[one() for _ in range(200)])
 
     sequences = asyncio.run(both_ways())
 
@@ -51,12 +50,11 @@ def test_an_entry_is_finished_though_its_task_is_cancelled_which_it_hears_of_aft
             heard.append(await books.enter(reserve))
             await asyncio.sleep(60)
 
-        with books.open():
-            task = asyncio.create_task(one())
-            await asyncio.sleep(0)
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
+        task = asyncio.create_task(one())
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
 
     asyncio.run(cancelled_while_writing())
 
@@ -69,9 +67,7 @@ def test_an_entry_that_cannot_be_written_fails_the_task_that_waits_for_it(ledger
         raise sqlite3.OperationalError("no such table")
 
     async def failing() -> None:
-        books = Books(ledger)
-        with books.open():
-            await books.enter(broken)
+        await Books(ledger).enter(broken)
 
     with pytest.raises(sqlite3.OperationalError):
         asyncio.run(failing())
@@ -87,10 +83,9 @@ def test_what_is_entered_alone_reads_only_what_is_on_disk(ledger: Ledger, tmp_pa
 
     async def entries() -> list[int]:
         books = Books(ledger)
-        with books.open():
-            return await asyncio.gather(
-                books.enter(reserve), books.enter(on_disk, is_alone=True), books.enter(reserve), books.enter(on_disk)
-            )
+        return await asyncio.gather(
+            books.enter(reserve), books.enter(on_disk, is_alone=True), books.enter(reserve), books.enter(on_disk)
+        )
 
     first, alone, second, shared = asyncio.run(entries())
 

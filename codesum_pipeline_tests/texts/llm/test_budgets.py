@@ -14,16 +14,15 @@ from codesum_pipeline.texts.llm.budgets import (
     CUT_MARK,
     LEAST_SHOWN,
     Entry,
-    SiblingRank,
     body_budget,
     common_cap,
     cut_to_fit,
     fill_entries,
-    order_siblings,
     prompt_chars,
     water_fill,
 )
 from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup
+from codesum_pipeline.texts.summaries.by_model.prompting import rank_sibling
 
 PROSE = st.text(alphabet="ab .\n", max_size=400)
 
@@ -91,33 +90,33 @@ def test_a_body_is_cut(body: str, cap: int, shown: str) -> None:
 def test_entries_that_could_show_nothing_are_counted_instead(caplog: pytest.LogCaptureFixture) -> None:
     entries = [Entry(f"child {number}: ", "A sentence about it. " * 20) for number in range(50)]
     with caplog.at_level(logging.WARNING):
-        filled = fill_entries(entries, 1_000, about="module src")
+        filled, left_out = fill_entries(entries, 1_000, about="module src")
 
-    shown = len(filled.entries)
-    assert shown == 1_000 // (len("child 0: ") + LEAST_SHOWN) == 50 - filled.left_out
-    assert [entry.head for entry in filled.entries] == [entry.head for entry in entries[:shown]]
-    assert all(entry.body.startswith("A sentence about it.") for entry in filled.entries)
-    assert sum(len(entry.head) + len(entry.body) for entry in filled.entries) <= 1_000
+    shown = len(filled)
+    assert shown == 1_000 // (len("child 0: ") + LEAST_SHOWN) == 50 - left_out
+    assert [entry.head for entry in filled] == [entry.head for entry in entries[:shown]]
+    assert all(entry.body.startswith("A sentence about it.") for entry in filled)
+    assert sum(len(entry.head) + len(entry.body) for entry in filled) <= 1_000
     assert caplog.messages[0] == "module src: 39 of 50 children left out to fit the prompt"
 
 
 def test_short_entries_leave_their_room_to_others() -> None:
     entries = [Entry("a: ", "short"), Entry("b: ", "y" * 200), Entry("c: ", "short")]
 
-    filled = fill_entries(entries, 110, about="m")
+    filled, left_out = fill_entries(entries, 110, about="m")
 
-    assert filled.left_out == 0
-    assert [entry.body for entry in filled.entries] == ["short", f"{'y' * 80}\n{CUT_MARK}", "short"]
+    assert left_out == 0
+    assert [entry.body for entry in filled] == ["short", f"{'y' * 80}\n{CUT_MARK}", "short"]
 
 
 def test_children_are_ordered_by_what_they_are_themselves() -> None:
-    public = SiblingRank("z", is_public=True, complexity=1, line_count=2, source_order=9)
-    complex_ = SiblingRank("a", is_public=False, complexity=9, line_count=5, source_order=1)
-    long = SiblingRank("b", is_public=False, complexity=2, line_count=50, source_order=8)
-    early = SiblingRank("d", is_public=False, complexity=2, line_count=5, source_order=2)
-    late = SiblingRank("c", is_public=False, complexity=2, line_count=5, source_order=3)
+    public = rank_sibling(is_public=True, complexity=1, line_count=2, source_order=9)
+    complex_ = rank_sibling(is_public=False, complexity=9, line_count=5, source_order=1)
+    long = rank_sibling(is_public=False, complexity=2, line_count=50, source_order=8)
+    early = rank_sibling(is_public=False, complexity=2, line_count=5, source_order=2)
+    late = rank_sibling(is_public=False, complexity=2, line_count=5, source_order=3)
 
-    assert order_siblings([late, early, long, complex_, public]) == [public, complex_, long, early, late]
+    assert sorted([late, early, long, complex_, public]) == [public, complex_, long, early, late]
 
 
 @pytest.mark.parametrize(

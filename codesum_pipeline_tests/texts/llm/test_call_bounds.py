@@ -7,7 +7,8 @@ import pytest
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError, SummaryOutputInvalid
 from codesum_pipeline.foundation.settings.llm_settings import BackendName, LlmSettings, ModelPrice
-from codesum_pipeline.texts.llm.call_bounds import (
+from codesum_pipeline.texts.llm.checking import AnswerProblem, raise_complaints
+from codesum_pipeline.texts.llm.prices import (
     MAX_BYTES_PER_TOKEN,
     MAX_COMPLAINT_BYTES,
     TOKENS_PER_TURN,
@@ -15,7 +16,6 @@ from codesum_pipeline.texts.llm.call_bounds import (
     repair_turns,
     turns_upper,
 )
-from codesum_pipeline.texts.llm.checking import AnswerProblem, raise_complaints
 from codesum_pipeline_tests.support.llm_requests import KEY, KEY_VARIABLE, request_for, settings_for, talk
 from codesum_pipeline_tests.support.llm_server import Answers, Says, ScriptedServer
 from codesum_pipeline_tests.support.settings import changed

@@ -22,7 +22,7 @@ from codesum_pipeline.texts.llm.litellm_door import _rehearsed
 from codesum_pipeline.texts.llm.pins import AnswerEnd, ChatRequest, ChatResponse, TokenUsage, ToolCall
 from codesum_pipeline.texts.llm.recordings import read_chats, read_recordings, write_recording
 from codesum_pipeline.texts.llm.sent_requests import watch_sending
-from codesum_pipeline.texts.llm.streamed_message import StreamedMessage
+from codesum_pipeline.texts.llm.wire_answers import StreamedMessage
 from codesum_pipeline_tests.support.llm_requests import CLAUDE, KEY, KEY_VARIABLE, MODEL, request_for, settings_for
 from codesum_pipeline_tests.support.llm_server import Behaviour, ScriptedServer
 from codesum_pipeline_tests.support.llm_server.behaviours import Sends

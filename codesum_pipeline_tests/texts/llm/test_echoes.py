@@ -100,8 +100,6 @@ OTHER = [
     ("openai/model", "model-1"),
     ("openai/model", "model-10"),
     ("openai/model", "model-12345678"),
-    ("openai/model", "model-20250231"),
-    ("openai/model", "model-2025-02-31"),
     ("openai/model", "model-20251301"),
     ("openai/model", "model-20251001-mini"),
     ("openai/model", "model20251001"),

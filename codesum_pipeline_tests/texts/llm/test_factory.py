@@ -8,7 +8,8 @@ import pytest
 from codesum_pipeline.foundation.data_model.errors import BackendNotConfigured, CallFailure, SummaryCallFailed
 from codesum_pipeline.foundation.settings.llm_settings import BackendName, LlmSettings
 from codesum_pipeline.texts.llm.answer_forms import AnswerForms
-from codesum_pipeline.texts.llm.backends import LiteLlmBackend, NoopBackend, RecordBackend, ReplayBackend, build_backend
+from codesum_pipeline.texts.llm.backend import SummaryBackend
+from codesum_pipeline.texts.llm.backends import LiteLlmBackend, RecordBackend, ReplayBackend, build_backend
 from codesum_pipeline.texts.llm.pins import AnswerForm
 from codesum_pipeline_tests.support.llm_requests import MODEL, ask_backend, request_for, templates
 from codesum_pipeline_tests.support.llm_server import Fails, ScriptedServer
@@ -17,7 +18,7 @@ from codesum_pipeline_tests.support.llm_server import Fails, ScriptedServer
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        (BackendName.NOOP, NoopBackend),
+        (BackendName.NOOP, SummaryBackend),
         (BackendName.REPLAY, ReplayBackend),
         (BackendName.RECORD, RecordBackend),
         (BackendName.LITELLM, LiteLlmBackend),

@@ -19,20 +19,20 @@ from codesum_pipeline.foundation.data_model.document import (
     TextContext,
     WrittenText,
 )
+from codesum_pipeline.foundation.data_model.errors import SummaryOutputInvalid
 from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome, LedgerRow
 from codesum_pipeline.foundation.store.lease import current_holder, hold_lease
 from codesum_pipeline.foundation.store.schemas import BOOKS
 from codesum_pipeline.foundation.store.tables import TableStore
-from codesum_pipeline.texts.llm.kept_answers import unusable_answers
 from codesum_pipeline.texts.llm.ledger import (
     KEEP_DAYS,
-    UNUSABLE,
     AttemptResult,
     CallAttempt,
     Ledger,
     erase_ledger,
     open_ledger,
 )
+from codesum_pipeline.texts.llm.ledger_readings import unusable_answers
 from codesum_pipeline.texts.llm.pins import FAILURES_BY_END, AnswerEnd, TokenUsage
 from codesum_pipeline.texts.llm.text_cache import KeptText
 from codesum_pipeline_tests.texts.llm.making import NOON
@@ -51,6 +51,7 @@ TEXT = WrittenText(
 CONTEXT = TextContext(
     (ContextNeighbour("a.py::g", "1"),), (ContextNeighbour("b.py::h", "2"),), ("a.py::g",), ("b.py::h",)
 )
+UNUSABLE = SummaryOutputInvalid.kind
 KEPT = KeptText("exact", "body", TEXT, CONTEXT, "m", "blake3:p", 0.02, "2026-03-01T12:00:00.000Z")
 GOOD = AttemptResult(AttemptOutcome.GOOD, 0.01, 1.5, TokenUsage(100, 20, 80), answer="{}", has_tool_call=True)
 
@@ -172,10 +173,9 @@ def test_an_answer_that_could_not_be_taken_is_known_for_some_days(state: Path, c
         clock.now += timedelta(days=KEEP_DAYS, seconds=1)
 
         assert ledger.refused_answers() == {}
-    ((request, before),) = known.items()
-    response = before.response
+    ((request, (response, is_form_ignored)),) = known.items()
     assert (request, response.claim, response.has_tool_call, response.cost_usd) == ("blake3:r", "{", True, 0.0)
-    assert not before.ignores_form
+    assert not is_form_ignored
 
 
 def test_an_answer_that_an_error_of_the_server_ended_is_asked_for_again(state: Path, clock: Clock) -> None:

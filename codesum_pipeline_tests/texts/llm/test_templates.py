@@ -8,7 +8,6 @@ import pytest
 from codesum_pipeline.foundation.data_model.document import LEVELS, Level
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError, TemplateNotFound, TemplateRenderError
 from codesum_pipeline.texts.llm.budgets import FAIR_MATERIAL_CHARS, USABLE_SHARE
-from codesum_pipeline.texts.llm.fitting_templates import fitting_templates
 from codesum_pipeline.texts.llm.pins import blake3_of
 from codesum_pipeline.texts.llm.templates import (
     MAX_TEMPLATE_BYTES,
@@ -29,6 +28,7 @@ from codesum_pipeline.texts.llm.templates import (
     template_exists,
     try_render,
 )
+from codesum_pipeline.texts.summaries.by_model.choosing import fitting_templates
 
 SYSTEM, INSTRUCTION = TemplateKind.SYSTEM, TemplateKind.INSTRUCTION
 PACKAGED = ["class", "default", "file", "function", "module"]
@@ -347,7 +347,7 @@ def test_the_packages_short_template_never_stands_for_one_of_your_own(tmp_path: 
 
 def test_where_no_template_fits_both_are_named() -> None:
     with pytest.raises(
-        ConfigurationError, match=r"system/default \(.* and system/short \(.*\) do not fit: take a model"
+        ConfigurationError, match=r"system/default \(.* and system/short \(.*\) take too much: save a short one"
     ):
         chosen(None, 3_000)
 

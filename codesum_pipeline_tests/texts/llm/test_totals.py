@@ -1,7 +1,7 @@
 """Rows of the ledger, added up."""
 
 from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome
-from codesum_pipeline.texts.llm.totals import Totals, add_up_calls, add_up_calls_by
+from codesum_pipeline.texts.llm.ledger_readings import Totals, add_up_calls, add_up_calls_by
 from codesum_pipeline_tests.texts.llm.test_ledger import row
 
 

@@ -15,7 +15,7 @@ import pytest
 from codesum_pipeline.foundation.data_model.errors import CallFailure
 from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome, LedgerRow
 from codesum_pipeline.foundation.settings.llm_settings import BackendName
-from codesum_pipeline.texts.llm.attempts import ANOTHER_MODEL
+from codesum_pipeline.texts.llm.backend import AnotherModel
 from codesum_pipeline.texts.llm.pins import AnswerForm
 from codesum_pipeline_tests.support.commands import COMMAND, environment, run_codesum
 from codesum_pipeline_tests.support.dagster_dev import wait_for
@@ -159,14 +159,14 @@ def test_the_path_of_the_models_file_is_refused_and_the_message_names_the_settin
     said = index(shapes)
     # The first call shows it, and no other is made.
     row = only_of(shapes.attempts())
-    assert (row.outcome, row.failure, row.model_echoed) == (AttemptOutcome.INVALID, ANOTHER_MODEL, model.name)
+    assert (row.outcome, row.failure, row.model_echoed) == (AttemptOutcome.INVALID, AnotherModel.kind, model.name)
     assert row.prompt_tokens > 0
     assert f"llm.echoed_names = {{ {json.dumps(model.name)} = {json.dumps(MODEL)} }}" in " ".join(said.split())
 
     shapes.set(echoed=model.name, api_base=model.base, max_summaries_per_run=1)
     index(shapes)
 
-    assert shapes.attempts()[1].failure != ANOTHER_MODEL
+    assert shapes.attempts()[1].failure != AnotherModel.kind
 
 
 def test_a_call_that_takes_too_long_is_booked_in_full(model: RealModel, endless: Shapes) -> None:

@@ -2,29 +2,42 @@
 cache, or a new one."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.foundation.data_model.document import Cause, ChildPair, Level, TextContext, TextRow, WrittenBy
+from codesum_pipeline.foundation.data_model.document import Cause, Level, TextContext, TextRow, WrittenBy
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.settings.llm_settings import BackendName
 from codesum_pipeline.foundation.settings.stage_settings import GraphPolicy
-from codesum_pipeline.foundation.store.rows import column_names, from_table
+from codesum_pipeline.foundation.store.rows import from_table
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.llm.answer_shapes import answer_tool
-from codesum_pipeline.texts.llm.budgets import prompt_chars
-from codesum_pipeline.texts.llm.fitting_templates import fitting_templates
+from codesum_pipeline.texts.llm.budgets import (
+    FAIR_MATERIAL_CHARS,
+    LEAST_MATERIAL_CHARS,
+    chars_left,
+    least_prompt_chars,
+    prompt_chars,
+)
 from codesum_pipeline.texts.llm.marking import MASKING_VERSION
 from codesum_pipeline.texts.llm.pins import blake3_of
 from codesum_pipeline.texts.llm.prices import Price, price_of
-from codesum_pipeline.texts.llm.templates import ResolvedTemplate
-from codesum_pipeline.texts.llm.text_cache import AnswerCache, KeptText, SharedTexts
+from codesum_pipeline.texts.llm.templates import (
+    SHORT_NAME,
+    ResolvedTemplate,
+    TemplateKind,
+    resolve_short_template,
+    resolve_template,
+)
+from codesum_pipeline.texts.llm.text_cache import AnswerCache, KeptText
 from codesum_pipeline.texts.summaries.by_model.prompting import TextSource
 from codesum_pipeline.texts.summaries.by_model.shown_contexts import Contexts, find_context_changes, hash_of_shown
 from codesum_pipeline.texts.summaries.by_model.unchanged import UnchangedCode
@@ -77,7 +90,7 @@ class ModelSetup:
         """The template that writes a level's texts: system, instruction and the shape of the answer."""
         return writer_of(self.templates[level])
 
-    def is_of_now(self, level: Level, text: "LastText") -> bool:
+    def is_of_now(self, level: Level, text: TextRow) -> bool:
         """Whether a text of the last build is by the model, template and parameters that would write it now."""
         is_same_way = text.writer == self.writer(level) and text.parameters in self.same_parameters
         return is_same_way and text.model in self.models
@@ -105,7 +118,7 @@ class ModelSetup:
             # A home in a folder does without the code of buckets.
             from codesum_pipeline.foundation.store.object_storage.opened_homes import OPENED_HOMES
 
-            shared = SharedTexts(OPENED_HOMES.objects(bucket))
+            shared = OPENED_HOMES.objects(bucket)
         return AnswerCache(self.settings.summary_cache_dir, now=workspace.now, shared=shared)
 
 
@@ -121,28 +134,11 @@ def writer_of(template: ResolvedTemplate) -> str:
     return f"{WrittenBy.LLM}/{digest.removeprefix('blake3:')[:16]}"
 
 
-class LastText(Struct, frozen=True):
-    """A model's text of the last build, as far as it decides what is kept; `prose` must not name a neighbour."""
-
-    id: str
-    writer: str
-    model: str | None
-    parameters: str | None
-    written_with: TextContext | None
-    own_hash: str
-    children: tuple[ChildPair, ...]
-    summary_hash: str
-    prose: str
-
-
-def read_last_by_model(workspace: Workspace, level: Level) -> Mapping[str, LastText]:
-    """The texts of a level that a model wrote, by id."""
-    columns = [*(name for name in column_names(LastText) if name != "prose"), "text", "written_by"]
-    table: pa.Table = workspace.tables.read_or_empty(texts_table(level), workspace.key, columns=columns)
+def read_last_by_model(workspace: Workspace, level: Level) -> Mapping[str, TextRow]:
+    """The last build's texts of a level that a model wrote, by id."""
+    table: pa.Table = workspace.tables.read_or_empty(texts_table(level), workspace.key)
     rows = table.filter(pc.equal(table.column("written_by"), WrittenBy.LLM.value))
-    fields = [pc.struct_field(rows.column("text"), name) for name in ("summary", "business_intent")]
-    rows = rows.append_column("prose", pc.binary_join_element_wise(*fields, "\n"))
-    return {row.id: row for row in from_table(rows, LastText)}
+    return {row.id: row for row in from_table(rows, TextRow)}
 
 
 class Choice(Struct, frozen=True):
@@ -164,6 +160,10 @@ class Choice(Struct, frozen=True):
     leftover: RequiredDocument | None = None
     has_other_hash: bool = False
 
+    @property
+    def id(self) -> str:
+        return self.wanted.id
+
 
 class Chooser:
     """The choices of one level."""
@@ -174,7 +174,7 @@ class Chooser:
         self._level = level
         self._contexts = contexts
         self._cache = setup.cache(workspace)
-        self._last: Mapping[str, LastText] = read_last_by_model(workspace, level)
+        self._last: Mapping[str, TextRow] = read_last_by_model(workspace, level)
         self._unchanged = UnchangedCode(workspace, level)
 
     def note(self, rows: Iterable[TextRow]) -> None:
@@ -193,19 +193,19 @@ class Chooser:
         open_ones = [choice for choice in choices if not choice.stands and not is_recorded]
         keys = {pair: one for one in open_ones for pair in self._setup.all_keys(one.wanted, self._level, one.context)}
         found = self._cache.find_many(list(keys)) if keys else {}
-        open_ids = {exact: choice.wanted.id for (exact, _), choice in keys.items()}
+        open_ids = {exact: choice.id for (exact, _), choice in keys.items()}
         names = names_of_suspects(
             self._workspace,
             [(open_ids[exact], prose_of(text.text)) for exact, texts in found.items() for text in texts],
         )
         kept = self._of_same_code(choices)
         for (exact, _), choice in keys.items():
-            with guard.item(choice.wanted.id):
+            with guard.item(choice.id):
                 fitting = next((text for text in found.get(exact, ()) if self._fits(text, choice, names)), None)
                 if fitting:
-                    kept.setdefault(choice.wanted.id, fitting)
-        fine = [choice for choice in choices if choice.wanted.id not in guard.failed]
-        return [replace(choice, kept_text=kept.get(choice.wanted.id)) for choice in fine]
+                    kept.setdefault(choice.id, fitting)
+        fine = [choice for choice in choices if choice.id not in guard.failed]
+        return [replace(choice, kept_text=kept.get(choice.id)) for choice in fine]
 
     def _look_back(self, source: TextSource) -> Choice:
         """Whether the last build's text is kept, or why not."""
@@ -226,27 +226,15 @@ class Chooser:
 
     def _of_same_code(self, choices: Sequence[Choice]) -> dict[str, KeptText]:
         """The last build's texts that stand under another hash, as if the cache had them."""
-        wanted = {choice.wanted.id: choice for choice in choices if choice.has_other_hash}
-        if not wanted:
-            return {}
-        rows = self._workspace.tables.read_or_empty(texts_table(self._level), self._workspace.key)
-        some = rows.filter(pc.is_in(rows.column("id"), value_set=pa.array([*wanted], pa.string())))
+        wanted = {choice.id: choice for choice in choices if choice.has_other_hash}
         found = {}
-        for row in from_table(some, TextRow):
-            exact, body = self._setup.keys(wanted[row.id].wanted, self._level, wanted[row.id].context)
-            found[row.id] = KeptText(
-                exact,
-                body,
-                row.text,
-                row.written_with,
-                row.model or self._setup.llm.model,
-                row.prompt_version or "",
-                row.cost_usd,
-                row.written_at,
-            )
+        for id_, choice in wanted.items():
+            row, keys = self._last[id_], self._setup.keys(choice.wanted, self._level, choice.context)
+            model, version = row.model or self._setup.llm.model, row.prompt_version or ""
+            found[id_] = KeptText(*keys, row.text, row.written_with, model, version, row.cost_usd, row.written_at)
         return found
 
-    def _rewrite(self, wanted: RequiredDocument, context: TextContext | None, last: LastText) -> Rewrite | None:
+    def _rewrite(self, wanted: RequiredDocument, context: TextContext | None, last: TextRow) -> Rewrite | None:
         """Why a text with unchanged input is written again; None: it is kept."""
         others = {
             Cause.PROMPT: last.writer != wanted.writer,
@@ -261,21 +249,64 @@ class Chooser:
 
     def _without_leaks(self, choices: list[Choice]) -> list[Choice]:
         """Keep no text that names a neighbour by now, whatever it was written from."""
-        looked_at = [choice.wanted.id for choice in choices if choice.leftover is not None]
-        names = names_of_suspects(self._workspace, [(id_, self._last[id_].prose) for id_ in looked_at])
-        leaking = {id_: found for id_, one in names.items() if (found := one.leaking(self._last[id_].prose))}
+        looked_at = [choice.id for choice in choices if choice.leftover is not None]
+        prose = {id_: prose_of(self._last[id_].text) for id_ in looked_at}
+        names = names_of_suspects(self._workspace, prose.items())
+        leaking = {id_: found for id_, one in names.items() if (found := one.leaking(prose[id_]))}
         rewrites = {id_: Rewrite(id_, Cause.GRAPH, found) for id_, found in leaking.items()}
         return [
-            replace(one, stands=False, leftover=None, has_other_hash=False, rewrite=rewrites[one.wanted.id])
-            if one.wanted.id in rewrites
+            replace(one, stands=False, leftover=None, has_other_hash=False, rewrite=rewrites[one.id])
+            if one.id in rewrites
             else one
             for one in choices
         ]
 
     def _fits(self, text: KeptText, choice: Choice, names: Mapping[str, NeighbourNames]) -> bool:
-        known = names.get(choice.wanted.id)
+        known = names.get(choice.id)
         if known and known.leaks(prose_of(text.text)):
             return False
         return choice.context is None or not find_context_changes(
             text.context, choice.context, self._workspace.settings
         )
+
+
+def fitting_templates(
+    prompts_dir: Path | None, levels: Iterable[Level], *, language: str, max_prompt_chars: int
+) -> dict[Level, ResolvedTemplate]:
+    """The templates of levels under this bound: a short one is read and used only where the full one does not fit.
+
+    Raises `ConfigurationError` if neither can be used; the error names a bound that fits all of the levels.
+    """
+    found: dict[Level, ResolvedTemplate] = {}
+    too_long: list[tuple[ResolvedTemplate, ...]] = []
+    for level in levels:
+        full = resolve_template(prompts_dir, level, language=language)
+        needs_short = chars_left(max_prompt_chars, full.characters) < FAIR_MATERIAL_CHARS
+        short = resolve_short_template(prompts_dir, level, language=language) if needs_short else None
+        choices = (full, short) if short else (full,)
+        # The full one before the short one, and one that leaves fair room before one that leaves little.
+        for least in (FAIR_MATERIAL_CHARS, LEAST_MATERIAL_CHARS):
+            for template in choices:
+                if chars_left(max_prompt_chars, template.characters) >= least:
+                    found.setdefault(level, template)
+        if level not in found:
+            too_long.append(choices)
+    if too_long:
+        raise ConfigurationError(_too_long(max(too_long, key=_least_chars), max_prompt_chars))
+    return found
+
+
+def _least_chars(choices: Iterable[ResolvedTemplate]) -> int:
+    """The smallest prompt that one of these can be used in."""
+    return least_prompt_chars(min(template.characters for template in choices))
+
+
+def _too_long(choices: Sequence[ResolvedTemplate], max_prompt_chars: int) -> str:
+    """What does not fit, and the ways out; of several levels, of the one that takes most."""
+    named = " and ".join(f"{one.names[0]} ({one.characters:,} characters with its instruction)" for one in choices)
+    return (
+        f"llm.max_prompt_chars, or what the model takes, is {max_prompt_chars:,} characters. Of the templates for "
+        f"level {choices[0].level.value}, {named} take too much: save a short one (`codesum prompts save "
+        f"{TemplateKind.SYSTEM} {SHORT_NAME} FILE`), or take a model, or a setting, of at least "
+        f"{_least_chars(choices):,}"
+    )

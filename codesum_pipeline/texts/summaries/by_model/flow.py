@@ -42,7 +42,7 @@ def write_functions_by_model(
     choices = model.choose([function_source(id_, *rewrite) for id_, rewrite in functions.items()])
     written = model.write(choices, mine, lambda id_: model.prompt_of_function(id_, *functions[id_]))
     written |= _functions_beyond_the_plan(model)
-    stopped = mine.keys() - written.keys() - {choice.wanted.id for choice in choices if choice.leftover}
+    stopped = mine.keys() - written.keys() - {choice.id for choice in choices if choice.leftover}
     files = {id_.partition(SEPARATOR)[0] for id_ in stopped}
     plain = want_functions(build.workspace, dict.fromkeys(stopped, EXTRACTIVE), files)
     again = build.last.decide([one for one in plain if one.id in stopped], force=False)
@@ -81,10 +81,10 @@ def write_layer_by_model(
             if model.is_trusted(head.id) and not is_empty(head, below[head.id]):
                 sources.append(upper_source(head, below[head.id]))
                 open_heads[head.id] = head
-    choices = {choice.wanted.id: choice for choice in model.choose(sources)}
+    choices = {choice.id: choice for choice in model.choose(sources)}
     model.leave_to_later(choices.values())
     open_ones = model.open_ones(choices.values())
-    children = texts.children([choice.wanted.id for choice in open_ones], outline)
+    children = texts.children([choice.id for choice in open_ones], outline)
 
     def prompt_of(id_: str) -> Prompt:
         return model.prompter.of_upper(build.level, order_children(open_heads[id_], children[id_], below[id_]))

@@ -13,6 +13,7 @@ from codesum_pipeline.foundation.data_model.document import LEVELS, Cause, Gate,
 from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome
 from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.settings.llm_settings import Trust
+from codesum_pipeline.foundation.store.rows import tuples_of
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline.foundation.store.workspace import Workspace
@@ -87,15 +88,22 @@ def choose_within_caps(callers: Iterable[CallCandidate], *, most: int, most_usd:
     return chosen
 
 
-def sort_candidates(callers: Iterable[CallCandidate]) -> list[CallCandidate]:
-    """The order in which the model is called for documents.
+CallOrder = tuple[bool, float, bool, str]
 
-    From the bottom up, what nobody documented first, then the most important, changed before new, and by id.
-    """
-    return sorted(
-        callers,
-        key=lambda caller: (caller.layer, caller.is_documented, -caller.importance, caller.is_new, str(caller.id)),
-    )
+
+def call_order(id_: str, is_documented: bool, importance: float, *, is_new: bool) -> CallOrder:
+    """The place of a document in its layer: what nobody documented first, then the most important, changed before new,
+    and by id."""
+    return is_documented, -importance, is_new, id_
+
+
+def sort_candidates(callers: Iterable[CallCandidate]) -> list[CallCandidate]:
+    """The order in which the model is called for documents, from the bottom up."""
+
+    def place(one: CallCandidate) -> tuple[tuple[int, int], CallOrder]:
+        return one.layer, call_order(str(one.id), one.is_documented, one.importance, is_new=one.is_new)
+
+    return sorted(callers, key=place)
 
 
 def needs_confirmation(chosen: Iterable[CallCandidate], existing: int, most: float) -> bool:
@@ -112,9 +120,7 @@ def needs_confirmation(chosen: Iterable[CallCandidate], existing: int, most: flo
 def importance_of(workspace: Workspace, outline: DocumentTree) -> Mapping[str, float]:
     """PageRank of functions; of classes, files and folders that of their members together."""
     table = workspace.tables.read_or_empty("graph_stats", workspace.key, columns=["id", "pagerank"])
-    ranks: dict[str, float] = dict(
-        zip(table.column("id").to_pylist(), table.column("pagerank").to_pylist(), strict=True)
-    )
+    ranks: dict[str, float] = dict(tuples_of(table, ("id", "pagerank")))
     worth: dict[str, float] = {}
     for id_ in outline.parents:
         if outline.children.get(id_):
@@ -204,7 +210,7 @@ def _planned_calls(tables: TableStore, key: str, level: Level) -> Mapping[str, C
     plan = tables.read("plan", key, columns=columns)
     is_call = pc.and_(pc.equal(plan.column("level"), level.value), pc.greater(plan.column("predicted_input_tokens"), 0))
     found = plan.filter(pc.and_(is_call, pc.not_equal(plan.column("action"), PlanAction.REMOVE.value)))
-    rows = zip(*(found.column(name).to_pylist() for name in ("id", "cause", "gate")), strict=True)
+    rows = tuples_of(found, ("id", "cause", "gate"))
     return {id_: Cause(cause) if cause else None for id_, cause, gate in rows if gate in (None, Gate.CAP)}
 
 

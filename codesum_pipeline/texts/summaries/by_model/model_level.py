@@ -6,7 +6,6 @@ from contextlib import AbstractContextManager
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.evidence.extractive.composing import ExtractiveText
@@ -16,10 +15,8 @@ from codesum_pipeline.foundation.data_model.document import (
     Gate,
     Level,
     PurposeSource,
-    TextContext,
     TextRow,
     WrittenBy,
-    WrittenText,
 )
 from codesum_pipeline.foundation.data_model.errors import CallFailure
 from codesum_pipeline.foundation.data_model.guard import FailureGuard, work_in_halves
@@ -27,25 +24,24 @@ from codesum_pipeline.foundation.data_model.model_call import AttemptOutcome, Av
 from codesum_pipeline.foundation.settings.llm_settings import BackendName
 from codesum_pipeline.foundation.store.rows import to_table
 from codesum_pipeline.texts.llm.answer_shapes import answer_tool
-from codesum_pipeline.texts.llm.attempts import ANOTHER_MODEL, UNFORESEEN
+from codesum_pipeline.texts.llm.backend import AnotherModel
 from codesum_pipeline.texts.llm.backends import build_backend
-from codesum_pipeline.texts.llm.conversation import WritingTask
+from codesum_pipeline.texts.llm.conversation import UnexpectedFailure, WritingTask
 from codesum_pipeline.texts.llm.ledger import Caps, Ledger, open_ledger
 from codesum_pipeline.texts.llm.prices import price_of, tokens_upper
 from codesum_pipeline.texts.llm.text_cache import KeptText
 from codesum_pipeline.texts.llm.writing_run import GAVE_UP, TaskOutcome, write_all
 from codesum_pipeline.texts.summaries.by_model.choosing import Choice, Chooser, ModelSetup
 from codesum_pipeline.texts.summaries.by_model.gates import (
-    CallCandidate,
+    call_order,
     caps_left,
     documents_above_unwritten,
     importance_of,
     read_plan,
     rewrites_left,
-    sort_candidates,
     trusted_ids,
 )
-from codesum_pipeline.texts.summaries.by_model.outages import forget_outage, note_outage
+from codesum_pipeline.texts.summaries.by_model.outages import note_outage
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import Estimator, LevelCalls, read_meter
 from codesum_pipeline.texts.summaries.by_model.prompting import Prompt, Prompter, TextSource
 from codesum_pipeline.texts.summaries.by_model.shown_contexts import Contexts, find_context_changes
@@ -58,18 +54,6 @@ from codesum_pipeline.texts.summaries.outline import DocumentTree
 _PENDING = (Gate.CAP, Gate.NO_CREDENTIALS, Gate.FAILED)
 # Documents for which prompts are made beyond those that the caps let through: some take no call.
 _MORE_AT_A_TIME = 100
-
-
-class Job(Struct, frozen=True):
-    """One document to write, and its last text."""
-
-    choice: Choice
-    rewrite: Rewrite
-    before: TextRow | None
-
-    @property
-    def id(self) -> str:
-        return self.choice.wanted.id
 
 
 def shown_to(system: str, prompt: Prompt) -> tuple[str, ...]:
@@ -115,7 +99,7 @@ class ModelLevel:
 
     def choose(self, sources: Sequence[TextSource]) -> list[Choice]:
         choices = self._chooser.choose(sources, self._guard)
-        self._origins.update({choice.wanted.id: AvoidanceReason.CUT_OFF for choice in choices if choice.stands})
+        self._origins.update({choice.id: AvoidanceReason.CUT_OFF for choice in choices if choice.stands})
         return choices
 
     def open_ones(self, choices: Iterable[Choice]) -> list[Choice]:
@@ -123,7 +107,7 @@ class ModelLevel:
         return [choice for choice in choices if not choice.stands and self._may_be_written(choice)]
 
     def _may_be_written(self, choice: Choice) -> bool:
-        id_ = choice.wanted.id
+        id_ = choice.id
         gate = self.planned.get(id_)
         if not self.is_trusted(id_) or choice.kept_text is not None:
             return self.is_trusted(id_)
@@ -135,7 +119,7 @@ class ModelLevel:
     def leave_to_later(self, choices: Iterable[Choice]) -> None:
         """Note which documents of a layer wait for one below them, which a later run may write."""
         for choice in choices:
-            id_ = choice.wanted.id
+            id_ = choice.id
             gate = self.planned.get(id_)
             if choice.stands and gate in (Gate.CAP, Gate.TESTS, Gate.DOCUMENTED):
                 self._gates.pop(id_, None)
@@ -157,24 +141,27 @@ class ModelLevel:
 
         A prompt is made only where a call is needed.
         """
-        before = self.build.rows_before([choice.wanted.id for choice in choices])
-        jobs = [Job(choice, rewrites[id_], before.get(id_)) for choice in choices for id_ in [choice.wanted.id]]
-        kept = {job.id: job.choice.kept_text for job in jobs if job.choice.kept_text}
-        carried = {job.id for job in jobs if job.choice.has_other_hash}
-        open_jobs = self._in_order([job for job in jobs if job.id not in kept])
-        allowed = self._without_unconfirmed(open_jobs)
+        kept = {choice.id: choice.kept_text for choice in choices if choice.kept_text}
+        carried = {choice.id for choice in choices if choice.has_other_hash}
+        open_ones = [choice for choice in choices if choice.id not in kept]
+        ranks, told = self._importance, self._documented
+        open_ones.sort(
+            key=lambda one: call_order(one.id, one.id in told, ranks.get(one.id, 0.0), is_new=not one.had_text)
+        )
+        allowed = self._without_unconfirmed(open_ones, rewrites)
         outcomes = {outcome.id: outcome for outcome in self._ask(allowed, prompt_of)}
-        outcomes |= {job.id: TaskOutcome(job.id, None, gate=Gate.CAP) for job in open_jobs if job.id not in outcomes}
+        outcomes |= {one.id: TaskOutcome(one.id, None, gate=Gate.CAP) for one in open_ones if one.id not in outcomes}
         self._outcomes += outcomes.values()
         self._found += len(kept)
         self._guard.add(outcome.unforeseen for outcome in outcomes.values() if outcome.unforeseen)
-        self._note(jobs, outcomes)
+        self._note(choices, outcomes)
         if kept:
             self._cache.put_many([found for id_, found in kept.items() if id_ in carried])
             self._cache.touch(list(kept.values()))
-        written = {row.id: row for row in self._rows(jobs, kept, outcomes)}
+        written = {row.id: row for row in self._rows(choices, rewrites, kept, outcomes)}
         self._chooser.note(written.values())
-        self.build.add_model_texts([rewrites[id_] for id_ in written], list(written.values()))
+        self.build.rewrites.extend(rewrites[id_] for id_ in written)
+        self.build.written.append(to_table([*written.values()], TextRow))
         for id_ in written.keys() - self._waiting:
             self._gates.pop(id_, None)
         stopped = {outcome.id: outcome.gate for outcome in outcomes.values() if outcome.gate}
@@ -184,62 +171,63 @@ class ModelLevel:
         return written
 
     def _rows(
-        self, jobs: Sequence[Job], kept: Mapping[str, KeptText], outcomes: Mapping[str, TaskOutcome]
+        self,
+        choices: Sequence[Choice],
+        rewrites: Mapping[str, Rewrite],
+        kept: Mapping[str, KeptText],
+        outcomes: Mapping[str, TaskOutcome],
     ) -> Iterator[TextRow]:
         """The rows of the texts that were found or written; a row that no table can hold is left out."""
-        rows: list[TextRow] = []
-        for job in jobs:
-            found, outcome = kept.get(job.id), outcomes.get(job.id)
-            with self._guard.item(job.id):
+        before, rows = self.build.rows_before([choice.id for choice in choices]), list[TextRow]()
+        for choice in choices:
+            found, outcome = kept.get(choice.id), outcomes.get(choice.id)
+            with self._guard.item(choice.id):
                 if found:
-                    rows.append(self._row(job, found.text, found.model, found.context, 0.0))
+                    text, model, context, cost_usd = found.text, found.model, found.context, 0.0
                 elif outcome and outcome.text:
-                    rows.append(self._row(job, outcome.text, outcome.model, outcome.written_with, outcome.cost_usd))
+                    text, model = outcome.text, outcome.model or self._setup.llm.model
+                    context, cost_usd = outcome.written_with, outcome.cost_usd
+                else:
+                    continue
+                written = ExtractiveText(text, PurposeSource.MODEL)
+                row = self.build.stamp.make_row(
+                    written, choice.wanted, rewrites[choice.id], before.get(choice.id), cost_usd=cost_usd
+                )
+                digest, parameters = self._setup.templates[self._level].digest, self._setup.parameters
+                rows.append(
+                    replace(row, model=model, prompt_version=digest, parameters=parameters, written_with=context)
+                )
         stored = work_in_halves(rows, lambda some: to_table(some, TextRow), guard=self._guard, name=lambda row: row.id)
         return (row for some, _ in stored for row in some)
 
-    def _without_unconfirmed(self, jobs: Sequence[Job]) -> list[Job]:
-        """The jobs without those rewrites beyond the plan that are more than was confirmed."""
+    def _without_unconfirmed(self, choices: Sequence[Choice], rewrites: Mapping[str, Rewrite]) -> list[Choice]:
+        """The documents without those rewrites beyond the plan that are more than was confirmed."""
         beyond = [
-            job.id
-            for job in jobs
-            if self.planned.get(job.id) is Gate.CAP and job.choice.had_text and job.rewrite.cause is not Cause.CHILD
+            one.id
+            for one in choices
+            if self.planned.get(one.id) is Gate.CAP and one.had_text and rewrites[one.id].cause is not Cause.CHILD
         ]
         if not beyond or self._workspace.is_confirmed:
-            return [*jobs]
+            return [*choices]
         with self._ledger() as ledger:
-            left = rewrites_left(ledger, self._workspace) - sum(job.id not in self.planned for job in jobs)
+            left = rewrites_left(ledger, self._workspace) - sum(one.id not in self.planned for one in choices)
         unconfirmed = set(beyond[max(0, left) :])
-        return [job for job in jobs if job.id not in unconfirmed]
+        return [one for one in choices if one.id not in unconfirmed]
 
-    def _in_order(self, jobs: Sequence[Job]) -> list[Job]:
-        by_id = {job.id: job for job in jobs}
-        callers = (
-            CallCandidate(
-                id_,
-                self._importance.get(id_, 0.0),
-                not job.choice.had_text,
-                0.0,
-                is_documented=id_ in self._documented,
-            )
-            for id_, job in by_id.items()
-        )
-        return [by_id[str(caller.id)] for caller in sort_candidates(callers)]
-
-    def _note(self, jobs: Sequence[Job], outcomes: Mapping[str, TaskOutcome]) -> None:
+    def _note(self, choices: Sequence[Choice], outcomes: Mapping[str, TaskOutcome]) -> None:
         """Note for the meter which documents took a call, and where the texts of others were found."""
-        for job in jobs:
-            found, outcome = job.choice.kept_text, outcomes.get(job.id)
+        for choice in choices:
+            found, outcome = choice.kept_text, outcomes.get(choice.id)
             if found:
-                own = self._setup.all_keys(job.choice.wanted, self._level, job.choice.context)
+                own = self._setup.all_keys(choice.wanted, self._level, choice.context)
                 is_same = found.exact_key not in {exact for exact, _ in own}
             elif outcome and outcome.from_cache:
                 is_same = outcome.is_same_body
             else:
                 if outcome and outcome.calls:
-                    self._origins[job.id] = AvoidanceReason.NOT_AVOIDED
+                    self._origins[choice.id] = AvoidanceReason.NOT_AVOIDED
                 continue
-            self._origins[job.id] = AvoidanceReason.SAME_BODY if is_same else AvoidanceReason.CACHE
+            self._origins[choice.id] = AvoidanceReason.SAME_BODY if is_same else AvoidanceReason.CACHE
 
     def finish(self, texts: pa.Table) -> LevelCalls:
         """The report of all calls; where all failed, and not as in earlier runs, that is noted as an outage."""
@@ -253,15 +241,13 @@ class ModelLevel:
         gates = Counter(self._gates.values())
         with self._ledger() as ledger:
             rows = [row for row in ledger.rows(workspace.run_id) if row.level == self._level]
-            is_news = ANOTHER_MODEL in failed.values() or self._is_news(failed, texts, ledger)
+            is_news = AnotherModel.kind in failed.values() or self._is_news(failed, texts, ledger)
             # A store of its own: the ledger's table is no output by which the step is reused.
             ledger.compact(workspace.tables.without_base(), workspace.key)
         # Where the backend is `noop`, that no answer comes was chosen.
         has_backend = self._setup.llm.backend is not BackendName.NOOP
-        if failed and not written and not self._found and not self._was_over and is_news and has_backend:
-            self._note_outage(failed, rows)
-        else:
-            forget_outage(workspace, self._level)
+        is_outage = failed and not written and not self._found and not self._was_over and is_news and has_backend
+        note_outage(workspace, self._level, because=self._describe_outage(failed, rows) if is_outage else None)
         estimator = Estimator(self._setup, self._level)
         called = {id_ for id_, seen in self._origins.items() if seen is AvoidanceReason.NOT_AVOIDED}
         predicted = sum(usd for id_, usd in self._predicted.items() if id_ in called)
@@ -276,12 +262,10 @@ class ModelLevel:
             secrets_masked=dict(sorted(self.prompter.masked.items())),
         ).with_attempts(rows)
 
-    def _note_outage(self, failed: Mapping[str, str | None], rows: Sequence[LedgerRow]) -> None:
+    def _describe_outage(self, failed: Mapping[str, str | None], rows: Sequence[LedgerRow]) -> str:
         id_, kind = min(failed.items())
         detail = next((row.error for row in reversed(rows) if row.error), None) or f"{id_}: {kind}"
-        model = self._setup.llm.model
-        because = f"none of {len(failed)} {self._level} texts could be had of {model}: {detail}"
-        note_outage(self._workspace, self._level, because=because)
+        return f"none of {len(failed)} {self._level} texts could be had of {self._setup.llm.model}: {detail}"
 
     def _is_news(self, failed: Collection[str], texts: pa.Table, ledger: Ledger) -> bool:
         """Whether the provider or a setting may be at fault: the model wrote no text of the level, or a document fails
@@ -293,7 +277,7 @@ class ModelLevel:
         earlier = (row for row in ledger.rows() if row.run_id != self._workspace.run_id) if failed and by_model else ()
         return not {row.id for row in earlier if row.outcome is not AttemptOutcome.GOOD}.issuperset(failed)
 
-    def _ask(self, jobs: Sequence[Job], prompt_of: Callable[[str], Prompt]) -> list[TaskOutcome]:
+    def _ask(self, jobs: Sequence[Choice], prompt_of: Callable[[str], Prompt]) -> list[TaskOutcome]:
         """Call the model for documents; prompts are made for about as many at a time as the caps allow."""
         outcomes: list[TaskOutcome] = []
         while jobs:
@@ -311,7 +295,7 @@ class ModelLevel:
         return outcomes
 
     def _ask_some(
-        self, jobs: Sequence[Job], prompt_of: Callable[[str], Prompt], ledger: Ledger, caps: Caps
+        self, jobs: Sequence[Choice], prompt_of: Callable[[str], Prompt], ledger: Ledger, caps: Caps
     ) -> list[TaskOutcome]:
         llm = self._setup.llm
         # Documents for which no prompt can be made have an outcome at once.
@@ -322,7 +306,7 @@ class ModelLevel:
             with guard.item(job.id):
                 tasks.append(self._task(job, prompt_of(job.id), names[job.id]))
         untold = [
-            TaskOutcome(failure.item, None, gate=Gate.FAILED, failure=UNFORESEEN, unforeseen=failure)
+            TaskOutcome(failure.item, None, gate=Gate.FAILED, failure=UnexpectedFailure.kind, unforeseen=failure)
             for failure in guard.failures
         ]
         return untold + write_all(
@@ -347,14 +331,14 @@ class ModelLevel:
         failures = {row.failure for row in ledger.rows(self._workspace.run_id)}
         if CallFailure.CREDENTIALS in failures:
             return Gate.NO_CREDENTIALS, None
-        if ANOTHER_MODEL in failures:
-            return Gate.FAILED, ANOTHER_MODEL
+        if AnotherModel.kind in failures:
+            return Gate.FAILED, AnotherModel.kind
         is_given_up = ledger.failed_in_a_row() >= self._setup.llm.give_up_after
         return (Gate.FAILED, GAVE_UP) if is_given_up else None
 
-    def _task(self, job: Job, prompt: Prompt, names: NeighbourNames) -> WritingTask:
+    def _task(self, job: Choice, prompt: Prompt, names: NeighbourNames) -> WritingTask:
         template = self._setup.templates[self._level]
-        exact_key, body_key = self._setup.keys(job.choice.wanted, self._level, job.choice.context)
+        exact_key, body_key = self._setup.keys(job.wanted, self._level, job.context)
         return WritingTask(
             id=job.id,
             level=self._level,
@@ -371,7 +355,7 @@ class ModelLevel:
             ),
             exact_key=exact_key,
             body_key=body_key,
-            context=job.choice.context,
+            context=job.context,
             prompt_tokens_upper=tokens_upper(
                 template.system, answer_tool(self._level).schema_bytes.decode(), prompt.text
             ),
@@ -385,15 +369,3 @@ class ModelLevel:
         if task.context is None or kept.context is None:
             return task.context is None
         return not find_context_changes(kept.context, task.context, self._workspace.settings)
-
-    def _row(
-        self, job: Job, text: WrittenText, model: str | None, context: TextContext | None, cost_usd: float
-    ) -> TextRow:
-        written = ExtractiveText(text, PurposeSource.MODEL)
-        return replace(
-            self.build.stamp.make_row(written, job.choice.wanted, job.rewrite, job.before, cost_usd=cost_usd),
-            model=model or self._setup.llm.model,
-            prompt_version=self._setup.templates[self._level].digest,
-            parameters=self._setup.parameters,
-            written_with=context,
-        )

@@ -7,12 +7,12 @@ from msgspec import Struct
 
 from codesum_pipeline.evidence.extractive.extractive_parents import author_opening, author_opening_of_function
 from codesum_pipeline.evidence.inputs import TextFileInput, UpperInput
-from codesum_pipeline.foundation.data_model.document import Gate, Level
+from codesum_pipeline.foundation.data_model.document import Gate, Level, TextRow
 from codesum_pipeline.foundation.data_model.guard import FailureGuard
 from codesum_pipeline.foundation.data_model.hashing import canonical_json
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.symbols.parsing.testing import is_among_tests
-from codesum_pipeline.texts.summaries.by_model.choosing import Choice, Chooser, LastText, ModelSetup, read_last_by_model
+from codesum_pipeline.texts.summaries.by_model.choosing import Choice, Chooser, ModelSetup, read_last_by_model
 from codesum_pipeline.texts.summaries.by_model.gates import (
     CallCandidate,
     choose_within_caps,
@@ -76,7 +76,7 @@ class ModelPlanner:
         self._room: set[Hashable] | None = None
         self._waiting: set[Hashable] = set()
         self._is_held = False
-        self._last: dict[Level, Mapping[str, LastText]] = {}
+        self._last: dict[Level, Mapping[str, TextRow]] = {}
         self._estimators = {level: Estimator(setup, level) for level in Level}
         self._prompters = {level: Prompter(setup.templates[level], setup.max_prompt_chars) for level in Level}
         self._estimates: dict[str, Estimate] = {}
@@ -190,7 +190,7 @@ class ModelPlanner:
         contexts = self._contexts if level is Level.FUNCTION else None
         if missing:
             chooser = Chooser(self._workspace, self._setup, level, contexts)
-            chosen.update({choice.wanted.id: choice for choice in chooser.choose(missing, self._guard)})
+            chosen.update({choice.id: choice for choice in chooser.choose(missing, self._guard)})
         return {source.id: chosen[source.id] for source in sources if source.id in chosen}
 
     def _decide_all(

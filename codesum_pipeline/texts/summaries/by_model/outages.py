@@ -4,8 +4,6 @@ The index is published all the same, with extractive texts. A note beside the re
 at its end, and keeps Dagster from retrying.
 """
 
-from collections.abc import Mapping
-
 from msgspec import Struct, json
 
 from codesum_pipeline.foundation.data_model.decoding import decode
@@ -23,18 +21,18 @@ class Outage(Struct, frozen=True):
     because: str
 
 
-def note_outage(workspace: Workspace, level: Level, *, because: str) -> None:
-    """Note that every call at a level failed."""
-    (snapshot,) = workspace.tables.read_rows("snapshot", workspace.key, Snapshot)
-    outage = Outage(workspace.fingerprint(snapshot.commit, snapshot.index_state), because)
-    _write(workspace, {**read_outages(workspace.layout, workspace.key), level: outage})
-
-
-def forget_outage(workspace: Workspace, level: Level) -> None:
-    """Delete the note of a level."""
-    before = read_outages(workspace.layout, workspace.key)
-    if level in before:
-        _write(workspace, {other: outage for other, outage in before.items() if other != level})
+def note_outage(workspace: Workspace, level: Level, *, because: str | None) -> None:
+    """Note why every call at a level failed; with None, delete the note of the level."""
+    before, path = read_outages(workspace.layout, workspace.key), workspace.layout.outages(workspace.key)
+    outages = {other: outage for other, outage in before.items() if other != level}
+    if because is not None:
+        (snapshot,) = workspace.tables.read_rows("snapshot", workspace.key, Snapshot)
+        outages[level] = Outage(workspace.fingerprint(snapshot.commit, snapshot.index_state), because)
+    if outages:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text_atomically(path, json.format(json.encode(outages)).decode())
+    else:
+        path.unlink(missing_ok=True)
 
 
 def read_outages(layout: HomeLayout, key: str) -> dict[Level, Outage]:
@@ -50,12 +48,3 @@ def outages_of_build(layout: HomeLayout, key: str, *, fingerprint: str) -> dict[
     """The outages of the build with this fingerprint."""
     noted = read_outages(layout, key)
     return {level: outage for level, outage in noted.items() if outage.fingerprint == fingerprint}
-
-
-def _write(workspace: Workspace, outages: Mapping[Level, Outage]) -> None:
-    path = workspace.layout.outages(workspace.key)
-    if not outages:
-        path.unlink(missing_ok=True)
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_text_atomically(path, json.format(json.encode(outages)).decode())

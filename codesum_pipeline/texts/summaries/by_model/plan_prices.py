@@ -7,29 +7,34 @@ lower is that bound.
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any
 
 from msgspec import Struct, field
 
+from codesum_pipeline.evidence.packaged_tables import packaged_table
 from codesum_pipeline.foundation.data_model.document import Gate, Level, PlanAction, PlanRow, WrittenBy
+from codesum_pipeline.foundation.data_model.model_call import Amounts
 from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline.texts.llm.answer_shapes import answer_tool
 from codesum_pipeline.texts.llm.budgets import prompt_chars
-from codesum_pipeline.texts.llm.call_bounds import TextCeiling
-from codesum_pipeline.texts.llm.prices import tokens_upper
+from codesum_pipeline.texts.llm.prices import TextCeiling, tokens_upper
 from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup
-from codesum_pipeline.texts.summaries.by_model.measured_costs import CostHistory, measure_costs
-from codesum_pipeline.texts.summaries.by_model.predicted_prices import BYTES_PER_CHAR, Estimator
+from codesum_pipeline.texts.summaries.by_model.predicted_prices import (
+    BYTES_PER_CHAR,
+    CostHistory,
+    Estimator,
+    measure_costs,
+)
 from codesum_pipeline.texts.summaries.decide import kind_of_writer
 
 # A function without a name of its own is written for nothing.
+_NOTHING = "nothing"
 _NO_MODEL = (Gate.PLACEHOLDER, Gate.DISABLED, Gate.UNNAMED)
 
 
-class PlannedCalls(Struct, frozen=True):
+class PlannedCalls(Amounts, frozen=True):
     """Texts that a model would be asked for: the tokens and price predicted for one call each, and what they are
     expected to cost and cost at most."""
 
@@ -39,16 +44,6 @@ class PlannedCalls(Struct, frozen=True):
     predicted_usd: float = 0.0
     expected_usd: float = 0.0
     at_most_usd: float = 0.0
-
-    def __add__(self, other: "PlannedCalls") -> "PlannedCalls":
-        return PlannedCalls(*(own + more for own, more in zip(self._values(), other._values(), strict=True)))
-
-    def __sub__(self, part: "PlannedCalls") -> "PlannedCalls":
-        """What is left without a part; floating point must not make a price negative."""
-        return PlannedCalls(*(max(0, own - less) for own, less in zip(self._values(), part._values(), strict=True)))
-
-    def _values(self) -> tuple[Any, ...]:
-        return tuple(getattr(self, name) for name in self.__struct_fields__)
 
     @property
     def prices(self) -> str:
@@ -228,7 +223,8 @@ def spared_by_cache(setup: ModelSetup, levels: Mapping[Level, PlanPrice]) -> tup
 
 def describe_ways_on(key: str, settings: Settings, priced: PlanPrice) -> list[str]:
     """For each gate that stops documents, what would let them pass; in the order of the gates."""
-    return [way for gate, way in _ways_on(key, settings, priced).items() if gate in priced.stopped]
+    gates = (Gate(name) for name in packaged_table(__package__, "ways_on") if name != _NOTHING)
+    return [_way_on(gate, key, settings, priced) for gate in gates if gate in priced.stopped]
 
 
 def describe_held_back(tables: TableStore, key: str, settings: Settings) -> str | None:
@@ -238,31 +234,22 @@ def describe_held_back(tables: TableStore, key: str, settings: Settings) -> str 
     held = [row for row in tables.read_rows_or_empty("plan", key, PlanRow) if row.gate is Gate.CONFIRM]
     if not held:
         return None
-    return _ways_on(key, settings, price_all(held, PlanPricing.of(tables, key, settings)))[Gate.CONFIRM]
+    return _way_on(Gate.CONFIRM, key, settings, price_all(held, PlanPricing.of(tables, key, settings)))
 
 
-def _ways_on(key: str, settings: Settings, priced: PlanPrice) -> dict[Gate, str]:
-    """What would let the documents pass that each gate stops."""
+def _way_on(gate: Gate, key: str, settings: Settings, priced: PlanPrice) -> str:
     llm, most = settings.llm, settings.llm.max_cost_usd_per_run
-    stopped = {gate: _so_much(priced.stopped.get(gate, PlannedCalls())) for gate in Gate}
-    caps = (
-        f"the caps ({llm.max_summaries_per_run:,} texts{'' if most is None else f' and ${most:,.2f}'} a run) leave "
-        f"{stopped[Gate.CAP]} to later runs: `codesum index {key}` again goes on"
-        if llm.max_summaries_per_run
-        else f"llm.max_summaries_per_run = 0 asks for nothing: it would be {stopped[Gate.CAP]}. Set it to a number, "
-        "and llm.max_cost_usd_per_run to a price, to let a build ask"
+    name = _NOTHING if gate is Gate.CAP and not llm.max_summaries_per_run else gate.value
+    way: str = packaged_table(__package__, "ways_on")[name]
+    return way.format(
+        key=key,
+        stopped=_so_much(priced.stopped[gate]),
+        trust=llm.trust.value,
+        trusted=_so_much(priced.trusted),
+        texts=llm.max_summaries_per_run,
+        dollars="" if most is None else f" and ${most:,.2f}",
+        share=settings.max_rewrite_fraction,
     )
-    return {
-        Gate.OFFLINE: f"offline = true keeps {stopped[Gate.OFFLINE]} from being asked for",
-        Gate.TRUST: f"llm.trust = {llm.trust.value!r} lets {_so_much(priced.trusted)} pass, and {stopped[Gate.TRUST]} "
-        "wait: no edge that a compiler's index confirms touches them",
-        Gate.TESTS: f"llm.tests = false leaves out test code: {stopped[Gate.TESTS]}. llm.tests = true asks for it",
-        Gate.DOCUMENTED: f"llm.documented = false leaves {stopped[Gate.DOCUMENTED]} to their authors' words: "
-        "llm.documented = true asks for them",
-        Gate.CAP: caps,
-        Gate.CONFIRM: f"held: {stopped[Gate.CONFIRM]}, since the model would write more than "
-        f"{settings.max_rewrite_fraction:.0%} of the index again: `codesum index {key} --yes` confirms",
-    }
 
 
 def _so_much(calls: PlannedCalls) -> str:

@@ -22,9 +22,10 @@ from codesum_pipeline.evidence.inputs import (
 )
 from codesum_pipeline.foundation.data_model.document import ChildPair, Level
 from codesum_pipeline.foundation.data_model.hashing import canonical_json, hash_of, sha1_hex, summary_hash
+from codesum_pipeline.foundation.store.rows import tuples_of
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.source.masking.secrets import mask_secrets, masks_in
-from codesum_pipeline.texts.llm.budgets import Entry, SiblingRank, body_budget, cut_to_fit, fill_entries, order_siblings
+from codesum_pipeline.texts.llm.budgets import Entry, body_budget, cut_to_fit, fill_entries
 from codesum_pipeline.texts.llm.checking import AnswerBounds
 from codesum_pipeline.texts.llm.marking import enclose, number_lines
 from codesum_pipeline.texts.llm.plain_text import markup_of, to_plain_text
@@ -59,9 +60,8 @@ class Prompter(Struct):
     def of_function(self, qualified_name: str, language: str, source: str, context: ShownContext) -> Prompt:
         """The prompt about a function or method: its canonical source in numbered lines, and its context."""
         callers = [f"called by: {', '.join(context.called_by)}"] if context.called_by else []
-        self.masked.update(context.masked)
         name = self._masked(qualified_name)
-        around = mask_secrets("\n".join((*context.holders, *callers, *context.callees))).text
+        around = self._masked("\n".join((*context.holders, *callers, *context.callees)))
         about = self._bounded(around, name)
         lines = number_lines(self._masked(source))
         body = cut_to_fit(lines, self._room(name, about))
@@ -85,13 +85,13 @@ class Prompter(Struct):
             Entry(self._masked(f"- {child.name} ({child.level}): "), self._masked(child.summary))
             for child in document.children
         ]
-        filled = fill_entries(entries, self._room(name, about), about=document.id)
-        listed = "\n".join(f"{entry.head}{entry.body}" for entry in filled.entries)
-        if filled.left_out:
-            listed += f"\n({filled.left_out} more are not shown)"
+        filled, left_out = fill_entries(entries, self._room(name, about), about=document.id)
+        listed = "\n".join(f"{entry.head}{entry.body}" for entry in filled)
+        if left_out:
+            listed += f"\n({left_out} more are not shown)"
         fields["children"] = enclose(listed, "children")
         language = "" if isinstance(document, ModuleInput) else document.language
-        names = tuple(child.name for child in document.children[: len(filled.entries)])
+        names = tuple(child.name for child in document.children[: len(filled)])
         bounds = AnswerBounds(level, line_count=None, child_names=names)
         return Prompt(self._render(language, fields), bounds, listed)
 
@@ -187,23 +187,29 @@ def upper_source(document: UpperInput, children: Sequence[ChildText]) -> TextSou
     )
 
 
+def rank_sibling(is_public: bool, complexity: int, line_count: int, source_order: int) -> tuple[bool, int, int, int]:
+    """Public ones first, then the more complex, the longer, the earlier: a new edge or name elsewhere moves none.
+
+    Neither the alphabet, which says nothing, nor statistics of the whole repository.
+    """
+    return (not is_public, -complexity, -line_count, source_order)
+
+
 class ChildOrder:
     """The order in which a model is shown a document's children: what a budget cuts off is at its end."""
 
     def __init__(self, workspace: Workspace, outline: DocumentTree) -> None:
         names = ["id", "is_public", "complexity", "line_count", "start_line"]
         table = workspace.tables.read("symbols", workspace.key, columns=names)
-        columns = (table.column(name).to_pylist() for name in names)
-        self._ranks = {row[0]: SiblingRank(*row) for row in zip(*columns, strict=True)}
+        self._ranks = {id_: rank_sibling(*found) for id_, *found in tuples_of(table, names)}
         self._outline = outline
         self._places: dict[str, int] = {}
 
     def __call__(self, children: Sequence[ChildText]) -> list[ChildText]:
-        by_id: Mapping[str, ChildText] = {child.id: child for child in children}
-        return [by_id[found.id] for found in order_siblings(self._rank(child) for child in children)]
+        return sorted(children, key=lambda child: (*self._rank(child), child.id))
 
-    def _rank(self, child: ChildText) -> SiblingRank:
+    def _rank(self, child: ChildText) -> tuple[bool, int, int, int]:
         """A file or folder is ranked by how much is directly in it, which an edit of a body does not change."""
         if child.level in (Level.FUNCTION, Level.CLASS):
             return self._ranks[child.id]
-        return SiblingRank(child.id, True, 0, len(self._outline.children.get(child.id, ())), 0)
+        return rank_sibling(True, 0, len(self._outline.children.get(child.id, ())), 0)

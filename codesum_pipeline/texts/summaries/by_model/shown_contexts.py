@@ -12,7 +12,7 @@ from functools import cache, cached_property
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.evidence.author_texts.plain_sentences import clip_text, make_printable
@@ -23,10 +23,10 @@ from codesum_pipeline.foundation.data_model.edge import EdgeKind
 from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.settings.stage_settings import ContextSettings, GraphPolicy
-from codesum_pipeline.foundation.store.rows import lists_of_field
+from codesum_pipeline.foundation.store.rows import lists_of_field, rows_with, tuples_of
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.graph.resolvers.families import family_of
-from codesum_pipeline.source.masking.secrets import mask_secrets, masks_in
+from codesum_pipeline.source.masking.secrets import mask_secrets
 from codesum_pipeline.symbols.parsing.testing import is_among_tests, read_tests
 from codesum_pipeline.texts.summaries.neighbours import name_of_document
 from codesum_pipeline.texts.summaries.outline import base_name, read_classes
@@ -42,15 +42,12 @@ _OWN = ("self.", "this.", "@")
 
 
 class Piece(Struct, frozen=True):
-    """One line about other code; `code` is the part of it whose names are that code's.
-
-    `masked` counts the secrets that were taken out, by kind. `is_name_alone`: a class with nothing else known.
-    """
+    """One line about other code; `code` is the part of it whose names are that code's. `is_name_alone`: a class with
+    nothing else known."""
 
     id: str
     line: str
     code: str
-    masked: Mapping[str, int]
     is_name_alone: bool = False
 
     @property
@@ -59,48 +56,30 @@ class Piece(Struct, frozen=True):
         return ContextNeighbour(self.id, hash_of(self.line))
 
 
-class _MaskedTexts:
-    """Texts of others as they are shown; `masked` counts what was taken out of them."""
-
-    def __init__(self) -> None:
-        self.masked: Counter[str] = Counter()
-
-    def line(self, text: str, limit: int) -> str:
-        return clip_text(make_printable(self.without_secrets(text)), limit)
-
-    def without_secrets(self, text: str) -> str:
-        masked = mask_secrets(text).text
-        self.masked.update(masks_in(masked))
-        return masked
+def _shown(text: str, limit: int) -> str:
+    """A text of others as it is shown."""
+    return clip_text(make_printable(mask_secrets(text).text), limit)
 
 
 def _path_of(id_: str) -> str:
     return id_.partition(SEPARATOR)[0]
 
 
-def show_names(names: Iterable[str]) -> tuple[tuple[str, ...], Mapping[str, int]]:
-    """Names of code as they are shown, each once, and the secrets taken out of them, by kind."""
-    texts = _MaskedTexts()
-    return tuple(dict.fromkeys(texts.line(name, _MAX_HEAD_CHARS) for name in names)), texts.masked
-
-
 def _name_alone(id_: str) -> Piece:
-    (name,), masked = show_names([name_of_document(id_)])
-    return Piece(id_, f"calls {name}", "", masked)
+    return Piece(id_, f"calls {_shown(name_of_document(id_), _MAX_HEAD_CHARS)}", "")
 
 
 def _class_piece(class_: ClassInput) -> Piece:
-    texts = _MaskedTexts()
-    head, fields = _head_and_fields(class_, texts)
-    documented = replace(class_, docstring=texts.without_secrets(class_.docstring or ""))
+    head, fields = _head_and_fields(class_)
+    documented = replace(class_, docstring=mask_secrets(class_.docstring or "").text)
     parts = [f"in class: {head}", *_quoted(author_opening(documented)), *fields]
     is_name_alone = len(parts) == 1 and not class_.bases
-    return Piece(class_.id, "; ".join(parts), "; ".join((head, *fields)), texts.masked, is_name_alone)
+    return Piece(class_.id, "; ".join(parts), "; ".join((head, *fields)), is_name_alone)
 
 
-def _head_and_fields(class_: ClassInput, texts: _MaskedTexts) -> tuple[str, list[str]]:
-    fields = texts.line(", ".join(class_.fields), _MAX_FIELDS_CHARS)
-    return texts.line(class_.signature, _MAX_HEAD_CHARS), [f"fields: {fields}"] if fields else []
+def _head_and_fields(class_: ClassInput) -> tuple[str, list[str]]:
+    fields = _shown(", ".join(class_.fields), _MAX_FIELDS_CHARS)
+    return _shown(class_.signature, _MAX_HEAD_CHARS), [f"fields: {fields}"] if fields else []
 
 
 def _attributes(writes: Sequence[str]) -> tuple[str, ...]:
@@ -111,10 +90,10 @@ def _attributes(writes: Sequence[str]) -> tuple[str, ...]:
 
 def _file_piece(path: str, language: str, docstring: str | None) -> Piece:
     """A file by its name alone: where it lies says nothing about its functions."""
-    texts, name = _MaskedTexts(), base_name(path)
-    documented = FileInput(name, name, language, texts.without_secrets(docstring or ""), (), (), None, ())
+    name = base_name(path)
+    documented = FileInput(name, name, language, mask_secrets(docstring or "").text, (), (), None, ())
     parts = [f"in file: {make_printable(name)}", *_quoted(author_opening(documented))]
-    return Piece(path, "; ".join(parts), name.partition(".")[0], texts.masked)
+    return Piece(path, "; ".join(parts), name.partition(".")[0])
 
 
 def _quoted(opening: str) -> list[str]:
@@ -129,14 +108,13 @@ class ShownContext(Struct, frozen=True):
     """What a model is shown: the callers' qualified names, sorted and without repetition, and a line each about what
     holds the function and about its callees. A function that moves to another file is shown the same.
 
-    `code` is the part of the lines whose names are other code's; `masked` counts the secrets taken out, by kind.
+    `code` is the part of the lines whose names are other code's.
     """
 
     called_by: tuple[str, ...] = ()
     holders: tuple[str, ...] = ()
     callees: tuple[str, ...] = ()
     code: str = ""
-    masked: Mapping[str, int] = field(default_factory=dict)
 
 
 class Contexts:
@@ -161,14 +139,12 @@ class Contexts:
         """The neighbourhood of a function as a model is shown it."""
         context = self._graph.get(id_, NO_NEIGHBOURS)
         holders, callees = self._around(id_, context)
-        pieces = (*holders, *callees)
-        called_by, masked = show_names(names_of_neighbours(context.called_by))
+        names = names_of_neighbours(context.called_by)
         return ShownContext(
-            called_by=called_by,
+            called_by=tuple(dict.fromkeys(_shown(name, _MAX_HEAD_CHARS) for name in names)),
             holders=tuple(piece.line for piece in holders),
             callees=tuple(piece.line for piece in callees),
-            code="\n".join(piece.code for piece in pieces),
-            masked=sum((Counter(piece.masked) for piece in pieces), Counter(masked)),
+            code="\n".join(piece.code for piece in (*holders, *callees)),
         )
 
     def _around(self, id_: str, context: TextContext) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
@@ -195,8 +171,7 @@ class Contexts:
         """The parent and the signature of each symbol."""
         names = ["id", "parent_id", "signature"]
         table = self._workspace.tables.read("symbols", self._workspace.key, columns=names)
-        ids, parents, signatures = (table.column(name).to_pylist() for name in names)
-        return dict(zip(ids, zip(parents, signatures, strict=True), strict=True))
+        return {id_: (parent, signature) for id_, parent, signature in tuples_of(table, names)}
 
     @cached_property
     def _classes(self) -> Mapping[str, ClassInput]:
@@ -211,7 +186,7 @@ class Contexts:
     def _constructors(self) -> Iterator[tuple[str, Sequence[str]]]:
         """The ids of constructors, and what each of them assigns."""
         for table in self._workspace.tables.read_parts("symbols", self._workspace.key, columns=["id", "name", "facts"]):
-            rows = table.filter(pc.is_in(table.column("name"), value_set=pa.array(_CONSTRUCTORS)))
+            rows = rows_with(table, _CONSTRUCTORS, "name")
             writes = lists_of_field(pc.struct_field(rows.column("facts"), "writes"), "text")
             yield from zip(rows.column("id").to_pylist(), writes.to_pylist(), strict=True)
 
@@ -220,8 +195,7 @@ class Contexts:
         """The language and the documentation of each file."""
         names = ["file_path", "language", "docstring"]
         table = self._workspace.tables.read("file_facts", self._workspace.key, columns=names)
-        paths, languages, docstrings = (table.column(name).to_pylist() for name in names)
-        return dict(zip(paths, zip(languages, docstrings, strict=True), strict=True))
+        return {path: (language, docstring) for path, language, docstring in tuples_of(table, names)}
 
     @cached_property
     def _unsent(self) -> frozenset[str]:
@@ -257,22 +231,20 @@ class Contexts:
         if id_ in self._classes:
             return _class_piece(self._classes[id_])
         if id_ in self._symbols:
-            texts = _MaskedTexts()
-            signature = texts.line(self._symbols[id_][1], _MAX_HEAD_CHARS)
-            return Piece(id_, f"in function: {signature}", signature, texts.masked)
+            signature = _shown(self._symbols[id_][1], _MAX_HEAD_CHARS)
+            return Piece(id_, f"in function: {signature}", signature)
         return _file_piece(id_, *self._files[id_]) if id_ in self._files else None
 
     def _callee_piece(self, id_: str) -> Piece:
         if self._is_unsent(id_):
             return _name_alone(id_)
-        texts = _MaskedTexts()
-        name = texts.line(name_of_document(id_), _MAX_HEAD_CHARS)
+        name = _shown(name_of_document(id_), _MAX_HEAD_CHARS)
         if id_ in self._classes:
-            head, fields = _head_and_fields(self._classes[id_], texts)
+            head, fields = _head_and_fields(self._classes[id_])
         else:
-            head, fields = texts.line(self._symbols[id_][1], _MAX_HEAD_CHARS), []
+            head, fields = _shown(self._symbols[id_][1], _MAX_HEAD_CHARS), []
         code = "; ".join((head, *fields))
-        return Piece(id_, f"calls {name}: {code}", code, texts.masked)
+        return Piece(id_, f"calls {name}: {code}", code)
 
 
 def find_context_changes(then: TextContext | None, now: TextContext, settings: ContextSettings) -> tuple[str, ...]:
@@ -322,16 +294,14 @@ def _similarity(then: TextContext, now: TextContext) -> float:
 def _read(workspace: Workspace) -> dict[str, TextContext]:
     key, tables = workspace.key, workspace.tables
     symbols = tables.read("symbols", key, columns=["id", "content_hash"])
-    hashes = dict(zip(*(symbols.column(name).to_pylist() for name in ("id", "content_hash")), strict=True))
+    hashes = dict(tuples_of(symbols, ("id", "content_hash")))
     contexts = tables.read("contexts", key, columns=["id", "called_by", "calls"])
     callers, across = _neighbours(tables.read("edges", key, columns=list(_EDGE_COLUMNS)))
     return {
         id_: TextContext(
             _known(called_by, hashes), _known(calls, hashes), tuple(sorted(callers[id_])), tuple(sorted(across[id_]))
         )
-        for id_, called_by, calls in zip(
-            *(contexts.column(name).to_pylist() for name in contexts.column_names), strict=True
-        )
+        for id_, called_by, calls in tuples_of(contexts, ("id", "called_by", "calls"))
         if id_ in hashes
     }
 
@@ -344,8 +314,7 @@ def _neighbours(edges: pa.Table) -> tuple[defaultdict[str, set[str]], defaultdic
     calls = edges.filter(pc.and_not(pc.equal(edges.column("kind"), EdgeKind.CALL.value), edges.column("is_external")))
     callers: defaultdict[str, set[str]] = defaultdict(set)
     across: defaultdict[str, set[str]] = defaultdict(set)
-    names = ("src_id", "dst", "is_cross_module")
-    for src, dst, is_across in zip(*(calls.column(name).to_pylist() for name in names), strict=True):
+    for src, dst, is_across in tuples_of(calls, ("src_id", "dst", "is_cross_module")):
         callers[dst].add(src)
         if is_across:
             across[src].add(dst)

@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from codesum_pipeline.foundation.data_model.document import LEVELS, ChildPair, Level, WrittenBy
-from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE
+from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, SEPARATOR
+from codesum_pipeline.foundation.store.rows import tuples_of
 from codesum_pipeline.foundation.store.schemas import texts_table
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.texts.summaries.by_model.prompting import TextSource
@@ -56,8 +57,8 @@ class UnchangedCode:
             return self._code[id_] == self._last_code.get(id_)
         # A folder is the files in it.
         was, is_ = (
-            {path: known[path] for path in known if path in paths and _is_inside(path, id_)}
-            for known, paths in ((self._last_code, self._last_files), (self._code, self._files))
+            {path: code for path, code in known.items() if SEPARATOR not in path and _is_inside(path, id_)}
+            for known in (self._last_code, self._code)
         )
         return bool(is_) and was == is_
 
@@ -89,10 +90,6 @@ class UnchangedCode:
         return _pairs(symbols) | _pairs(files)
 
     @cached_property
-    def _files(self) -> frozenset[str]:
-        return frozenset(self._tables.read_or_empty("file_facts", self._key, columns=["file_path"])[0].to_pylist())
-
-    @cached_property
     def _last(self) -> pa.Table:
         names = ["id", "type", "content_hash", "language", "written_by", "text_hash"]
         return self._tables.read_or_empty("documents", self._key, columns=names)
@@ -101,10 +98,6 @@ class UnchangedCode:
     def _last_code(self) -> dict[str, Code]:
         is_code = pc.not_equal(self._last["type"], Level.MODULE.value)
         return _pairs(self._last.filter(is_code).select(["id", "content_hash", "language"]))
-
-    @cached_property
-    def _last_files(self) -> frozenset[str]:
-        return frozenset(self._last.filter(pc.equal(self._last["type"], Level.FILE.value))["id"].to_pylist())
 
     @cached_property
     def _last_texts(self) -> dict[str, Text]:
@@ -121,8 +114,7 @@ class UnchangedCode:
 
 
 def _pairs(table: pa.Table) -> dict[str, tuple[str, str]]:
-    ids, *pair = (column.to_pylist() for column in table.columns)
-    return dict(zip(ids, zip(*pair, strict=True), strict=True))
+    return {id_: (one, two) for id_, one, two in tuples_of(table)}
 
 
 def _is_inside(id_: str, holder: str) -> bool:

@@ -20,8 +20,14 @@ from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.foundation.store.atomic import replace_durably
 from codesum_pipeline.foundation.store.tables import tables_of
 from codesum_pipeline.notifications.digests.digest_store import calls_of_digests
-from codesum_pipeline.texts.llm.ledger_readings import calls_since, every_attempt
-from codesum_pipeline.texts.llm.totals import Totals, add_up_calls, add_up_calls_by, avoided_by_cause
+from codesum_pipeline.texts.llm.ledger_readings import (
+    Totals,
+    add_up_calls,
+    add_up_calls_by,
+    avoided_by_cause,
+    calls_since,
+    every_attempt,
+)
 from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of
 from codesum_pipeline.ways_in.cli.options import key_argument, option, switch
 from codesum_pipeline.ways_in.cli.render import (

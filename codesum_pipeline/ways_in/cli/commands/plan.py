@@ -22,7 +22,6 @@ from codesum_pipeline.foundation.settings.llm_settings import BackendName
 from codesum_pipeline.indexes.lanes.dense import EmbeddingPlan, plan_embedding
 from codesum_pipeline.texts.llm.recordings import read_recordings
 from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup, templates_of
-from codesum_pipeline.texts.summaries.by_model.measured_costs import CostHistory, CostScope
 from codesum_pipeline.texts.summaries.by_model.plan_prices import (
     NextBuild,
     PlannedCalls,
@@ -31,6 +30,7 @@ from codesum_pipeline.texts.summaries.by_model.plan_prices import (
     describe_ways_on,
     spared_by_cache,
 )
+from codesum_pipeline.texts.summaries.by_model.predicted_prices import CostHistory, CostScope
 from codesum_pipeline.texts.summaries.rewrite_plan import PlanPreview, PlanReport, preview_plan
 from codesum_pipeline.ways_in.cli.entry_finding import EntryOptions, find_entry
 from codesum_pipeline.ways_in.cli.invocation import invocation_of

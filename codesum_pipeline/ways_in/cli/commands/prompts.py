@@ -19,7 +19,6 @@ from codesum_pipeline.notifications.intents.intent_templates import (
 )
 from codesum_pipeline.texts.llm.budgets import prompt_chars
 from codesum_pipeline.texts.llm.digest_templates import ROLLUP_SUFFIX, load_digest_template
-from codesum_pipeline.texts.llm.fitting_templates import fitting_templates
 from codesum_pipeline.texts.llm.templates import (
     ASK_TEMPLATES,
     COMPACTION_NAME,
@@ -39,6 +38,7 @@ from codesum_pipeline.texts.llm.templates import (
     resolve_template,
     save_template_atomic,
 )
+from codesum_pipeline.texts.summaries.by_model.choosing import fitting_templates
 from codesum_pipeline.ways_in.cli.cli_app import CommandGroup
 from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of, make_home
 from codesum_pipeline.ways_in.cli.options import JsonOption, argument

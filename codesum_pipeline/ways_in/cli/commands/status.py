@@ -26,8 +26,7 @@ from codesum_pipeline.indexes.file_formats.version_folder import PublishedState,
 from codesum_pipeline.notifications.digests.digest_store import open_digests
 from codesum_pipeline.source.files.dirty_trees import TreeState, state_of_entry
 from codesum_pipeline.source.git.git_addresses import shown_location
-from codesum_pipeline.texts.llm.ledger_readings import spent_today
-from codesum_pipeline.texts.llm.totals import add_up_calls
+from codesum_pipeline.texts.llm.ledger_readings import add_up_calls, spent_today
 from codesum_pipeline.ways_in.cli.build_report import failure_lines, failures_json, listed_counts
 from codesum_pipeline.ways_in.cli.entry_finding import NO_REPOSITORY
 from codesum_pipeline.ways_in.cli.invocation import invocation_of

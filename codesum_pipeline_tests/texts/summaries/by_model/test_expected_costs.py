@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.model_call import AvoidanceReason, AvoidedRow, LedgerRow
 from codesum_pipeline.foundation.store.tables import TableStore
-from codesum_pipeline.texts.summaries.by_model import measured_costs
-from codesum_pipeline.texts.summaries.by_model.measured_costs import (
+from codesum_pipeline.texts.summaries.by_model import predicted_prices
+from codesum_pipeline.texts.summaries.by_model.predicted_prices import (
     DEFAULT_REPAIR_SHARE,
     CostHistory,
     CostScope,
@@ -142,7 +142,7 @@ def test_all_calls_for_a_text_count_and_only_answers_beyond_the_first_are_repair
 def test_runs_of_another_model_do_not_count_and_the_newest_count_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(measured_costs, "NEWEST_TEXTS", 1)
+    monkeypatch.setattr(predicted_prices, "NEWEST_TEXTS", 1)
     calls = [
         ledger_row("old", 1, "a", "good", 9.0),
         ledger_row("new", 2, "a", "good", 0.5),

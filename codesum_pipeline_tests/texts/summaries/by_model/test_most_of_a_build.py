@@ -10,7 +10,7 @@ import pytest
 from codesum_pipeline.foundation.data_model.document import Level, PlanRow
 from codesum_pipeline.foundation.data_model.model_call import LedgerRow
 from codesum_pipeline.foundation.store.workspace import Workspace
-from codesum_pipeline.texts.llm.call_bounds import MAX_BYTES_PER_TOKEN
+from codesum_pipeline.texts.llm.prices import MAX_BYTES_PER_TOKEN
 from codesum_pipeline.texts.summaries.by_model.plan_prices import NextBuild, PlanPricing
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.llm_server import Answers, Behaviour, Fails, ModelRequest, Resets, Sends

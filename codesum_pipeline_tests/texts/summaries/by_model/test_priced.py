@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from codesum_pipeline.foundation.data_model.document import Gate, Level, PlanAction, PlanRow
 from codesum_pipeline.foundation.settings.llm_settings import ModelPrice, Trust
 from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup, templates_of
-from codesum_pipeline.texts.summaries.by_model.measured_costs import CostHistory, CostScope, MeasuredTexts
 from codesum_pipeline.texts.summaries.by_model.plan_prices import (
     NextBuild,
     PlannedCalls,
@@ -22,7 +21,7 @@ from codesum_pipeline.texts.summaries.by_model.plan_prices import (
     price_levels,
     price_next_build,
 )
-from codesum_pipeline.texts.summaries.by_model.predicted_prices import Estimator
+from codesum_pipeline.texts.summaries.by_model.predicted_prices import CostHistory, CostScope, Estimator, MeasuredTexts
 from codesum_pipeline.texts.summaries.rewrite_plan import plan_summaries
 from codesum_pipeline_tests.support.homes import build
 from codesum_pipeline_tests.support.model_builds import shop
