@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Sequence
-from typing import Annotated
 
 import typer
 from msgspec.structs import replace
@@ -11,22 +10,8 @@ from codesum_pipeline.foundation.data_model.errors import CodesumError, Configur
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.source.repositories.first_looks import look_at_remotes
 from codesum_pipeline.ways_in.cli.entry_finding import EntryOptions, find_entry, place_of
-from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of, make_home
+from codesum_pipeline.ways_in.cli.invocation import Invocation, make_home
 from codesum_pipeline.ways_in.cli.location_lists import GivenLocation, read_locations
-from codesum_pipeline.ways_in.cli.options import (
-    ExcludeOption,
-    IncludeOption,
-    KeyOption,
-    RefOption,
-    ScipCommandOption,
-    ScipOption,
-    SubdirOption,
-    SubmodulesOption,
-    WorktreeOption,
-    argument,
-    complete_keys,
-    option,
-)
 from codesum_pipeline.ways_in.cli.render import FAILED, complain, exit_code_of_all, show_parts, write_note
 
 # So many keys are named in one line.
@@ -34,23 +19,18 @@ _NAMED = 20
 
 
 def add(
-    ctx: typer.Context,
-    locations: Annotated[
-        list[str] | None,
-        argument("[LOCATION]", "Paths or git URLs; a key that was removed is put back.", autocompletion=complete_keys),
-    ] = None,
-    listed: Annotated[
-        str | None, option("FILE", "Also the locations in this file, one a line; - for standard input.", "--from")
-    ] = None,
-    key: KeyOption = None,
-    ref: RefOption = None,
-    subdir: SubdirOption = None,
-    include: IncludeOption = None,
-    exclude: ExcludeOption = None,
-    worktree: WorktreeOption = None,
-    submodules: SubmodulesOption = None,
-    scip: ScipOption = None,
-    scip_command: ScipCommandOption = None,
+    invocation: Invocation,
+    locations: list[str] | None = None,
+    listed: str | None = None,
+    key: str | None = None,
+    ref: str | None = None,
+    subdir: str | None = None,
+    include: list[str] | None = None,
+    exclude: list[str] | None = None,
+    worktree: bool | None = None,
+    submodules: bool | None = None,
+    scip: list[str] | None = None,
+    scip_command: str | None = None,
 ) -> None:
     """Register repositories, or one folder of each.
 
@@ -61,7 +41,6 @@ def add(
     """
     from codesum_pipeline.builds.dagster.control import register_partitions
 
-    invocation = invocation_of(ctx)
     given = [*map(GivenLocation, locations or ()), *(read_locations(listed) if listed is not None else ())]
     if not given:
         raise ConfigurationError("nothing to register: give a path or a URL, or a list of them with --from FILE")

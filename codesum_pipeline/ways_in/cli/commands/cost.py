@@ -5,9 +5,8 @@ from datetime import datetime
 from enum import StrEnum
 from itertools import accumulate
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from msgspec import to_builtins
 from rich.console import RenderableType
 
@@ -22,8 +21,7 @@ from codesum_pipeline.foundation.store.tables import tables_of
 from codesum_pipeline.notifications.digests.digest_store import calls_of_digests
 from codesum_pipeline.texts.llm.ledger_readings import calls_since, every_attempt
 from codesum_pipeline.texts.llm.totals import Totals, add_up_calls, add_up_calls_by, avoided_by_cause
-from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of
-from codesum_pipeline.ways_in.cli.options import key_argument, option, switch
+from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import (
     SHORT_COMMIT,
     make_table,
@@ -56,15 +54,13 @@ class By(StrEnum):
 
 
 def cost(
-    ctx: typer.Context,
-    keys: Annotated[list[str] | None, key_argument("Only these repositories; default: all.")] = None,
-    by: Annotated[
-        By, typer.Option(metavar="WHAT", help="A line for each of these: day, run, model, level or repo.")
-    ] = By.DAY,
-    since: Annotated[datetime | None, option("YYYY-MM-DD", "Only from this day on (UTC).", formats=[_ISO_DAY])] = None,
-    avoided: Annotated[bool, switch("--avoided", "Show instead how many calls builds avoided, by cause.")] = False,
-    as_json: Annotated[bool, switch("--json", "Print one JSON object per line of the table.")] = False,
-    plot: Annotated[Path | None, option("FILE.svg", "Draw dollars per day, and their sum, too.")] = None,
+    invocation: Invocation,
+    keys: list[str] | None = None,
+    by: By = By.DAY,
+    since: datetime | None = None,
+    avoided: bool = False,
+    as_json: bool = False,
+    plot: Path | None = None,
 ) -> None:
     """Show what calls of models cost, by day, run, model, level or repository.
 
@@ -74,7 +70,7 @@ def cost(
     """
     if plot is not None and plot.suffix != ".svg":
         raise ConfigurationError(f"--plot draws SVG: name a file that ends in .svg, not {plot.name!r}")
-    invocation, keys = invocation_of(ctx), keys or []
+    invocation, keys = invocation, keys or []
     begin = since.strftime(_ISO_DAY) if since else ""
     if avoided:
         show_avoided(invocation, keys, begin, as_json=as_json)

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from msgspec import Struct, to_builtins
@@ -29,17 +29,7 @@ from codesum_pipeline.notifications.digests.rollups import (
     write_rollup,
 )
 from codesum_pipeline.notifications.digests.tick import preview_digest as preview_tick
-from codesum_pipeline.ways_in.cli.invocation import invocation_of
-from codesum_pipeline.ways_in.cli.options import (
-    IntentArgument,
-    JsonOption,
-    SinceOption,
-    UntilOption,
-    complete_intents,
-    key_option,
-    option,
-    switch,
-)
+from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import (
     FAILED,
     complain,
@@ -50,31 +40,14 @@ from codesum_pipeline.ways_in.cli.render import (
     write_note,
 )
 
-AgainOption = Annotated[
-    bool,
-    switch(
-        "--again",
-        "Ask the model again, and pay again, where its earlier answers to the same question could not be used.",
-    ),
-]
-
 
 def preview_digest(
-    ctx: typer.Context,
-    intent: IntentArgument,
-    repo: Annotated[
-        str | None, key_option("A digest of this repository only, as after a build. Default: of all repositories.")
-    ] = None,
-    with_model: Annotated[
-        bool, switch("--model", "Let the model write it. You pay for this answer once: the digest uses it again.")
-    ] = False,
-    as_json: JsonOption = False,
+    invocation: Invocation, intent: str, repo: str | None = None, with_model: bool = False, as_json: bool = False
 ) -> None:
     """Show the next digest of an intent, as it would be with the matches that wait now. Nothing is sent.
 
     codesum digest preview billing
     """
-    invocation = invocation_of(ctx)
     if repo is not None:
         repo = invocation.registry.get(repo).key
     desk, wanted = invocation.home.digest_desk(), invocation.home.intents.survey().named(intent)
@@ -97,24 +70,14 @@ def preview_digest(
 
 
 def run_digests(
-    ctx: typer.Context,
-    intent: Annotated[
-        list[str] | None,
-        option(
-            "NAME",
-            "Write a digest of this intent now, whatever its schedule says. Can be repeated.",
-            autocompletion=complete_intents,
-        ),
-    ] = None,
-    again: AgainOption = False,
-    as_json: JsonOption = False,
+    invocation: Invocation, intent: list[str] | None = None, again: bool = False, as_json: bool = False
 ) -> None:
     """Write the digests that are due and the roll-ups of the previous month, and send all waiting messages. For a cron
     job where the Dagster daemon does not run.
 
     codesum digest run
     """
-    home = invocation_of(ctx).home
+    home = invocation.home
     survey = home.intents.survey()
     for problem in survey.problems.values():
         complain(f"left out: {problem}")
@@ -142,12 +105,12 @@ def run_digests(
 
 
 def aggregate(
-    ctx: typer.Context,
-    intent: IntentArgument,
-    since: SinceOption = None,
-    until: UntilOption = None,
-    again: AgainOption = False,
-    as_json: JsonOption = False,
+    invocation: Invocation,
+    intent: str,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    again: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Show the digests of a period as one roll-up, as [bold]codesum digest send[/] would send it. Nothing is sent.
 
@@ -156,7 +119,7 @@ def aggregate(
 
     codesum digest aggregate billing --since 2026-10-01 --until 2026-11-01
     """
-    with _open_rollup(ctx, intent, since, until, asks_again=again) as rollup:
+    with _open_rollup(invocation, "aggregate", intent, since, until, asks_again=again) as rollup:
         if rollup.plan.problem and as_json:
             nothing = {
                 "summary": "",
@@ -176,18 +139,18 @@ def aggregate(
 
 
 def send(
-    ctx: typer.Context,
-    intent: IntentArgument,
-    since: SinceOption = None,
-    until: UntilOption = None,
-    again: AgainOption = False,
-    as_json: JsonOption = False,
+    invocation: Invocation,
+    intent: str,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    again: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Send the digests of a period as one roll-up to the intent's channels. Each roll-up is sent once.
 
     codesum digest send billing --since 2026-10-01 --until 2026-11-01
     """
-    with _open_rollup(ctx, intent, since, until, asks_again=again) as rollup:
+    with _open_rollup(invocation, "send", intent, since, until, asks_again=again) as rollup:
         if not rollup.intent.channels:
             raise ConfigurationError(
                 f"intent {rollup.intent.name!r} has no channels, so it can be sent to nobody: name its "
@@ -226,15 +189,21 @@ class _RollupRequest(Struct, frozen=True):
 
 @contextmanager
 def _open_rollup(
-    ctx: typer.Context, intent: str, since: datetime | None, until: datetime | None, *, asks_again: bool
+    invocation: Invocation,
+    command: str,
+    intent: str,
+    since: datetime | None,
+    until: datetime | None,
+    *,
+    asks_again: bool,
 ) -> Iterator[_RollupRequest]:
-    home = invocation_of(ctx).home
+    home = invocation.home
     desk, wanted = replace(home.digest_desk(), asks_again=asks_again), home.intents.survey().named(intent)
     span = Window(*parse_window(since, until))
     days = [f"{name} {day:%Y-%m-%d}" for name, day in (("--since", since), ("--until", until)) if day]
-    command = " ".join([f"codesum digest {ctx.info_name} {shlex.quote(wanted.name)}", *days, "--again"])
+    again = " ".join([f"codesum digest {command} {shlex.quote(wanted.name)}", *days, "--again"])
     with open_digests(home.layout.digests, now=utc_now) as store:
-        plan = plan_rollup(desk, store, wanted, span, AskAgain("digests", command, is_scheduled=False))
+        plan = plan_rollup(desk, store, wanted, span, AskAgain("digests", again, is_scheduled=False))
         yield _RollupRequest(desk, store, wanted, plan)
 
 

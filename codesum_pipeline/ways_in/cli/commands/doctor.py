@@ -4,7 +4,6 @@ import asyncio
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.text import Text
@@ -33,8 +32,7 @@ from codesum_pipeline.foundation.store.object_storage.opened_homes import OPENED
 from codesum_pipeline.indexes.publishing.verify import verify_index
 from codesum_pipeline.ways_in.cli.entry_finding import NO_REPOSITORY
 from codesum_pipeline.ways_in.cli.fleet_troubles import fleet_troubles
-from codesum_pipeline.ways_in.cli.invocation import invocation_of
-from codesum_pipeline.ways_in.cli.options import key_argument, switch
+from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import FAILED, indent_part, print_json, show_parts, style_text, write_note
 from codesum_pipeline.ways_in.cli.troubles import Problem, digest_troubles, index_troubles
 
@@ -45,33 +43,12 @@ _BUCKET_RETRY_S = 5.0
 
 
 def doctor(
-    ctx: typer.Context,
-    key: Annotated[str | None, key_argument("Look at this repository alone.")] = None,
-    release_lease: Annotated[
-        bool,
-        switch(
-            "--release-lease",
-            "Take the lease of KEY away from its holder. Do so only if the holder's machine is gone: "
-            "two builds of one repository at a time can break its index.",
-        ),
-    ] = False,
-    trust: Annotated[
-        bool,
-        switch(
-            "--trust",
-            "Record that the home is yours, so that codesum uses it without --home. Do so only if you know its "
-            "settings: they can run code, and send sources and keys to any address.",
-        ),
-    ] = False,
-    llm: Annotated[
-        bool,
-        switch(
-            "--llm",
-            "Check whether the language model could be asked now: its key is set, its server listens. Show in which "
-            "form it gave its last text. This costs nothing, and does not check the model's name.",
-        ),
-    ] = False,
-    as_json: Annotated[bool, switch("--json", "Print one JSON object per problem.")] = False,
+    invocation: Invocation,
+    key: str | None = None,
+    release_lease: bool = False,
+    trust: bool = False,
+    llm: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Check published indexes, leases, runs, digests and Dagster's records, and say how to repair them.
 
@@ -83,7 +60,6 @@ def doctor(
     bucket, the check covers access, conditional writes, leases and missing parts; with KEY, the index of that
     repository is fetched and compared. The exit code is 1 where a person has to do something.
     """
-    invocation = invocation_of(ctx)
     home = invocation.home
     if trust:
         _trust(home.settings.home)

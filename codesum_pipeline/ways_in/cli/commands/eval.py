@@ -3,9 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from msgspec import Struct
 from rich.console import RenderableType
 
@@ -39,36 +37,23 @@ from codesum_pipeline.search.evaluation.report import (
 from codesum_pipeline.search.evaluation.report import as_json as report_json
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.ways_in.cli.document_views import open_published
-from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of
-from codesum_pipeline.ways_in.cli.options import LanesOption, LevelsOption, ReposOption, argument, option, switch
+from codesum_pipeline.ways_in.cli.filter_options import LanesOption, LevelsOption
+from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.progress_bar import show_progress
 from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, make_table, print_json, show_parts, write_note
 
 
 def eval(
-    ctx: typer.Context,
-    questions: Annotated[
-        Path | None,
-        argument(
-            "QUESTIONS.jsonl",
-            'One question a line: {"id", "query", "relevant": [{"file_path", "start_line"?, "end_line"?, '
-            '"symbol"?}], "repo"?, "level"?, "category"?, "language"?, …}. Without a file, the questions are made '
-            "from each repository's docstrings and commit messages.",
-        ),
-    ] = None,
-    repo: ReposOption = None,
+    invocation: Invocation,
+    questions: Path | None = None,
+    repo: list[str] | None = None,
     lane: LanesOption = None,
     level: LevelsOption = None,
-    each_lane: Annotated[bool, switch("--each-lane", "Ask each lane alone as well.")] = False,
-    each_level: Annotated[bool, switch("--each-level", "Ask each level alone as well.")] = False,
-    lift: Annotated[
-        bool,
-        switch(
-            "--lift", "Show instead how much the written texts improve on code alone, level by level, and their price."
-        ),
-    ] = False,
-    as_json: Annotated[bool, switch("--json", "Print every measure with its interval for programs.")] = False,
-    report: Annotated[Path | None, option("FILE.md", "Write the tables as a page of Markdown, too.")] = None,
+    each_lane: bool = False,
+    each_level: bool = False,
+    lift: bool = False,
+    as_json: bool = False,
+    report: Path | None = None,
 ) -> None:
     """Measure how well the search answers questions with known answers, by lane and level.
 
@@ -76,7 +61,6 @@ def eval(
     """
     if lift and (lane or level or each_lane or each_level):
         raise ConfigurationError("--lift chooses lanes and levels itself: leave out --lane, --level and --each-…")
-    invocation = invocation_of(ctx)
     ways = Ways(tuple(lane or LANES), tuple(level or LEVELS), each_lane=each_lane, each_level=each_level)
     file_questions = None if questions is None else read_questions(questions)
     indexes = open_published(invocation, repo or ())

@@ -1,9 +1,7 @@
 """`codesum explain`: why a document was last written, as the chain of causes."""
 
 from collections.abc import Sequence
-from typing import Annotated
 
-import typer
 from rich.text import Text
 from rich.tree import Tree
 
@@ -12,27 +10,20 @@ from codesum_pipeline.texts.summaries.text_history import ExplainStep
 from codesum_pipeline.texts.summaries.text_history import explain_text as explain_document
 from codesum_pipeline.ways_in.cli.compaction_views import compactions_of_document
 from codesum_pipeline.ways_in.cli.document_views import failure_and_price, find_document, name_for_people
-from codesum_pipeline.ways_in.cli.invocation import invocation_of
-from codesum_pipeline.ways_in.cli.options import DocumentArgument, DocumentRepoOption, switch
+from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, make_fields, print_json, show_parts
 
 _PUBLISHED = ("written_by", "model", "prompt_version", "gate")
 _OF_ROW = ("id", "level", "event", "cause", "cause_ids", "commit", "run_id", "written_at", "cost_usd")
 
 
-def explain(
-    ctx: typer.Context,
-    id: DocumentArgument,
-    repo: DocumentRepoOption = None,
-    as_json: Annotated[bool, switch("--json", "Print one JSON object with the steps.")] = False,
-) -> None:
+def explain(invocation: Invocation, id: str, repo: str | None = None, as_json: bool = False) -> None:
     """Show why a document was last rewritten, as the chain of causes.
 
     Each line is one rewrite: the document, why it was written again, at which commit,
     in which run, when, by which writer and at what price. Below it stand the rewrites that caused it, five at most and
     the number of the others; and the neighbours in the graph whose new edges made a model's context another one.
     """
-    invocation = invocation_of(ctx)
     found = find_document(invocation, id, repo=repo)
     document = found.document()
     writing = {name: document[name] for name in _PUBLISHED}

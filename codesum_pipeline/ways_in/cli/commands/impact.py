@@ -2,7 +2,6 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.console import RenderableType
@@ -21,8 +20,7 @@ from codesum_pipeline.source.repositories.checkouts import checkout_of
 from codesum_pipeline.ways_in.cli.document_views import catalogue_of
 from codesum_pipeline.ways_in.cli.first_use import index_on_first_use
 from codesum_pipeline.ways_in.cli.impact_markdown import impact_markdown
-from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of
-from codesum_pipeline.ways_in.cli.options import argument, key_option, option
+from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import indent_part, print_json, show_parts, write_note
 
 # Rows below the short text, unless more are asked for.
@@ -38,42 +36,15 @@ class ImpactFormat(StrEnum):
 
 
 def impact(
-    ctx: typer.Context,
-    versions: Annotated[
-        str,
-        argument(
-            "[BASE..HEAD|BASE]",
-            "Two commits; with three dots, the changes since they parted. One commit: the changes from it to the "
-            "work tree. Default: the edits that are not committed.",
-        ),
-    ] = "",
-    of: Annotated[
-        list[str] | None,
-        option(
-            "NAME",
-            "Show what a change of this definition would reach, instead of comparing versions. Can be repeated.",
-            "--of",
-        ),
-    ] = None,
-    only: Annotated[
-        ImpactLists, typer.Option("--only", metavar="all|tests|reached", help="Which lists are printed.")
-    ] = ImpactLists.ALL,
-    repo: Annotated[
-        str | None, key_option("The repository (key or owner/name). Default: that of the current folder.", "--repo")
-    ] = None,
-    tree: Annotated[
-        Path | None, option("PATH", "The work tree that is compared. Default: that of the current folder.", "--tree")
-    ] = None,
-    steps: Annotated[
-        int, typer.Option(min=0, max=50, metavar="N", help="How many steps of callers are followed; 0: all.")
-    ] = 0,
-    top: Annotated[
-        int, typer.Option(min=0, metavar="N", help="How many rows are printed below the short text; JSON has all.")
-    ] = _ROWS,
-    format: Annotated[
-        ImpactFormat,
-        typer.Option("--format", metavar="text|json|markdown", help="Markdown is for the comment of a pull request."),
-    ] = ImpactFormat.TEXT,
+    invocation: Invocation,
+    versions: str = "",
+    of: list[str] | None = None,
+    only: ImpactLists = ImpactLists.ALL,
+    repo: str | None = None,
+    tree: Path | None = None,
+    steps: int = 0,
+    top: int = _ROWS,
+    format: ImpactFormat = ImpactFormat.TEXT,
 ) -> None:
     """Show what a change reaches: who uses what changed, and which tests, routes and commands run it.
 
@@ -90,7 +61,6 @@ def impact(
     folder = tree or Path.cwd()
     if tree is not None and checkout_of(tree) is None:
         raise ConfigurationError(f"--tree {tree} is in no git work tree: name a folder of a clone")
-    invocation = invocation_of(ctx)
     if repo is None and (checkout := checkout_of(folder)) is not None:
         index_on_first_use(invocation, checkout, may_ask=True)
     report = (

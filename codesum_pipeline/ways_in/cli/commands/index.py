@@ -1,7 +1,7 @@
 """`codesum index`: bring indexes up to date, through the same Dagster job that the UI runs."""
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 from msgspec import Struct, field
@@ -27,21 +27,8 @@ from codesum_pipeline.ways_in.cli.build_report import (
 )
 from codesum_pipeline.ways_in.cli.entry_finding import EntryOptions, find_entry, place_of
 from codesum_pipeline.ways_in.cli.forgetting import forget_unfetched, was_fetched
-from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of, make_home
+from codesum_pipeline.ways_in.cli.invocation import Invocation, make_home
 from codesum_pipeline.ways_in.cli.left_out import left_out_lines
-from codesum_pipeline.ways_in.cli.options import (
-    ExcludeOption,
-    IncludeOption,
-    JsonOfRepositories,
-    KeyOption,
-    RefOption,
-    SubdirOption,
-    SubmodulesOption,
-    WorktreeOption,
-    argument,
-    complete_keys,
-    switch,
-)
 from codesum_pipeline.ways_in.cli.progress_bar import show_progress
 from codesum_pipeline.ways_in.cli.render import (
     FAILED,
@@ -65,35 +52,19 @@ _FETCH = "repo_snapshot"
 
 
 def index(
-    ctx: typer.Context,
-    targets: Annotated[
-        list[str] | None,
-        argument(
-            "LOCATION|KEY",
-            "Paths, git URLs or registered keys. Without any: every enabled repository.",
-            autocompletion=complete_keys,
-        ),
-    ] = None,
-    key: KeyOption = None,
-    ref: RefOption = None,
-    subdir: SubdirOption = None,
-    include: IncludeOption = None,
-    exclude: ExcludeOption = None,
-    worktree: WorktreeOption = None,
-    submodules: SubmodulesOption = None,
-    force: Annotated[
-        bool, switch("--force", "Run every step and write every text again, even if nothing changed.")
-    ] = False,
-    rebuild: Annotated[
-        bool,
-        switch(
-            "--rebuild", "Delete the repository's tables first. Needed where another version of codesum wrote them."
-        ),
-    ] = False,
-    yes: Annotated[
-        bool, switch("--yes", "Let a language model write more of an index again than `max_rewrite_fraction`.")
-    ] = False,
-    as_json: JsonOfRepositories = False,
+    invocation: Invocation,
+    targets: list[str] | None = None,
+    key: str | None = None,
+    ref: str | None = None,
+    subdir: str | None = None,
+    include: list[str] | None = None,
+    exclude: list[str] | None = None,
+    worktree: bool | None = None,
+    submodules: bool | None = None,
+    force: bool = False,
+    rebuild: bool = False,
+    yes: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Bring repositories' indexes up to date, registering new locations.
 
@@ -103,7 +74,6 @@ def index(
 
     codesum index https://github.com/pallets/flask --ref main
     """
-    invocation = invocation_of(ctx)
     options = EntryOptions.of(key, ref, subdir, include, exclude, worktree, submodules)
     home, new = invocation.home, NewEntries(invocation)
     home.check_choices()
@@ -126,7 +96,7 @@ def index(
     except BaseException:
         new.take_back_new()
         raise
-    _report(home, outcomes, as_json=as_json, debug=bool(ctx.find_root().params.get("debug")))
+    _report(home, outcomes, as_json=as_json, debug=invocation.debug)
     failed = [outcome for outcome in outcomes if not outcome.succeeded]
     for outcome in failed:
         complain(f"{outcome.key} failed: {outcome.message} (run {outcome.run_id})")

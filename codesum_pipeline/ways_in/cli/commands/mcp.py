@@ -6,15 +6,14 @@ import sys
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from codesum_pipeline.builds.codesum_home.home_folders import state_folder
 from codesum_pipeline.foundation.data_model.errors import CodesumError, ConfigurationError
 from codesum_pipeline.foundation.data_model.printable import clean_text
-from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of
-from codesum_pipeline.ways_in.cli.options import HostNames, ServedRepos, option, switch
+from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import complain, exit_code_of, write_note
 from codesum_pipeline.ways_in.cli.served_homes import auditor_of, note_token_problems, served_catalogue
 from codesum_pipeline.ways_in.http_serving.access_tokens import (
@@ -43,65 +42,24 @@ class WhichTools(StrEnum):
 
 
 def mcp(
-    ctx: typer.Context,
-    http: Annotated[
-        str | None,
-        option(
-            "[HOST:]PORT",
-            "Serve streamable HTTP at /mcp instead of stdio. Default host: 127.0.0.1; port 0 is any free port.",
-        ),
-    ] = None,
-    tools: Annotated[
-        WhichTools,
-        typer.Option(
-            help="default: search, grep, read, graph, overview, impact and status; all: those and the targeted ones."
-        ),
-    ] = WhichTools.DEFAULT,
-    structured: Annotated[
-        bool,
-        switch(
-            "--structured/--text-only",
-            "For programs: also answer with structured content, which output schemas describe. Many agents show it "
-            "to their model in place of the text, at twice the tokens. Default: the text alone.",
-        ),
-    ] = False,
-    token_file: Annotated[
-        Path | None,
-        option(
-            "FILE",
-            "The file of the tokens, one of which each request over HTTP must give; it may say which repositories "
-            "each token opens. Default: the token in CODESUM_MCP_TOKEN. Without a token or a sign-in, the server "
-            "answers only this machine.",
-        ),
-    ] = None,
-    host_name: HostNames = None,
-    repo: ServedRepos = None,
-    install: Annotated[
-        Agent | None, option(None, "Write `codesum mcp` into the configuration of an agent, and exit.")
-    ] = None,
-    uninstall: Annotated[Agent | None, option(None, "Remove what --install wrote for an agent, and exit.")] = None,
-    yes: Annotated[
-        bool,
-        switch(
-            "--yes",
-            "With --install: also write what it offers: lines in the agent's instructions that say when to use "
-            "which tool, permissions for the tools, and for claude a hint when it greps for a symbol.",
-        ),
-    ] = False,
-    user: Annotated[
-        bool,
-        switch("--user", "With --install or --uninstall: write to your own folder, for all projects."),
-    ] = False,
-    dry_run: Annotated[
-        bool, switch("--dry-run", "With --install or --uninstall: show the differences and write nothing.")
-    ] = False,
+    invocation: Invocation,
+    http: str | None = None,
+    tools: WhichTools = WhichTools.DEFAULT,
+    structured: bool = False,
+    token_file: Path | None = None,
+    host_name: list[str] | None = None,
+    repo: list[str] | None = None,
+    install: Agent | None = None,
+    uninstall: Agent | None = None,
+    yes: bool = False,
+    user: bool = False,
+    dry_run: bool = False,
 ) -> None:
     """Serve the indexes to coding agents (MCP).
 
     An agent starts it by itself: [bold]codesum mcp --install AGENT[/] tells the agent how. In a checkout of an indexed
     repository, calls that name no repository are about that one.
     """
-    invocation = invocation_of(ctx)
     if install or uninstall:
         places = Places(Path.cwd(), Path.home(), is_user=user)
         installer = Installer(places, state=state_folder())

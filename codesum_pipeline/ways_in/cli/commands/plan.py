@@ -5,9 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from msgspec import Struct, to_builtins
 from rich.console import RenderableType
 from rich.text import Text
@@ -33,18 +32,7 @@ from codesum_pipeline.texts.summaries.by_model.plan_prices import (
 )
 from codesum_pipeline.texts.summaries.rewrite_plan import PlanPreview, PlanReport, preview_plan
 from codesum_pipeline.ways_in.cli.entry_finding import EntryOptions, find_entry
-from codesum_pipeline.ways_in.cli.invocation import invocation_of
-from codesum_pipeline.ways_in.cli.options import (
-    ExcludeOption,
-    IncludeOption,
-    RefOption,
-    SubdirOption,
-    SubmodulesOption,
-    WorktreeOption,
-    argument,
-    complete_keys,
-    switch,
-)
+from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.progress_bar import show_progress
 from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, indent_part, make_table, print_json, show_parts
 
@@ -65,22 +53,18 @@ _NUMBERS = (
 
 
 def plan(
-    ctx: typer.Context,
-    target: Annotated[
-        str, argument("KEY|LOCATION", "A registered repository, or any path or git URL.", autocompletion=complete_keys)
-    ],
-    ref: RefOption = None,
-    subdir: SubdirOption = None,
-    include: IncludeOption = None,
-    exclude: ExcludeOption = None,
-    worktree: WorktreeOption = None,
-    submodules: SubmodulesOption = None,
-    force: Annotated[bool, switch("--force", "As `codesum index --force` would do it.")] = False,
-    llm: Annotated[
-        bool, switch("--llm", "Say what a language model would write and what it would cost; no model is asked.")
-    ] = False,
-    limit: Annotated[int, typer.Option(min=0, metavar="N", help="How many documents are listed.")] = 20,
-    as_json: Annotated[bool, switch("--json", "Print one JSON object with all documents.")] = False,
+    invocation: Invocation,
+    target: str,
+    ref: str | None = None,
+    subdir: str | None = None,
+    include: list[str] | None = None,
+    exclude: list[str] | None = None,
+    worktree: bool | None = None,
+    submodules: bool | None = None,
+    force: bool = False,
+    llm: bool = False,
+    limit: int = 20,
+    as_json: bool = False,
 ) -> None:
     """Show what `codesum index` would rewrite and why, changing nothing.
 
@@ -88,7 +72,6 @@ def plan(
     the plan says [bold]perhaps[/]. With --llm, the texts of a model are planned and priced, even if `llm.enabled` is
     false.
     """
-    invocation = invocation_of(ctx)
     settings = invocation.settings
     if llm and not settings.llm.model:
         raise ConfigurationError(

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from msgspec import Struct, field, to_builtins
@@ -45,19 +45,9 @@ from codesum_pipeline.ways_in.cli.document_views import (
     number_excerpt,
     open_published,
 )
+from codesum_pipeline.ways_in.cli.filter_options import LanesOption, LanguagesOption, LevelsOption
 from codesum_pipeline.ways_in.cli.first_use import open_scope
-from codesum_pipeline.ways_in.cli.invocation import invocation_of
-from codesum_pipeline.ways_in.cli.options import (
-    LanesOption,
-    LanguagesOption,
-    LevelsOption,
-    PathsOption,
-    ReposOption,
-    TestsOption,
-    argument,
-    option,
-    switch,
-)
+from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import (
     FAILED,
     complain,
@@ -78,38 +68,21 @@ _SIGNATURE_CHARACTERS = 160
 
 
 def search(
-    ctx: typer.Context,
-    words: Annotated[list[str] | None, argument("QUERY", "What is looked for, in words or as a name.")] = None,
-    repo: ReposOption = None,
+    invocation: Invocation,
+    words: list[str] | None = None,
+    repo: list[str] | None = None,
     level: LevelsOption = None,
     language: LanguagesOption = None,
-    path: PathsOption = None,
-    tests: TestsOption = WhichTests.IN,
+    path: list[str] | None = None,
+    tests: WhichTests = WhichTests.IN,
     lane: LanesOption = None,
-    top: Annotated[int, typer.Option(min=1, metavar="N", help="How many hits at most.")] = DEFAULT_TOP,
-    excerpt: Annotated[int, option("N", "Show the N lines of each hit that fit best.", min=0)] = 0,
-    context: Annotated[
-        bool,
-        switch("--context", "Show what each hit is part of and contains, its callers and callees, what it depends on."),
-    ] = False,
-    context_tokens: Annotated[
-        int,
-        typer.Option(
-            min=0, metavar="N", help="How many tokens, of four characters each, --context may add to all hits together."
-        ),
-    ] = _CONTEXT_TOKENS,
-    everything: Annotated[bool, switch("--all", "Search all repositories, also in a checkout of one of them.")] = False,
-    as_json: Annotated[
-        bool, switch("--json", 'Print {"query", "repositories", "as_of", "fits_well", "hits": [...]} for programs.')
-    ] = False,
-    batch: Annotated[
-        str | None,
-        option(
-            "FILE",
-            'Answer every line {"id", "query", "repo"?, "level"?} of a file, or of stdin with -, '
-            'one line each: "id" and the fields of --json.',
-        ),
-    ] = None,
+    top: int = DEFAULT_TOP,
+    excerpt: int = 0,
+    context: bool = False,
+    context_tokens: int = _CONTEXT_TOKENS,
+    everything: bool = False,
+    as_json: bool = False,
+    batch: str | None = None,
 ) -> None:
     """Find functions, classes, files and modules by what they do.
 
@@ -123,7 +96,6 @@ def search(
         raise ConfigurationError("give one QUERY, or --batch FILE")
     if query is not None:
         check_says_something(query)
-    invocation = invocation_of(ctx)
     filters = parse_filters(languages=language or (), paths=path or (), tests=tests)
     scope = open_scope(invocation, repo or (), everything=everything, may_ask=batch is None)
     nameable = open_published(invocation) if batch is not None and scope.leaves_out else scope.indexes

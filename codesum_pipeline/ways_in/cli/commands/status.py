@@ -4,9 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from msgspec import Struct
 from rich.console import RenderableType
 from rich.text import Text
@@ -30,9 +29,8 @@ from codesum_pipeline.texts.llm.ledger_readings import spent_today
 from codesum_pipeline.texts.llm.totals import add_up_calls
 from codesum_pipeline.ways_in.cli.build_report import failure_lines, failures_json, listed_counts
 from codesum_pipeline.ways_in.cli.entry_finding import NO_REPOSITORY
-from codesum_pipeline.ways_in.cli.invocation import invocation_of
+from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.left_out import left_out_lines
-from codesum_pipeline.ways_in.cli.options import JsonOfRepositories, key_argument, switch
 from codesum_pipeline.ways_in.cli.render import (
     SHORT_COMMIT,
     complain,
@@ -112,18 +110,7 @@ def _look_at(home: Home, state: RepositoryState) -> Freshness:
     return Freshness(state, published, tree, left_out)
 
 
-def status(
-    ctx: typer.Context,
-    key: Annotated[str | None, key_argument("Show everything about this repository.")] = None,
-    remote: Annotated[
-        bool,
-        switch(
-            "--remote",
-            "Ask servers for their newest commit, instead of comparing with the commit that was fetched last.",
-        ),
-    ] = False,
-    as_json: JsonOfRepositories = False,
-) -> None:
+def status(invocation: Invocation, key: str | None = None, remote: bool = False, as_json: bool = False) -> None:
     """Show how fresh each repository's index is.
 
     [bold]behind[/]: the repository has a newer commit. [bold]settings changed[/]: a setting or a new version
@@ -136,7 +123,6 @@ def status(
     says what failed, how often, and when the next build is tried. A part that cannot be reached (bucket,
     database, broker) is named on stderr.
     """
-    invocation = invocation_of(ctx)
     home = invocation.home
     fleet = read_fleet(home, [home.registry.get(key)] if key else invocation.entries(), ask_remotes=remote)
     for trouble in fleet.troubles:
