@@ -20,6 +20,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.models import CommandFunctionType
 
 from codesum_pipeline.foundation.data_model.installed_version import installed_version
+from codesum_pipeline.foundation.data_model.printable import plain_reason
 from codesum_pipeline.ways_in.cli.invocation import Invocation, read_umask
 from codesum_pipeline.ways_in.cli.options import with_words
 from codesum_pipeline.ways_in.cli.render import EPILOG, report_failures
@@ -59,7 +60,8 @@ def load_command(name: str) -> Any:
 
 
 class _PlainHelp:
-    """Does not say of a switch that its type is bool, and cuts no name on a narrow terminal."""
+    """Does not say of a switch that its type is bool, cuts no name on a narrow terminal, and says of a wrong value
+    nothing but what is wrong with it."""
 
     rich_markup_mode: Any
 
@@ -69,6 +71,14 @@ class _PlainHelp:
             if getattr(parameter, "is_bool_flag", False):
                 parameter.metavar = ""
         return parameters
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        try:
+            found: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
+        except typer.BadParameter as error:
+            error.message = plain_reason(error.message)
+            raise
+        return found
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         columns = shutil.get_terminal_size().columns

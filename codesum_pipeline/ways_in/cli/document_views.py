@@ -1,7 +1,6 @@
 """One document: how it is found in the published indexes, and how people see its neighbours, source and origin."""
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,7 @@ from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.search.retrieval.hits import Excerpt
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
 from codesum_pipeline.ways_in.cli.invocation import Invocation
-from codesum_pipeline.ways_in.cli.render import complain, style_text, write_note
+from codesum_pipeline.ways_in.cli.render import TextByWidth, complain, fold_words, style_text, write_note
 
 _MOST_SHOWN = 5
 
@@ -136,31 +135,12 @@ def number_excerpt(excerpt: Excerpt) -> Text:
     return shown
 
 
-class TextByWidth(Struct, frozen=True):
-    """A text whose lines depend on how many columns there are for it."""
-
-    of_width: Callable[[int], Text]
-
-    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        """As wide as its text: else rich fills each line with spaces."""
-        return Measurement.get(console, options, self.of_width(options.max_width))
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
-        yield self.of_width(options.max_width)
-
-
-_ID_PIECES = re.compile(r"[^/:]++[/:]*+|[/:]++")
-
-
 def hit_heading(rank: str, id_: str, rest: Text) -> TextByWidth:
     """The first line of a hit. Where it is too long, the id is folded behind slashes and colons, beside its rank."""
 
     def of_width(width: int) -> Text:
-        room, lines = width - len(rank), [""]
-        for piece in _ID_PIECES.findall(id_):
-            if lines[-1] and cell_len(lines[-1] + piece) > room:
-                lines.append("")
-            lines[-1] += piece
+        room = width - len(rank)
+        lines = fold_words(Text(id_), room).plain.split("\n")
         folded = f"\n{' ' * len(rank)}".join(lines)
         # The rest begins with two spaces.
         break_before = "" if cell_len(lines[-1]) + rest.cell_len <= room else f"\n{' ' * (len(rank) - 2)}"
@@ -180,7 +160,7 @@ class _Line(Struct, frozen=True):
             line.truncate(options.max_width, overflow="ellipsis")
             yield line
         else:
-            yield Text(self._id, overflow="fold")
+            yield fold_words(Text(self._id), options.max_width)
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         return Measurement(1, min(cell_len(self._whole.plain), options.max_width))

@@ -101,6 +101,8 @@ CALLS = {
     "an index of nothing": (["index"], "no repository is registered: name one, as in `codesum index .`"),
     "a typo in a command": (["indx", "."], "Did you mean 'index'"),
     "a typo in an option": (["index", ".", "--rebild"], "--rebuild"),
+    "another value than those there are": (["search", "x", "--tests", "no"], "for '--tests': 'no' is not one of 'in',"),
+    "a day that is none": (["cost", "--since", "soon"], "for '--since': 'soon' does not match"),
 }
 
 
