@@ -27,6 +27,7 @@ from codesum_pipeline.ways_in.cli.render import EPILOG, report_failures
 
 # Below it, rich's table of options would cut their names, and the help has no tables and no styles.
 _NARROW = 72
+_LOOK: dict[str, Any] = {"pretty_exceptions_enable": False, "rich_markup_mode": "rich"}
 _STYLE = re.compile(r"\[(?:bold|/)\]")
 
 
@@ -53,7 +54,7 @@ def load_command(name: str) -> Any:
     found = getattr(module, f"{name}_" if iskeyword(name) else name)
     if isinstance(found, typer.Typer):
         return typer.main.get_command(found)
-    single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
+    single = typer.Typer(add_completion=False, **_LOOK)
     paragraphs = (" ".join(paragraph.split()) for paragraph in (found.__doc__ or "").split("\n\n"))
     single.command(name, cls=PlainCommand, help="\n\n".join(paragraphs))(with_words(found, name))
     return typer.main.get_command(single)
@@ -104,10 +105,9 @@ class CommandGroup(typer.Typer):
         super().__init__(
             cls=PlainGroup,
             add_completion=False,
-            pretty_exceptions_enable=False,
-            rich_markup_mode="rich",
             no_args_is_help=True,
             help=next(command.help for command in COMMANDS if command.name == name),
+            **_LOOK,
         )
 
     def command(self, name: str | None = None, **options: Any) -> Callable[[CommandFunctionType], CommandFunctionType]:
@@ -157,9 +157,8 @@ app = typer.Typer(
     cls=LazyGroup,
     no_args_is_help=True,
     epilog=EPILOG,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
+    **_LOOK,
 )
 
 

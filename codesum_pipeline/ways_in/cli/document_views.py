@@ -27,6 +27,7 @@ from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.search.retrieval.hits import Excerpt
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
+from codesum_pipeline.search.retrieval.shelf import Filters, check_filters
 from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import TextByWidth, complain, fold_words, style_text, write_note
 
@@ -36,6 +37,21 @@ _MOST_SHOWN = 5
 def catalogue_of(invocation: Invocation) -> IndexCatalogue:
     """The repositories and indexes of the home of a call."""
     return IndexCatalogue(invocation.settings, invocation.layout, invocation.registry)
+
+
+def call_here(invocation: Invocation) -> ToolContext:
+    """A call of the tools from the current folder; its notes go to stderr."""
+    return ToolContext(catalogue_of(invocation), Path.cwd(), on_note=write_note)
+
+
+def check_fit(call: ToolContext, indexes: Sequence[PublishedIndex], filters: Filters) -> None:
+    """As `check_filters`; of a path that was skipped, the reason is raised."""
+    try:
+        check_filters(indexes, filters)
+    except ConfigurationError:
+        for each in filters.paths:
+            call.check_skipped(repositories_of(indexes), each)
+        raise
 
 
 def open_published(invocation: Invocation, names: Sequence[str] = ()) -> list[PublishedIndex]:

@@ -3,7 +3,7 @@
 import os
 import re
 import shlex
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -28,39 +28,24 @@ from codesum_pipeline.ways_in.cli.render import write_note
 
 
 class EntryOptions(Struct, frozen=True):
-    """The options of `add`, as far as they were given."""
+    """The options of `add`, as far as they were given; raises `ConfigurationError` for one that is empty."""
 
     key: str | None = None
     ref: str | None = None
     subdir: str | None = None
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
+    include: Sequence[str] | None = None
+    exclude: Sequence[str] | None = None
     worktree: bool | None = None
     submodules: bool | None = None
-    scip: tuple[str, ...] = ()
+    scip: Sequence[str] | None = None
     scip_command: str | None = None
 
-    @classmethod
-    def of(
-        cls,
-        key: str | None,
-        ref: str | None,
-        subdir: str | None,
-        include: Iterable[str] | None,
-        exclude: Iterable[str] | None,
-        worktree: bool | None,
-        submodules: bool | None = None,
-        scip: Iterable[str] | None = None,
-        scip_command: str | None = None,
-    ) -> "EntryOptions":
-        """As typer gives them; raises `ConfigurationError` for one that is empty."""
-        by_option = {"--key": key, "--ref": ref, "--include": include, "--exclude": exclude, "--scip": scip}
-        for name, values in (by_option | {"--scip-command": scip_command}).items():
-            if any(not value.strip() for value in ([values] if isinstance(values, str) else values or ())):
-                raise ConfigurationError(f"{name} '': it is empty: give it a value, or leave it out")
-        places = tuple(full_place(item, base=Path.cwd()) for item in scip or ())
-        patterns = tuple(include or ()), tuple(exclude or ())
-        return cls(key, ref, subdir, *patterns, worktree, submodules, places, scip_command)
+    def __post_init__(self) -> None:
+        for name in ("key", "ref", "include", "exclude", "scip", "scip_command"):
+            given = getattr(self, name)
+            if any(not value.strip() for value in ([given] if isinstance(given, str) else given or ())):
+                option = name.replace("_", "-")
+                raise ConfigurationError(f"--{option} '': it is empty: give it a value, or leave it out")
 
     def check_fits(self, locations: int) -> None:
         """Raises `ConfigurationError` for an option of one repository where several locations are given."""
@@ -79,8 +64,12 @@ class EntryOptions(Struct, frozen=True):
 
     def applied_to(self, entry: RepositoryEntry) -> RepositoryEntry:
         """The entry with the given options in place of its own."""
-        names = ("ref", "include", "exclude", "worktree", "submodules", "scip", "scip_command")
-        return replace(entry, **{name: value for name in names if (value := getattr(self, name)) not in (None, "", ())})
+        lists = {name: tuple(values) for name in ("include", "exclude") if (values := getattr(self, name))}
+        if self.scip:
+            lists["scip"] = tuple(full_place(item, base=Path.cwd()) for item in self.scip)
+        names = ("ref", "worktree", "submodules", "scip_command")
+        given = {name: value for name in names if (value := getattr(self, name)) is not None}
+        return replace(entry, **lists, **given)
 
 
 _NO_OPTIONS = EntryOptions()

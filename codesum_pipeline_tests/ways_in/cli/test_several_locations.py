@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from codesum_pipeline.ways_in.cli.location_lists import LARGEST_BYTES, MOST_LOCATIONS
+from codesum_pipeline.ways_in.cli.commands.add import LARGEST_BYTES, MOST_LOCATIONS
 from codesum_pipeline_tests.support.commands import fork_codesum
 from codesum_pipeline_tests.support.git_server import GitServer, make_certificate
 from codesum_pipeline_tests.support.repositories import GitRepo
@@ -104,7 +104,7 @@ def test_standard_input_is_a_list_beside_the_arguments(home, clones):
         pytest.param(b"", "has no location", id="an empty list"),
         pytest.param(b"\xff\xfe", "is not UTF-8", id="no text"),
         pytest.param(b"x\n" * (MOST_LOCATIONS + 1), "a list has at most 10,000", id="too many lines"),
-        pytest.param(b"x" * (LARGEST_BYTES + 1), "is larger than 4 MB", id="too large"),
+        pytest.param(b"x" * (LARGEST_BYTES + 1), "10,000 locations and 4 MB", id="too large"),
         pytest.param(None, "cannot be read: No such file or directory", id="no file"),
     ],
 )

@@ -1,6 +1,6 @@
 """`codesum cost`: what calls of models cost, over time, and what builds did not have to ask a model for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from itertools import accumulate
@@ -111,13 +111,18 @@ def cost(
 def _rows(invocation: Invocation, keys: Sequence[str], since: str) -> list[tuple[str, LedgerRow]]:
     """Each attempt with its repository; a repository that was removed keeps its books until it is purged."""
     store = tables_of(invocation.layout)
-    known = set(store.repositories("ledger"))
-    for key in keys:
-        if key not in known:
-            invocation.registry.get(key)
-    names = keys or sorted(known | {entry.key for entry in invocation.entries()})
+    known = _known(invocation, keys, store.repositories("ledger"))
+    names = keys or sorted({*known, *(entry.key for entry in invocation.entries())})
     attempts = ((repo, row) for repo in names for row in every_attempt(store, invocation.layout.state(repo), repo))
     return [(repo, row) for repo, row in attempts if row.started_at >= since]
+
+
+def _known(invocation: Invocation, keys: Sequence[str], on_the_books: Collection[str]) -> Collection[str]:
+    """The keys, or all on the books; raises `UnknownRepository` for one that is neither there nor registered."""
+    for key in keys:
+        if key not in on_the_books:
+            invocation.registry.get(key)
+    return keys or on_the_books
 
 
 def _about(keys: Sequence[str], calls: Calls) -> Calls:
@@ -200,11 +205,8 @@ def show_avoided(invocation: Invocation, keys: Sequence[str], since: str, *, as_
     """The meters of these repositories' runs, or of all, from a day on, by cause; the share is of the dollars that
     writing everything anew in every run would have cost."""
     store = tables_of(invocation.layout)
-    known = store.repositories("avoided")
-    for key in keys:
-        if key not in known:
-            invocation.registry.get(key)
-    rows = [row for key in keys or known for row in store.read_rows_or_empty("avoided", key, AvoidedRow)]
+    names = _known(invocation, keys, store.repositories("avoided"))
+    rows = [row for key in names for row in store.read_rows_or_empty("avoided", key, AvoidedRow)]
     found = avoided_by_cause(row for row in rows if row.noted_at >= since)
     everything = sum(found.values(), CallTotals())
     lines = [(cause.value, *_cells(saving, everything)) for cause, saving in found.items()]

@@ -1,11 +1,11 @@
 """`codesum dev` and `worker`: the Dagster UI with its daemon, and the processes that carry out its runs."""
 
-import errno
-import socket
 from enum import StrEnum
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.ways_in.cli.invocation import Invocation, make_home
+from codesum_pipeline.ways_in.http_serving.access_tokens import Address
+from codesum_pipeline.ways_in.http_serving.http_server import listen_on
 
 
 class UiProcess(StrEnum):
@@ -29,7 +29,8 @@ def dev(
     """
     home = invocation.home
     if only is not UiProcess.DAEMON:
-        check_free(host, port)
+        # A place that is taken is told before anything starts.
+        listen_on(Address(host, port, f"--host {host} --port {port}"))[0].close()
     from codesum_pipeline.ways_in.dagster_ui.starting import start_ui
 
     make_home(home.settings)
@@ -51,21 +52,3 @@ def worker(invocation: Invocation, processes: int | None = None) -> None:
 
     make_home(home.settings)
     start_worker(home, processes=processes or home.settings.engine.worker_processes)
-
-
-def check_free(host: str, port: int) -> None:
-    """Raise `ConfigurationError` where nobody can listen there."""
-    try:
-        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        with socket.socket(family, kind) as server:
-            # As the web server does: a port whose last connections are still closing can be had.
-            server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            server.bind(address)
-            server.listen()
-    except socket.gaierror as error:
-        raise ConfigurationError(f"host {host!r} is not an address: {error.strerror}: leave out --host") from error
-    except OSError as error:
-        if error.errno == errno.EADDRNOTAVAIL:
-            raise ConfigurationError(f"host {host!r} is not an address of this machine: leave out --host") from error
-        reason = "is taken" if error.errno == errno.EADDRINUSE else f"cannot be used: {error.strerror}"
-        raise ConfigurationError(f"port {port} {reason}: choose another with --port") from error

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import typer
-from msgspec import Struct, to_builtins
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.digest_record import SummaryResult
@@ -119,20 +119,15 @@ def aggregate(
 
     codesum digest aggregate billing --since 2026-10-01 --until 2026-11-01
     """
-    with _open_rollup(invocation, "aggregate", intent, since, until, asks_again=again) as rollup:
-        if rollup.plan.problem and as_json:
-            nothing = {
-                "summary": "",
-                "rows_used": 0,
-                "rows_total": len(rollup.plan.rows),
-                "problem": rollup.plan.problem,
-            }
-            print_json(nothing)
-        _tell_price(rollup.plan)
-        with one_at_a_time(rollup.store, rollup.intent.name):
-            found = write_rollup(rollup.desk, rollup.store, rollup.intent, rollup.plan)
+    with _open_rollup(invocation, "aggregate", intent, since, until, asks_again=again) as (desk, store, wanted, plan):
+        if plan.problem and as_json:
+            nothing = {"summary": "", "rows_used": 0, "rows_total": len(plan.rows)}
+            print_json(nothing | {"problem": plan.problem})
+        _tell_price(plan)
+        with one_at_a_time(store, wanted.name):
+            found = write_rollup(desk, store, wanted, plan)
     if as_json:
-        print_json(_rollup_json(found, rollup.plan))
+        print_json(_rollup_json(found, plan))
         return
     show_digest_text(found.result)
     _tell_paid(found)
@@ -150,19 +145,19 @@ def send(
 
     codesum digest send billing --since 2026-10-01 --until 2026-11-01
     """
-    with _open_rollup(invocation, "send", intent, since, until, asks_again=again) as rollup:
-        if not rollup.intent.channels:
+    with _open_rollup(invocation, "send", intent, since, until, asks_again=again) as (desk, store, wanted, plan):
+        if not wanted.channels:
             raise ConfigurationError(
-                f"intent {rollup.intent.name!r} has no channels, so it can be sent to nobody: name its "
+                f"intent {wanted.name!r} has no channels, so it can be sent to nobody: name its "
                 "channels in intents.yaml"
             )
-        _tell_price(rollup.plan)
-        found, is_new = send_rollup(rollup.desk, rollup.store, rollup.intent, rollup.plan)
-    report = deliver_digests(rollup.desk)
+        _tell_price(plan)
+        found, is_new = send_rollup(desk, store, wanted, plan)
+    report = deliver_digests(desk)
     for why in report.unusable.values():
         complain(why)
     if as_json:
-        print_json(_rollup_json(found, rollup.plan) | {"is_new": is_new})
+        print_json(_rollup_json(found, plan) | {"is_new": is_new})
     elif not is_new:
         write_note(
             f"{found.id} was made at {found.created_at}: it is not paid for or sent again; `codesum digest show` tells"
@@ -178,15 +173,6 @@ def send(
         raise typer.Exit(FAILED)
 
 
-class _RollupRequest(Struct, frozen=True):
-    """A roll-up that a command is about."""
-
-    desk: DigestDesk
-    store: DigestStore
-    intent: Intent
-    plan: RollupPlan
-
-
 @contextmanager
 def _open_rollup(
     invocation: Invocation,
@@ -196,7 +182,7 @@ def _open_rollup(
     until: datetime | None,
     *,
     asks_again: bool,
-) -> Iterator[_RollupRequest]:
+) -> Iterator[tuple[DigestDesk, DigestStore, Intent, RollupPlan]]:
     home = invocation.home
     desk, wanted = replace(home.digest_desk(), asks_again=asks_again), home.intents.survey().named(intent)
     span = Window(*parse_window(since, until))
@@ -204,7 +190,7 @@ def _open_rollup(
     again = " ".join([f"codesum digest {command} {shlex.quote(wanted.name)}", *days, "--again"])
     with open_digests(home.layout.digests, now=utc_now) as store:
         plan = plan_rollup(desk, store, wanted, span, AskAgain("digests", again, is_scheduled=False))
-        yield _RollupRequest(desk, store, wanted, plan)
+        yield desk, store, wanted, plan
 
 
 def _tell_price(plan: RollupPlan) -> None:
@@ -219,12 +205,9 @@ def _tell_price(plan: RollupPlan) -> None:
 
 def _tell_paid(found: DigestRow) -> None:
     if found.written_by is DigestWriter.MODEL:
-        dropped = (
-            f"; {count_noun(found.dropped_claims, 'claim')} without a quote left out" if found.dropped_claims else ""
-        )
-        write_note(
-            f"{found.model}: {found.items:,} of {count_noun(found.matches, 'digest')}, ${found.cost_usd:.4f}{dropped}"
-        )
+        dropped = f"; {count_noun(found.dropped_claims, 'claim')} without a quote left out"
+        of = f"{found.items:,} of {count_noun(found.matches, 'digest')}"
+        write_note(f"{found.model}: {of}, ${found.cost_usd:.4f}{dropped if found.dropped_claims else ''}")
 
 
 def _rollup_json(found: DigestRow, plan: RollupPlan) -> dict[str, Any]:

@@ -31,10 +31,9 @@ from codesum_pipeline.foundation.store.object_storage.heads import release_head
 from codesum_pipeline.foundation.store.object_storage.opened_homes import OPENED_HOMES
 from codesum_pipeline.indexes.publishing.verify import verify_index
 from codesum_pipeline.ways_in.cli.entry_finding import NO_REPOSITORY
-from codesum_pipeline.ways_in.cli.fleet_troubles import fleet_troubles
 from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import FAILED, indent_part, print_json, show_parts, style_text, write_note
-from codesum_pipeline.ways_in.cli.troubles import Problem, digest_troubles, index_troubles
+from codesum_pipeline.ways_in.cli.troubles import Problem, digest_troubles, fleet_troubles, index_troubles
 
 # One broken file can make every document wrong: the first ones are enough.
 _SHOWN_PER_REPOSITORY = 20

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from pathlib import Path
 
 import typer
 from rich.cells import cell_len
@@ -10,7 +9,6 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from codesum_pipeline.answers.agent_tools.answering_sources import repositories_of
-from codesum_pipeline.answers.agent_tools.call import ToolContext
 from codesum_pipeline.answers.agent_tools.changed_files import mark_changed
 from codesum_pipeline.answers.agent_tools.grep_tool import (
     GrepGroup,
@@ -20,16 +18,15 @@ from codesum_pipeline.answers.agent_tools.grep_tool import (
     page_of,
     repositories_named,
 )
-from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.printable import count_noun, one_line, some_of
-from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.search.retrieval.shelf import Filters, WhichTests, check_filters, parse_filters
+from codesum_pipeline.search.retrieval.shelf import WhichTests, parse_filters
 from codesum_pipeline.search.source_lines.matching import LinePattern
-from codesum_pipeline.ways_in.cli.document_views import TextByWidth, catalogue_of, hit_heading, note_as_of
+from codesum_pipeline.ways_in.cli.document_views import call_here, check_fit, hit_heading, note_as_of
 from codesum_pipeline.ways_in.cli.filter_options import LanguagesOption
 from codesum_pipeline.ways_in.cli.first_use import open_scope
 from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import (
+    TextByWidth,
     exit_errors_with,
     indent_part,
     leave_closed_pipes,
@@ -74,9 +71,9 @@ def grep(
         wanted.check()
         filters = parse_filters(languages=language or (), paths=path or (), tests=tests)
         scope = open_scope(invocation, repo or (), everything=everything, may_ask=True)
-        call = ToolContext(catalogue_of(invocation), Path.cwd(), on_note=write_note)
+        call = call_here(invocation)
         searched = call.current_of(scope.indexes)
-        _check_filters(call, searched, filters)
+        check_fit(call, searched, filters)
         if scope.remark:
             write_note(scope.remark)
         found = lines_in(call, searched, wanted, filters)
@@ -99,15 +96,6 @@ def _show(page: GrepPage, pattern: str, repositories: Sequence[str], *, as_json:
         write_note(f"{page.told}{more}")
     else:
         write_note(f"no line matches {one_line(pattern)!r} in {some_of(repositories, _NAMED)}")
-
-
-def _check_filters(call: ToolContext, searched: Sequence[PublishedIndex], filters: Filters) -> None:
-    try:
-        check_filters(searched, filters)
-    except ConfigurationError:
-        for each in filters.paths:
-            call.check_skipped(repositories_of(searched), each)
-        raise
 
 
 def _blocks(page: GrepPage, *, has_several: bool) -> Iterator[RenderableType]:

@@ -10,7 +10,6 @@ from rich.text import Text
 from codesum_pipeline.answers.agent_tools.asked_definitions import report_uses
 from codesum_pipeline.answers.agent_tools.call import ToolContext
 from codesum_pipeline.answers.agent_tools.compared_versions import MissingCommits, VersionRange
-from codesum_pipeline.answers.agent_tools.impact_page import ImpactPage
 from codesum_pipeline.answers.agent_tools.impact_report import ImpactLists, ImpactReport
 from codesum_pipeline.answers.agent_tools.impact_tool import report_impact
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
@@ -63,10 +62,11 @@ def impact(
         raise ConfigurationError(f"--tree {tree} is in no git work tree: name a folder of a clone")
     if repo is None and (checkout := checkout_of(folder)) is not None:
         index_on_first_use(invocation, checkout, may_ask=True)
-    report = (
-        _report_uses(invocation, folder, repo or "", of, steps=steps or None, lists=only) if of
-        else _report(invocation, folder, repo or "", asked, steps=steps or None, lists=only)
-    )  # fmt: skip
+    call = ToolContext(catalogue_of(invocation), folder)
+    if of:
+        report = report_uses(call, repo or "", of, steps=steps or None, lists=only)
+    else:
+        report = _report(invocation, call, repo or "", asked, steps=steps or None, lists=only)
     _print(report, format, top)
 
 
@@ -83,7 +83,9 @@ def _print(report: ImpactReport, format: ImpactFormat, top: int) -> None:
     if format is ImpactFormat.MARKDOWN:
         typer.echo(impact_markdown(page))
     else:
-        show_parts(*map(_indented, _lines(page)))
+        show_parts(*map(_indented, page.lines()))
+        if page.total and page.shown < page.total:
+            show_parts("", f"{page.shown:,} of {page.total:,} rows: --top shows more, --format json all")
 
 
 def _indented(line: str) -> RenderableType:
@@ -92,24 +94,10 @@ def _indented(line: str) -> RenderableType:
     return indent_part(Text(text), len(line) - len(text))
 
 
-def _lines(page: ImpactPage) -> list[str]:
-    lines = [*page.lines()]
-    if page.total and page.shown < page.total:
-        lines += ["", f"{page.shown:,} of {page.total:,} rows: --top shows more, --format json all"]
-    return lines
-
-
-def _report_uses(
-    invocation: Invocation, folder: Path, repo: str, names: list[str], *, steps: int | None, lists: ImpactLists
-) -> ImpactReport:
-    return report_uses(_call(invocation, folder), repo, names, steps=steps, lists=lists)
-
-
 def _report(
-    invocation: Invocation, folder: Path, repo: str, asked: VersionRange, *, steps: int | None, lists: ImpactLists
+    invocation: Invocation, call: ToolContext, repo: str, asked: VersionRange, *, steps: int | None, lists: ImpactLists
 ) -> ImpactReport:
     """The answer; a commit that is not here is fetched from the repository's URL, once."""
-    call = _call(invocation, folder)
     try:
         return report_impact(call, repo, asked, steps=steps, lists=lists)
     except MissingCommits as error:
@@ -120,16 +108,12 @@ def _report(
             raise ConfigurationError(f"{error}; nothing is fetched with --offline") from error
         ids = {name: _fetched(invocation, entry, name) for name in error.names}
         found = VersionRange(ids.get(asked.base, asked.base), ids.get(asked.head, asked.head), asked.is_since_parting)
-        return report_impact(_call(invocation, folder), repo, found, steps=steps, lists=lists)
+        return report_impact(ToolContext(call.catalogue, call.folder), repo, found, steps=steps, lists=lists)
     except ConfigurationError:
         # They may say why: such as that the repository of this folder is not indexed.
         for note in call.notes:
             write_note(note)
         raise
-
-
-def _call(invocation: Invocation, folder: Path) -> ToolContext:
-    return ToolContext(catalogue_of(invocation), folder)
 
 
 def _fetched(invocation: Invocation, entry: RepositoryEntry, name: str) -> str:

@@ -17,7 +17,6 @@ from codesum_pipeline.ways_in.cli.build_report import (
     ModelReport,
     built_table,
     damage_lines,
-    failure_lines,
     outcome_json,
     shut_out_line,
     standing_builds,
@@ -28,7 +27,7 @@ from codesum_pipeline.ways_in.cli.build_report import (
 from codesum_pipeline.ways_in.cli.entry_finding import EntryOptions, find_entry, place_of
 from codesum_pipeline.ways_in.cli.forgetting import forget_unfetched, was_fetched
 from codesum_pipeline.ways_in.cli.invocation import Invocation, make_home
-from codesum_pipeline.ways_in.cli.left_out import left_out_lines
+from codesum_pipeline.ways_in.cli.left_out import failure_lines, left_out_lines, unread_lines
 from codesum_pipeline.ways_in.cli.progress_bar import show_progress
 from codesum_pipeline.ways_in.cli.render import (
     FAILED,
@@ -42,7 +41,6 @@ from codesum_pipeline.ways_in.cli.render import (
     write_note,
 )
 from codesum_pipeline.ways_in.cli.troubles import unusable_indexes
-from codesum_pipeline.ways_in.cli.unread_definitions import unread_lines
 
 if TYPE_CHECKING:
     from codesum_pipeline.builds.reports.build_values import RunOutcome
@@ -74,7 +72,7 @@ def index(
 
     codesum index https://github.com/pallets/flask --ref main
     """
-    options = EntryOptions.of(key, ref, subdir, include, exclude, worktree, submodules)
+    options = EntryOptions(key, ref, subdir, include, exclude, worktree, submodules)
     home, new = invocation.home, NewEntries(invocation)
     home.check_choices()
     keys, unusable = _keys(new, targets or [], options)

@@ -80,7 +80,7 @@ def plan(
     if llm:
         # As if it were switched on.
         settings = settings.model_copy(update={"llm": settings.llm.model_copy(update={"enabled": True})})
-    options = EntryOptions.of(None, ref, subdir, include, exclude, worktree, submodules)
+    options = EntryOptions(None, ref, subdir, include, exclude, worktree, submodules)
     entry, is_known = find_entry(invocation.registry, target, options)
     with tempfile.TemporaryDirectory(prefix="codesum-plan-") as scratch:
         home = Home(settings)

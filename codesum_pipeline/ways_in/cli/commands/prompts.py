@@ -263,13 +263,9 @@ class _Templates(Struct, eq=False, dict=True):
             return "used by `codesum ask` from the next question on"
         if is_system and found.name == COMPACTION_NAME:
             return "used by `codesum compact`; attestations that pin the text of before are refused"
-        if found in [find_short_template(self.folder, level) for level in LEVELS]:
-            return (
-                "it stands in where the full template does not fit; with the model that is set no level is written "
-                "with it"
-            )
-        if is_system and found in [find_level_template(self.folder, found.kind, level) for level in LEVELS]:
-            return f"the prompt of the model that is set has no room for it, and {found.kind}/{SHORT_NAME} stands in"
+        short = [find_short_template(self.folder, level) for level in LEVELS]
+        if found in [*short, *(find_level_template(self.folder, found.kind, level) for level in LEVELS)]:
+            return "with the model that is set no level is written with it: `codesum prompts check` says which are used"
         return "no level uses a template of this name"
 
 

@@ -35,9 +35,10 @@ from codesum_pipeline.search.retrieval.searching import (
     answer_query,
     read_batch,
 )
-from codesum_pipeline.search.retrieval.shelf import ANYTHING, WhichTests, check_filters, parse_filters
+from codesum_pipeline.search.retrieval.shelf import ANYTHING, WhichTests, parse_filters
 from codesum_pipeline.ways_in.cli.document_views import (
-    catalogue_of,
+    call_here,
+    check_fit,
     describe_neighbours,
     explain_trust_mark,
     hit_heading,
@@ -99,14 +100,9 @@ def search(
     filters = parse_filters(languages=language or (), paths=path or (), tests=tests)
     scope = open_scope(invocation, repo or (), everything=everything, may_ask=batch is None)
     nameable = open_published(invocation) if batch is not None and scope.leaves_out else scope.indexes
-    call = ToolContext(catalogue_of(invocation), Path.cwd(), on_note=write_note)
+    call = call_here(invocation)
     searched, nameable = call.current_of(scope.indexes), call.current_of(nameable)
-    try:
-        check_filters(nameable, filters)
-    except ConfigurationError:
-        for each in filters.paths:
-            call.check_skipped(repositories_of(nameable), each)
-        raise
+    check_fit(call, nameable, filters)
     asker = _Asker(
         call=call,
         sources=call.sources(nameable),

@@ -36,6 +36,7 @@ from codesum_pipeline.indexes.file_formats.version_folder import read_published
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument
 from codesum_pipeline.source.repositories.checkouts import checkout_of, entries_of
 from codesum_pipeline.ways_in.cli.document_views import (
+    call_here,
     catalogue_of,
     describe_neighbours,
     explain_trust_mark,
@@ -80,7 +81,7 @@ def show(
     """
     if answer and prompt:
         raise ConfigurationError("--answer and --prompt: choose one of them")
-    call = ToolContext(catalogue_of(invocation), Path.cwd(), on_note=write_note)
+    call = call_here(invocation)
     try:
         found = find_document(invocation, id, repo=repo, call=None if answer or prompt else call)
     except ConfigurationError:
@@ -250,7 +251,7 @@ def overview(invocation: Invocation, repo: str | None = None, as_json: bool = Fa
             f"the page is of commit {commit[:SHORT_COMMIT]}, the published index of "
             f"{published.commit[:SHORT_COMMIT]}: `codesum index {entry.key}` writes it anew"
         )
-    call = ToolContext(catalogue_of(invocation), Path.cwd(), on_note=write_note)
+    call = call_here(invocation)
     # The page can be read where its index cannot.
     with suppress(MissingTable, BrokenStore):
         tell_differing(call, call.index(entry.key), json.loads(row["facts"]))

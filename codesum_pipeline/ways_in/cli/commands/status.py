@@ -27,10 +27,16 @@ from codesum_pipeline.source.files.dirty_trees import TreeState, state_of_entry
 from codesum_pipeline.source.git.git_addresses import shown_location
 from codesum_pipeline.texts.llm.ledger_readings import spent_today
 from codesum_pipeline.texts.llm.totals import add_up_calls
-from codesum_pipeline.ways_in.cli.build_report import failure_lines, failures_json, listed_counts
+from codesum_pipeline.ways_in.cli.build_report import listed_counts
 from codesum_pipeline.ways_in.cli.entry_finding import NO_REPOSITORY
 from codesum_pipeline.ways_in.cli.invocation import Invocation
-from codesum_pipeline.ways_in.cli.left_out import left_out_lines
+from codesum_pipeline.ways_in.cli.left_out import (
+    broken_files_of,
+    failure_lines,
+    failures_json,
+    left_out_lines,
+    unread_json,
+)
 from codesum_pipeline.ways_in.cli.render import (
     SHORT_COMMIT,
     complain,
@@ -42,29 +48,19 @@ from codesum_pipeline.ways_in.cli.render import (
     write_note,
 )
 from codesum_pipeline.ways_in.cli.troubles import IndexedFiles, digest_troubles, edges_line, last_disagreement
-from codesum_pipeline.ways_in.cli.unread_definitions import broken_files_of, unread_json
 
 _RUNS_SHOWN = 5
 _DOUBTS_SHOWN = 10
-_STYLES: dict[str, str] = {
-    IndexState.FRESH: "green",
-    **dict.fromkeys((IndexState.BUILDING, IndexState.QUEUED), "cyan"),
-    **dict.fromkeys(
-        (
-            IndexState.BEHIND,
-            IndexState.CHANGED,
-            IndexState.UPGRADED,
-            IndexState.OTHER_INDEXES,
-            IndexState.UNFINISHED,
-            IndexState.STOPPED,
-            IndexState.WAITING,
-        ),
-        "yellow",
+_STYLED = {
+    "green": (IndexState.FRESH,),
+    "cyan": (IndexState.BUILDING, IndexState.QUEUED),
+    "yellow": (
+        IndexState.BEHIND, IndexState.CHANGED, IndexState.UPGRADED, IndexState.OTHER_INDEXES, IndexState.UNFINISHED,
+        IndexState.STOPPED, IndexState.WAITING,
     ),
-    **dict.fromkeys((IndexState.BROKEN, IndexState.UNKNOWN, IndexState.FAILED, IndexState.UNREADABLE), "red"),
-}
-
-
+    "red": (IndexState.BROKEN, IndexState.UNKNOWN, IndexState.FAILED, IndexState.UNREADABLE),
+}  # fmt: skip
+_STYLES: dict[str, str] = {state: style for style, states in _STYLED.items() for state in states}
 # Columns that are not shown where no row has them.
 _MAY_LACK = ("documents", "placeholders", "behind for", "work tree", "remark")
 # Of more repositories than this, neither indexes nor work trees are opened.
@@ -113,8 +109,8 @@ def _look_at(home: Home, state: RepositoryState) -> Freshness:
 def status(invocation: Invocation, key: str | None = None, remote: bool = False, as_json: bool = False) -> None:
     """Show how fresh each repository's index is.
 
-    [bold]behind[/]: the repository has a newer commit. [bold]settings changed[/]: a setting or a new version
-    of codesum would give another index. [bold]compilers' indexes changed[/]: a SCIP index came, changed or went.
+    [bold]behind[/]: the repository has a newer commit. [bold]settings changed[/]: the settings that the remark names
+    would give another index. [bold]compilers' indexes changed[/]: a SCIP index came, changed or went.
     [bold]build unfinished[/]: the last build stopped half-way.
     [bold]made by an earlier version[/]: a new version of codesum would give another index.
     In all these cases [bold]codesum index KEY[/] brings it up to date.
@@ -174,47 +170,31 @@ def _counts(found: Sequence[Freshness], *, more: int) -> str:
 
 
 def _overview(found: Sequence[Freshness]) -> RenderableType:
-    rows = []
     # Where every tree is clean, none is spoken of.
     has_dirty = any(each.tree not in (None, TreeState.CLEAN) for each in found)
+    rows = []
     for each in found:
-        out, known = each.published, each.known
-        remark = "; ".join(filter(None, [remark_of(known), *each.left_out]))
+        out, known, tree = each.published, each.known, each.tree if has_dirty else None
         rows.append(
-            (
-                known.key,
-                Text(known.state, style=_STYLES.get(known.state, "dim")),
-                *(
-                    style_text(commit[:SHORT_COMMIT], "cyan") if commit else None
-                    for commit in (known.commit, known.head)
-                ),
-                behind_for(known),
-                out and out.count("documents"),
-                out and out.count("placeholders"),
-                f"{age_in_words(known.published_at)} ago" if known.published_at else None,
-                each.tree and has_dirty and Text(each.tree, style="yellow" if each.tree is TreeState.DIRTY else "dim"),
-                remark,
-            )
+            {
+                "repository": known.key,
+                "state": Text(known.state, style=_STYLES.get(known.state, "dim")),
+                "indexed": known.commit and style_text(known.commit[:SHORT_COMMIT], "cyan"),
+                "head": known.head and style_text(known.head[:SHORT_COMMIT], "cyan"),
+                "behind for": behind_for(known),
+                "documents": out and out.count("documents"),
+                "placeholders": out and out.count("placeholders"),
+                "published": f"{age_in_words(known.published_at)} ago" if known.published_at else None,
+                "work tree": tree and Text(tree, style="yellow" if tree is TreeState.DIRTY else "dim"),
+                "remark": "; ".join(filter(None, [remark_of(known), *each.left_out])),
+            }
         )
     columns = (
-        "repository",
-        "state",
-        "indexed",
-        "head",
-        "behind for",
-        "documents",
-        "placeholders",
-        "published",
-        "work tree",
-        "remark",
+        [name for name in rows[0] if name not in _MAY_LACK or any(row[name] not in (None, "") for row in rows)]
+        if rows
+        else []
     )
-    shown = [place for place, name in enumerate(columns) if name not in _MAY_LACK or _has_cells(rows, place)]
-    cells = [[row[place] for place in shown] for row in rows]
-    return make_table([columns[place] for place in shown], cells, right=("documents", "placeholders"))
-
-
-def _has_cells(rows: Sequence[Sequence[object]], place: int) -> bool:
-    return any(row[place] not in (None, "") and row[place] is not False for row in rows)
+    return make_table(columns, ([row[name] for name in columns] for row in rows), right=("documents", "placeholders"))
 
 
 def _details(home: Home, found: Freshness) -> Iterator[RenderableType]:
