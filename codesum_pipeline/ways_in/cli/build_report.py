@@ -128,7 +128,7 @@ def outcome_json(home: Home, outcome: "RunOutcome") -> dict[str, Any]:
 
 def _nothing_done(home: Home, key: str) -> dict[str, Any]:
     """The fields of a repository of which no run is told, and what its index lacks."""
-    nothing = {
+    nothing: dict[str, Any] = {
         "repo": key, "run_id": None, "succeeded": True, "up_to_date": False, "held": False, "seconds": 0.0,
         "commit": None, "message": None, "steps": {}, "llm": None,
     }  # fmt: skip

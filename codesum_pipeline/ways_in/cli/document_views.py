@@ -5,10 +5,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
 from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, RenderableType
-from rich.measure import Measurement
+from rich.console import RenderableType
 from rich.text import Text
 
 from codesum_pipeline.answers.agent_tools.answering_sources import repositories_of
@@ -120,7 +118,7 @@ _RELATIONS = {
 def describe_neighbours(relations: DocumentRelations) -> dict[str, list[RenderableType]]:
     """The neighbours of a document by relation, a line each; below them how many more there are."""
     parts: dict[str, list[RenderableType]] = {
-        label: [Text(one_line(each)) if isinstance(each, str) else _Line(each) for each in getattr(relations, name)]
+        label: [Text(one_line(each)) if isinstance(each, str) else _line(each) for each in getattr(relations, name)]
         for name, label in _RELATIONS.items()
     }
     for name, left in relations.more.items():
@@ -165,29 +163,18 @@ def hit_heading(rank: str, id_: str, rest: Text) -> TextByWidth:
     return TextByWidth(of_width)
 
 
-class _Line(Struct, frozen=True):
+def _line(neighbour: RelatedDocument) -> TextByWidth:
     """A neighbour: its whole id, and as much of its summary as the line has room for."""
+    id_ = f"{one_line(neighbour.id)}{f' {TRUST_MARK}' if neighbour.trusted else ''}"
 
-    neighbour: RelatedDocument
+    def of_width(width: int) -> Text:
+        if cell_len(id_) + _SHORTEST_SUMMARY > width:
+            return fold_words(Text(id_), width)
+        whole = Text.assemble(id_, (f"  {one_line(neighbour.summary)}", "dim"))
+        whole.truncate(width, overflow="ellipsis")
+        return whole
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
-        if cell_len(self._id) + _SHORTEST_SUMMARY <= options.max_width:
-            line = self._whole
-            line.truncate(options.max_width, overflow="ellipsis")
-            yield line
-        else:
-            yield fold_words(Text(self._id), options.max_width)
-
-    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        return Measurement(1, min(cell_len(self._whole.plain), options.max_width))
-
-    @property
-    def _id(self) -> str:
-        return f"{one_line(self.neighbour.id)}{f' {TRUST_MARK}' if self.neighbour.trusted else ''}"
-
-    @property
-    def _whole(self) -> Text:
-        return Text.assemble(self._id, (f"  {one_line(self.neighbour.summary)}", "dim"))
+    return TextByWidth(of_width)
 
 
 _IN_TABLES = ("failure", "cost_usd")

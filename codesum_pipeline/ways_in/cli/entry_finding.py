@@ -160,10 +160,9 @@ _PAGE = re.compile(
 
 def check_address(text: str, *, over_http: Collection[str] = ()) -> None:
     """Raise `ConfigurationError`, with the command that is meant, for an address that git must not or cannot read."""
-    hint = ""
+    address, hint = take_apart(text), ""
     if os.path.exists(text):  # noqa: PTH110 - a name that is too long does not exist
         return
-    address = take_apart(text)
     if page := _PAGE.fullmatch(str(address)):
         folder = page["folder"] if page["kind"] == "tree" else ""
         subdir = f" --subdir {shlex.quote(folder.rstrip('/'))}" if folder else ""

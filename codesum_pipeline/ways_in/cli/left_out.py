@@ -82,12 +82,6 @@ def broken_files_of(home: Home, key: str) -> str:
     return ": ".join(filter(None, (broken_files(broken, lost), _places(home, key))))
 
 
-def unread_lines(home: Home, key: str) -> Iterator[str]:
-    """A line for a person that names the first places; none where all was read."""
-    if places := _places(home, key):
-        yield f"definitions could not be read: {places}"
-
-
 def unread_json(home: Home, key: str) -> list[dict[str, Any]]:
     """All places, for programs."""
     rows = home.tables.read_or_empty("file_facts", key, columns=_COLUMNS).to_pylist()
@@ -124,3 +118,11 @@ def failures_json(home: Home, key: str) -> list[dict[str, str]]:
         for step, failures in read_failures(home.layout.memos(key)).items()
         for failure in failures
     ]
+
+
+def lacking_lines(home: Home, key: str, *, is_built: bool = True) -> Iterator[str]:
+    """All that the last build failed on, could not read and, if it came to its end, left out."""
+    yield from failure_lines(key, read_failures(home.layout.memos(key)))
+    yield from left_out_lines(home, key) if is_built else ()
+    if places := _places(home, key):
+        yield f"definitions could not be read: {places}"

@@ -8,7 +8,7 @@ particular table.
 
 import inspect
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import cache, wraps
 from pathlib import Path
 from typing import Annotated, Any, get_origin
@@ -71,31 +71,32 @@ def _described(parameter: inspect.Parameter, tables: Sequence[Mapping[str, Any]]
 def complete_keys(ctx: typer.Context, incomplete: str) -> list[str]:
     """The registered keys that begin so, but for those that were typed already."""
     typed = {str(word) for value in ctx.params.values() if isinstance(value, list | tuple) for word in value}
-    try:
-        entries = _invocation_of(ctx).registry.entries()
-    except (CodesumError, OSError, ValueError):
-        return []
-    return [entry.key for entry in entries if entry.key not in typed and entry.key.startswith(incomplete)]
+    return _completed(ctx, incomplete, lambda call: [each.key for each in call.registry.entries()], typed)
 
 
 def complete_intents(ctx: typer.Context, incomplete: str) -> list[str]:
     """The names of intents that begin so."""
-    # Only where a shell completes an intent, these are read.
-    from codesum_pipeline.notifications.intents.intents_file import Intents
 
+    def names(call: Invocation) -> Iterable[str]:
+        # Only where a shell completes an intent, these are read.
+        from codesum_pipeline.notifications.intents.intents_file import Intents
+
+        survey = Intents(call.settings.digests.intents_file, call.layout.files).survey()
+        return sorted({*(intent.name for intent in survey.intents), *survey.problems})
+
+    return _completed(ctx, incomplete, names)
+
+
+def _completed(
+    ctx: typer.Context, incomplete: str, names: Callable[[Invocation], Iterable[str]], typed: Container[str] = ()
+) -> list[str]:
+    """Completion prints no errors, since the shell would type their text."""
+    flags = ctx.find_root().params
     try:
-        invocation = _invocation_of(ctx)
-        survey = Intents(invocation.settings.digests.intents_file, invocation.layout.files).survey()
+        known = names(Invocation({name: flags.get(name) for name in ("home", "settings_file")}))
     except (CodesumError, OSError, ValueError):
         return []
-    names = {*(intent.name for intent in survey.intents), *survey.problems}
-    return [name for name in sorted(names) if name.startswith(incomplete)]
-
-
-def _invocation_of(ctx: typer.Context) -> Invocation:
-    """The call while a shell completes. Completion prints no errors, since the shell would type their text."""
-    flags = ctx.find_root().params
-    return Invocation({name: flags.get(name) for name in ("home", "settings_file")})
+    return [name for name in known if name.startswith(incomplete) and name not in typed]
 
 
 _COMPLETIONS = {"keys": complete_keys, "intents": complete_intents}

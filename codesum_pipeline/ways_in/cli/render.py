@@ -7,7 +7,7 @@ import re
 import sys
 import traceback
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -102,9 +102,26 @@ def write_note(message: str) -> None:
         sys.stderr.flush()
 
 
-def make_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, right: Iterable[str] = ()) -> "TableView":
-    """Rows under a head; the columns named in `right` hold numbers."""
-    return TableView(tuple(columns), tuple(tuple(row) for row in rows), frozenset(right))
+def make_table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    right: Iterable[str] = (),
+    may_lack: Collection[str] = (),
+) -> "TableView":
+    """Rows under a head; the columns named in `right` hold numbers, those in `may_lack` are not shown where no row has
+    them."""
+    cells = [tuple(row) for row in rows]
+    shown = [
+        place
+        for place, name in enumerate(columns)
+        if name not in may_lack or any(row[place] is not None and row[place] != "" for row in cells)
+    ]
+    return TableView(
+        tuple(columns[place] for place in shown),
+        tuple(tuple(row[place] for place in shown) for row in cells),
+        frozenset(right),
+    )
 
 
 class TableView(Struct, frozen=True):

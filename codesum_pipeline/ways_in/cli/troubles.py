@@ -221,9 +221,7 @@ def fleet_troubles(home: Home, entries: Sequence[RepositoryEntry]) -> Iterator[P
     for each in fleet.repositories:
         if each.state == IndexState.FAILED:
             yield Problem(each.key, remark_of(each), f"codesum retry {each.key}, once what the run says is mended")
-        elif each.state == IndexState.UNREADABLE:
-            yield Problem(each.key, f"it cannot be read: {remark_of(each)}")
-        elif each.state in (IndexState.STOPPED, IndexState.WAITING):
+        elif each.state in (IndexState.UNREADABLE, IndexState.STOPPED, IndexState.WAITING):
             yield Problem(each.key, f"{each.state}: {remark_of(each)}")
         elif each.state in _BEHIND and is_late(each, home.settings.checks):
             hours = allowed_lag(home.settings.checks, each.entry) / timedelta(hours=1)

@@ -82,8 +82,8 @@ class FleetReading(Struct, frozen=True, kw_only=True):
         counts = Counter(str(each.state) for each in self.fleet.repositories)
         return ((float(number), {"state": state}) for state, number in counts.items())
 
-    def late(self) -> int:
-        return sum(lag > self.targets[key] for key, lag in self.lags.items())
+    def late(self) -> Iterator[tuple[float, Labels]]:
+        yield float(sum(lag > self.targets[key] for key, lag in self.lags.items())), {}
 
     def queue(self) -> Iterator[tuple[float, Labels]]:
         runs = [each.run for each in self.fleet.repositories if each.run]
@@ -91,10 +91,10 @@ class FleetReading(Struct, frozen=True, kw_only=True):
         yield float(waiting), {"state": "queued"}
         yield float(len(runs) - waiting), {"state": "running"}
 
-    def longest_wait(self) -> float:
+    def longest_wait(self) -> Iterator[tuple[float, Labels]]:
         waits = (self.at - each.run.since for each in self.fleet.repositories if each.run and each.run.is_queued
                  and each.run.since)  # fmt: skip
-        return max(waits, default=0.0)
+        yield max(waits, default=0.0), {}
 
     def tick_age(self) -> Iterator[tuple[float, Labels]]:
         if self.fleet.record:
@@ -105,6 +105,8 @@ class FleetReading(Struct, frozen=True, kw_only=True):
         return ((float(part not in away), {"part": part}) for part in sorted({*parts, *away}))
 
 
+_ENDED = ("repository", "outcome", "cause")
+_CALLS = ("repository", "model", "level")
 # The series of each instrument of the table beside this module.
 _POINTS: dict[str, Points] = {
     "codesum.index.age": FleetReading.ages,
@@ -112,7 +114,7 @@ _POINTS: dict[str, Points] = {
     "codesum.index.lag.target": lambda read: read.of_each(lambda each: read.targets.get(each.key)),
     "codesum.index.state": FleetReading.states,
     "codesum.repositories": FleetReading.counted,
-    "codesum.repositories.late": lambda read: [(float(read.late()), {})],
+    "codesum.repositories.late": FleetReading.late,
     "codesum.repositories.unlabelled": lambda read: [(float(len(read.fleet.repositories) - len(read.shown)), {})],
     "codesum.build.failed.attempts": lambda read: read.of_each(lambda each: float(each.failures)),
     "codesum.builds": lambda read: ((float(number), _labels_of(key, _ENDED)) for key, number in read.builds.items()),
@@ -120,13 +122,11 @@ _POINTS: dict[str, Points] = {
     "codesum.llm.cost": lambda read: ((usd, _labels_of(key, _CALLS)) for key, (usd, _) in read.spent.items()),
     "codesum.llm.time": lambda read: ((seconds, _labels_of(key, _CALLS)) for key, (_, seconds) in read.spent.items()),
     "codesum.queue.runs": FleetReading.queue,
-    "codesum.queue.longest.wait": lambda read: [(read.longest_wait(), {})],
+    "codesum.queue.longest.wait": FleetReading.longest_wait,
     "codesum.planner.tick.age": FleetReading.tick_age,
     "codesum.part.up": FleetReading.reachable,
     "codesum.workers.paused": lambda read: ((float(each), {"host": host}) for host, each in read.paused.items()),
 }
-_ENDED = ("repository", "outcome", "cause")
-_CALLS = ("repository", "model", "level")
 
 
 class FleetSeries(Struct):

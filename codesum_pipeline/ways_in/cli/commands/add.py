@@ -9,6 +9,7 @@ import typer
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.errors import CodesumError, ConfigurationError
+from codesum_pipeline.foundation.data_model.printable import some_of
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.source.repositories.first_looks import look_at_remotes
 from codesum_pipeline.ways_in.cli.entry_finding import EntryOptions, find_entry, place_of
@@ -131,6 +132,5 @@ def _tell_what_cannot_be_read(invocation: Invocation, entries: Sequence[Reposito
             f"`codesum remove {key} --purge`"
         )
     if not_asked:
-        named = ", ".join(not_asked[:_NAMED])
-        more = f" and {len(not_asked) - _NAMED:,} more" if not_asked[_NAMED:] else ""
-        write_note(f"registered, but there was no time to ask whether they can be read: {named}{more}")
+        named = some_of(not_asked, _NAMED)
+        write_note(f"registered, but there was no time to ask whether they can be read: {named}")

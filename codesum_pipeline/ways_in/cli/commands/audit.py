@@ -33,14 +33,11 @@ def audit(
         )
 
     lines = list(filter(is_wanted, read_audit(folder)))[-limit:]
-    rows = [[_shown(line.get(name)) for name in _FIELDS] for line in map(_with_person, lines)]
+    # The subject stands in the place of a name that the provider did not give.
+    named = [{**line, "person": line.get("person") or line.get("subject")} for line in lines]
+    rows = [[_shown(line.get(name)) for name in _FIELDS] for line in named]
     none = f"no such request is written down in {folder}"
     present_rows(lines, lambda: make_table(_FIELDS, rows), as_json=as_json, otherwise=none)
-
-
-def _with_person(line: dict[str, Any]) -> dict[str, Any]:
-    """The line with the subject in the place of a name that the provider did not give."""
-    return {**line, "person": line.get("person") or line.get("subject")}
 
 
 def _shown(value: Any) -> str:

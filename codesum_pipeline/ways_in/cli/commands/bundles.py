@@ -38,11 +38,9 @@ def export(invocation: Invocation, key: str, file: Path, sign: Path | None = Non
     codesum export shop shop.codesum --sign ~/.ssh/id_ed25519
     """
     home = invocation.home
-    if file.is_dir():
-        raise ConfigurationError(f"{file} is a folder: name the file to write, as in {file / f'{key}.codesum'}")
     if file.exists() and not file.is_file():
-        # Its place would be taken: a device as /dev/stdout, a pipe.
-        raise ConfigurationError(f"{file} is no file, and a bundle would replace it: name the file to write")
+        # A folder, a device as /dev/stdout, or a pipe: its place would be taken.
+        raise ConfigurationError(f"{file} is no file: name the file to write, as in {key}.codesum")
     workspace = home.workspace(key, run_id="export")
     wait_s = home.settings.lease_wait_s
     with (

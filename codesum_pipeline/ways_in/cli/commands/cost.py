@@ -2,10 +2,9 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from enum import StrEnum
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 from msgspec import to_builtins
 from rich.console import RenderableType
@@ -43,20 +42,14 @@ _HEADS = {
 }
 
 
-class By(StrEnum):
-    """The grouping of the table's lines."""
-
-    DAY = "day"
-    RUN = "run"
-    MODEL = "model"
-    LEVEL = "level"
-    REPO = "repo"
+# What the lines of the table are for.
+By = Literal["day", "run", "model", "level", "repo"]
 
 
 def cost(
     invocation: Invocation,
     keys: list[str] | None = None,
-    by: By = By.DAY,
+    by: By = "day",
     since: datetime | None = None,
     avoided: bool = False,
     as_json: bool = False,
@@ -93,7 +86,9 @@ def cost(
     }
     if as_json:
         for what, found in totals.items():
-            print_json(*({"what": what, **_as_json(by, name, each)} for name, each in found.items()))
+            for name, each in found.items():
+                more = {"cached_share": each.cached_share, "failures": dict(each.failures)}
+                print_json({"what": what, by: name, **to_builtins(each), **more})
         return
     for what, found in totals.items():
         if found:
@@ -132,12 +127,8 @@ def _about(keys: Sequence[str], calls: Calls) -> Calls:
 
 def _name(by: By, repo: str, row: LedgerRow) -> str:
     """The line of the table that a row counts in."""
-    names = {By.DAY: row.started_at[:_DAY], By.RUN: row.run_id, By.MODEL: row.model, By.LEVEL: row.level}
-    return names.get(by, repo)
-
-
-def _as_json(by: By, name: str, found: Totals) -> dict[str, Any]:
-    return {by.value: name, **to_builtins(found), "cached_share": found.cached_share, "failures": dict(found.failures)}
+    names = {"day": row.started_at[:_DAY], "run": row.run_id, "model": row.model, "level": row.level, "repo": repo}
+    return names[by]
 
 
 def _table(by: By, totals: Mapping[str, Totals], heads: tuple[str, str, str]) -> RenderableType:
@@ -149,9 +140,9 @@ def _table(by: By, totals: Mapping[str, Totals], heads: tuple[str, str, str]) ->
         prices = (f"{found.cost_usd:.4f}", f"{found.estimated_usd:.4f}")
         latency = (f"{found.latency_p50_s:.1f}", f"{found.latency_p95_s:.1f}")
         failures = ", ".join(f"{number:,} {kind}" for kind, number in found.failures)
-        shown = name[:SHORT_COMMIT] if by is By.RUN else name
+        shown = name[:SHORT_COMMIT] if by == "run" else name
         rows.append((shown, found.calls, found.texts, *tokens, *prices, *latency, failures))
-    return make_table((head.format(by=by.value), *numbers, bad), rows, right=numbers)
+    return make_table((head.format(by=by), *numbers, bad), rows, right=numbers)
 
 
 _COLOR = "#4f43dd"

@@ -1,18 +1,14 @@
 """`codesum dev` and `worker`: the Dagster UI with its daemon, and the processes that carry out its runs."""
 
-from enum import StrEnum
+from typing import Literal
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.ways_in.cli.invocation import Invocation, make_home
 from codesum_pipeline.ways_in.http_serving.access_tokens import Address
 from codesum_pipeline.ways_in.http_serving.http_server import listen_on
 
-
-class UiProcess(StrEnum):
-    """One of the two processes of the UI."""
-
-    WEBSERVER = "webserver"
-    DAEMON = "daemon"
+# One of the two processes of the UI.
+UiProcess = Literal["webserver", "daemon"]
 
 
 def dev(
@@ -28,13 +24,13 @@ def dev(
     Requests from pages of other sites in the same browser are refused. Stop it with Ctrl-C.
     """
     home = invocation.home
-    if only is not UiProcess.DAEMON:
+    if only != "daemon":
         # A place that is taken is told before anything starts.
         listen_on(Address(host, port, f"--host {host} --port {port}"))[0].close()
     from codesum_pipeline.ways_in.dagster_ui.starting import start_ui
 
     make_home(home.settings)
-    start_ui(home, host=host, port=port, allowed=allow_host or (), part=only.value if only else "dev")
+    start_ui(home, host=host, port=port, allowed=allow_host or (), part=only or "dev")
 
 
 def worker(invocation: Invocation, processes: int | None = None) -> None:

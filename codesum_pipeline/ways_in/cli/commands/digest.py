@@ -72,11 +72,8 @@ def list_digests(
             f"--intent {intent!r}: no digest is of an intent of that name; the nearest is {near!r}"
         )
     inside = [each for each in compacted if _may_replace_requested(each, intent, first) and not state]
-    rows = [
-        each
-        for each in reversed(found)
-        if (repo is None or repo in each.repositories) and (not state or each.state in state)
-    ]
+    about = [each for each in reversed(found) if repo is None or repo in each.repositories]
+    rows = [each for each in about if not state or each.state in state]
     none = "no digest fits these filters" if everything else "there are no digests yet"
     values = [*rows, *map(compaction_as_json, inside)]
     present_rows(values, lambda: _listed(rows, inside), as_json=as_json, otherwise=none)

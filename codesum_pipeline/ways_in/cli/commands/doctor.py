@@ -217,12 +217,10 @@ def _dagsters_records(home: Home) -> Iterator[Problem]:
     except (CannotWrite, RecordsUnavailable) as error:
         yield Problem(None, f"runs are not looked at: {error}")
         return
-    for what in mended:
-        yield Problem(None, what)
     if mended:
-        yield Problem(None, "the indexes are not touched, and Dagster knows all repositories again")
-    for run_id in ended:
-        yield Problem(None, f"run {run_id}: its process is gone; it is marked as failed now")
+        mended = [*mended, "the indexes are not touched, and Dagster knows all repositories again"]
+    for what in (*mended, *(f"run {run_id}: its process is gone; it is marked as failed now" for run_id in ended)):
+        yield Problem(None, what)
 
 
 def _workers(home: Home) -> Iterator[Problem]:

@@ -1,7 +1,8 @@
 """`codesum eval`: how well questions with known answers are answered, and by what."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
@@ -64,24 +65,23 @@ def eval(
     ways = Ways(tuple(lane or LANES), tuple(level or LEVELS), each_lane=each_lane, each_level=each_level)
     file_questions = None if questions is None else read_questions(questions)
     indexes = open_published(invocation, repo or ())
+    parts: Iterable[RenderableType]
     with show_progress() as progress:
         if lift:
-            ledgers = _lifts(invocation, indexes, file_questions, progress=progress)
-        elif file_questions is None:
-            found = _ask_own(invocation, indexes, ways, progress=progress)
+            lifts = _lifts(invocation, indexes, file_questions, progress=progress)
+            page = "\n".join(f"## {repo}\n\n{lift_markdown(each)}\n" for repo, each in lifts.items())
+            values, parts = {"lift": {repo: each.rows for repo, each in lifts.items()}}, [page]
         else:
-            found = _ask_of_file(invocation, indexes, file_questions, ways, progress=progress)
-    if lift:
-        page = "\n".join(f"## {repo}\n\n{lift_markdown(each)}\n" for repo, each in ledgers.items())
-    else:
-        page = write_report(found)
+            ask = _ask_own if file_questions is None else partial(_ask_of_file, questions=file_questions)
+            found = ask(invocation, indexes, ways, progress=progress)
+            page, values, parts = write_report(found), report_json(found), _tables(found)
     if report is not None:
         with invocation.with_modes_of_the_caller():
             write_text_atomically(report, page)
     if as_json:
-        print_json({"lift": {repo: each.rows for repo, each in ledgers.items()}} if lift else report_json(found))
+        print_json(values)
     else:
-        show_parts(*([page] if lift else _tables(found)))
+        show_parts(*parts)
 
 
 def _tables(report: Report) -> Iterator[RenderableType]:
@@ -119,9 +119,9 @@ class Ways(Struct, frozen=True):
 def _ask_of_file(
     invocation: Invocation,
     indexes: Sequence[PublishedIndex],
-    questions: Sequence[Question],
     ways: Ways,
     *,
+    questions: Sequence[Question],
     progress: Progress,
 ) -> Report:
     """Ask all questions about what is indexed; raises `ConfigurationError` if there are none."""
@@ -164,10 +164,7 @@ def _ask_own(invocation: Invocation, indexes: Sequence[PublishedIndex], ways: Wa
     answers: list[QuestionResult] = []
     notes, options = [], invocation.settings.evaluation
     for index in indexes:
-        workspace, setups = (
-            invocation.home.workspace(index.repo, run_id="eval"),
-            ways.setups(with_symbols=True),
-        )
+        workspace, setups = invocation.home.workspace(index.repo, run_id="eval"), ways.setups(with_symbols=True)
         own = ask_own_questions(
             workspace, index, setups=setups, sample=options.sample, commits=options.commits, progress=progress
         )
@@ -193,15 +190,11 @@ def _lifts(
     there is nothing. Raises `ConfigurationError` if no repository has a question."""
     found, options = {}, invocation.settings.evaluation
     for index in indexes:
-        about = (
-            None
-            if questions is None
-            else [question for question in questions if index in indexes_of(indexes, question)]
-        )
-        if about is None or about:
+        about = [question for question in questions or () if index in indexes_of(indexes, question)]
+        if questions is None or about:
             workspace = invocation.home.workspace(index.repo, run_id="eval")
             found[index.repo] = lift_report(
-                workspace, index, about, sample=options.sample, commits=options.commits, progress=progress
+                workspace, index, about or None, sample=options.sample, commits=options.commits, progress=progress
             )
     if not any(lift.rows for lift in found.values()):
         raise ConfigurationError(

@@ -1,7 +1,7 @@
 """`codesum impact`: what a change reaches before it is merged."""
 
-from enum import StrEnum
 from pathlib import Path
+from typing import Literal
 
 import typer
 from rich.console import RenderableType
@@ -26,12 +26,8 @@ from codesum_pipeline.ways_in.cli.render import indent_part, print_json, show_pa
 _ROWS = 40
 
 
-class ImpactFormat(StrEnum):
-    """The forms in which an answer is printed."""
-
-    TEXT = "text"
-    JSON = "json"
-    MARKDOWN = "markdown"
+# The forms in which an answer is printed.
+ImpactFormat = Literal["text", "json", "markdown"]
 
 
 def impact(
@@ -43,7 +39,7 @@ def impact(
     tree: Path | None = None,
     steps: int = 0,
     top: int = _ROWS,
-    format: ImpactFormat = ImpactFormat.TEXT,
+    format: ImpactFormat = "text",
 ) -> None:
     """Show what a change reaches: who uses what changed, and which tests, routes and commands run it.
 
@@ -71,7 +67,7 @@ def impact(
 
 
 def _print(report: ImpactReport, format: ImpactFormat, top: int) -> None:
-    if format is ImpactFormat.JSON:
+    if format == "json":
         print_json(report.whole().model_dump(mode="json", exclude={"is_first"}))
         return
     page = report.part(0, top, None)
@@ -80,7 +76,7 @@ def _print(report: ImpactReport, format: ImpactFormat, top: int) -> None:
             write_note(f"as of {each}")
     for note in page.notes:
         write_note(note)
-    if format is ImpactFormat.MARKDOWN:
+    if format == "markdown":
         typer.echo(impact_markdown(page))
     else:
         show_parts(*map(_indented, page.lines()))

@@ -27,7 +27,7 @@ from codesum_pipeline.ways_in.cli.build_report import (
 from codesum_pipeline.ways_in.cli.entry_finding import EntryOptions, find_entry, place_of
 from codesum_pipeline.ways_in.cli.forgetting import forget_unfetched, was_fetched
 from codesum_pipeline.ways_in.cli.invocation import Invocation, make_home
-from codesum_pipeline.ways_in.cli.left_out import failure_lines, left_out_lines, unread_lines
+from codesum_pipeline.ways_in.cli.left_out import lacking_lines
 from codesum_pipeline.ways_in.cli.progress_bar import show_progress
 from codesum_pipeline.ways_in.cli.render import (
     FAILED,
@@ -89,7 +89,8 @@ def index(
             up_to_date = {} if force else standing_builds(home, keys, is_confirmed=yes)
         for each, last in up_to_date.items():
             typer.echo(safe_json_of(standing_json(home, each, last)) if as_json else standing_line(each, last))
-            _note_what_is_lacking(home, each)
+            for line in lacking_lines(home, each):
+                write_note(f"{each}: {line}")
         outcomes = _build(home, [key for key in keys if key not in up_to_date], force=force, confirm_llm=yes)
     except BaseException:
         new.take_back_new()
@@ -106,13 +107,6 @@ def index(
         raise typer.Exit(exit_code_of_all(errors))
     if failed or unusable or is_one_left_out:
         raise typer.Exit(FAILED)
-
-
-def _note_what_is_lacking(home: Home, key: str) -> None:
-    """Say what an index that needs no build lacks."""
-    failed = failure_lines(key, read_failures(home.layout.memos(key)))
-    for line in (*failed, *left_out_lines(home, key), *unread_lines(home, key)):
-        write_note(f"{key}: {line}")
 
 
 class NewEntries(Struct, eq=False):
@@ -219,9 +213,7 @@ def _report(home: Home, outcomes: "Sequence[RunOutcome]", *, as_json: bool, debu
             *unusable_indexes(home, outcome.key),
             *report.warnings(),
             *damage_lines(outcome),
-            *failure_lines(outcome.key, failures),
-            *(left_out_lines(home, outcome.key) if outcome.succeeded else ()),
-            *unread_lines(home, outcome.key),
+            *lacking_lines(home, outcome.key, is_built=outcome.succeeded),
         ):
             write_note(f"{outcome.key}: {line}")
         for step, failure in [(step, failure) for step, some in failures.items() for failure in some] if debug else ():

@@ -88,10 +88,7 @@ def add(
         "channels": channel,
         "enabled": not disabled,
     }
-    try:
-        wanted = intent_of(name, {field: value for field, value in fields.items() if value not in (None, [])})
-    except FieldProblem as error:
-        raise ConfigurationError(f"{name!r}: {error}") from error
+    wanted = _intent(name, {field: value for field, value in fields.items() if value not in (None, [])})
     surroundings, intents = _surroundings(invocation), intents_of(invocation)
     surroundings.check(wanted)
     make_home(invocation.settings)
@@ -224,10 +221,8 @@ def test(
         except MissingTable as error:
             complain(f"left out: {error}")
             continue
-        workspace, embedder = (
-            invocation.home.workspace(index.repo, run_id="intent test"),
-            embedder_of(invocation.settings),
-        )
+        workspace = invocation.home.workspace(index.repo, run_id="intent test")
+        embedder = embedder_of(invocation.settings)
         found: list[PastMatches] = []
         with show_progress() as report:
             for past in past_matches(workspace, tested, index, embedder, commits=commits):
@@ -257,7 +252,7 @@ def _intent(name: str, fields: dict[str, Any]) -> Intent:
     try:
         return intent_of(name, fields)
     except FieldProblem as error:
-        raise ConfigurationError(f"{name}: {error}") from error
+        raise ConfigurationError(f"{name!r}: {error}") from error
 
 
 def _repositories(invocation: Invocation, tested: Intent, named: Sequence[str] | None) -> list[str]:
@@ -303,9 +298,7 @@ def _test_row(tested: Intent, key: str, found: Sequence[PastMatches]) -> dict[st
 
 def _test_lines(tested: Intent, key: str, found: Sequence[PastMatches]) -> Iterator[RenderableType]:
     """The commits that match, what was nearly matched, and a last line that sums up."""
-    line = (
-        f"threshold {tested.threshold:g}" if tested.threshold is not None else f"the best {tested.top_k} of each commit"
-    )
+    line = f"the best {tested.top_k} of each commit" if tested.threshold is None else f"threshold {tested.threshold:g}"
     matching = [past for past in found if past.matched]
     for past in matching:
         commit = past.commit

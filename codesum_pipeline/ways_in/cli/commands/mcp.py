@@ -4,9 +4,8 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
@@ -35,17 +34,14 @@ if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
 
-class WhichTools(StrEnum):
-    """How many tools an agent gets: each costs it the characters of its description."""
-
-    DEFAULT = "default"
-    ALL = "all"
+# How many tools an agent gets: each costs it the characters of its description.
+WhichTools = Literal["default", "all"]
 
 
 def mcp(
     invocation: Invocation,
     http: str | None = None,
-    tools: WhichTools = WhichTools.DEFAULT,
+    tools: WhichTools = "default",
     structured: bool = False,
     token_file: Path | None = None,
     host_name: list[str] | None = None,
@@ -80,7 +76,7 @@ def mcp(
         )
     else:
         requested = parse_address(http, option="--http") if http is not None else None
-        options = {"every_tool": tools is WhichTools.ALL, "is_text_only": not structured}
+        options = {"every_tool": tools == "all", "is_text_only": not structured}
         _serve(invocation, repo or (), requested, options, token_file, host_name or ())
 
 
@@ -178,11 +174,11 @@ def _offer_of(invocation: Invocation, tools: WhichTools) -> AgentOffer:
     from codesum_pipeline.answers.agent_tools.tool_registry import tools_by_name
     from codesum_pipeline.indexes.embedders.embedder_choice import is_asked_over_the_network
 
-    names = [*tools_by_name(every=tools is WhichTools.ALL)]
-    if is_asked_over_the_network(invocation.settings):
+    names = [*tools_by_name(every=tools == "all")]
+    permitted = [] if is_asked_over_the_network(invocation.settings) else names
+    if not permitted:
         write_note(f"no permissions are offered: the embedder {invocation.settings.embedder} is sent each question")
-        return AgentOffer(names, [], hint_command())
-    return AgentOffer(names, names, hint_command())
+    return AgentOffer(names, permitted, hint_command())
 
 
 def _command(invocation: Invocation, tools: WhichTools, repos: Sequence[str]) -> list[str]:
@@ -194,5 +190,5 @@ def _command(invocation: Invocation, tools: WhichTools, repos: Sequence[str]) ->
     python = [sys.executable, "-P", "-m", "codesum_pipeline.cli"]
     start = [str(Path(program).absolute())] if program and is_this else python
     home = ["--home", invocation.settings.address] if invocation.flags.get("home") else []
-    every = ["--tools", tools.value] if tools is not WhichTools.DEFAULT else []
+    every = ["--tools", tools] if tools != "default" else []
     return [*start, *home, "mcp", *every, *(part for repo in repos for part in ("--repo", repo))]

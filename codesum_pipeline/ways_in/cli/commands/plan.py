@@ -20,15 +20,13 @@ from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.settings.llm_settings import BackendName
 from codesum_pipeline.indexes.lanes.dense import EmbeddingPlan, plan_embedding
 from codesum_pipeline.texts.llm.recordings import read_recordings
-from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup, templates_of
-from codesum_pipeline.texts.summaries.by_model.measured_costs import CostHistory, CostScope
+from codesum_pipeline.texts.summaries.by_model.measured_costs import CostHistory
 from codesum_pipeline.texts.summaries.by_model.plan_prices import (
     NextBuild,
     PlannedCalls,
     PlanPrice,
     PlanPricing,
     describe_ways_on,
-    spared_by_cache,
 )
 from codesum_pipeline.texts.summaries.rewrite_plan import PlanPreview, PlanReport, preview_plan
 from codesum_pipeline.ways_in.cli.entry_finding import EntryOptions, find_entry
@@ -73,11 +71,11 @@ def plan(
     false.
     """
     settings = invocation.settings
-    if llm and not settings.llm.model:
-        raise ConfigurationError(
-            "--llm needs a model: set llm.model, as in CODESUM_LLM__MODEL=anthropic/claude-haiku-4-5"
-        )
     if llm:
+        if not settings.llm.model:
+            raise ConfigurationError(
+                "--llm needs a model: set llm.model, as in CODESUM_LLM__MODEL=anthropic/claude-haiku-4-5"
+            )
         # As if it were switched on.
         settings = settings.model_copy(update={"llm": settings.llm.model_copy(update={"enabled": True})})
     options = EntryOptions(None, ref, subdir, include, exclude, worktree, submodules)
@@ -162,9 +160,7 @@ def _documents(rows: Sequence[PlanRow]) -> RenderableType:
         # The documents that cause a rewrite, other than itself.
         others = [id_ for id_ in row.cause_ids if id_ != row.id]
         lines.append((_ACTIONS[row.action], row.level, row.cause, row.id, some_of(others, _CAUSES_SHOWN)))
-    columns = ("what", "level", "cause", "document", "caused by")
-    shown = len(columns) if any(line[-1] for line in lines) else len(columns) - 1
-    return make_table(columns[:shown], [line[:shown] for line in lines])
+    return make_table(("what", "level", "cause", "document", "caused by"), lines, may_lack=("caused by",))
 
 
 class _ModelPlan(Struct, eq=False, dict=True):
@@ -178,12 +174,6 @@ class _ModelPlan(Struct, eq=False, dict=True):
     @cached_property
     def all(self) -> PlanPrice:
         return sum(self.plan.forecast.values(), PlanPrice())
-
-    @cached_property
-    def spared(self) -> tuple[float, float]:
-        """What the provider's prompt cache takes off the price of one call each, for the calls and for what gates
-        stop."""
-        return spared_by_cache(ModelSetup(self.settings, templates_of(self.settings)), self.plan.forecast)
 
     @cached_property
     def pricing(self) -> PlanPricing:
@@ -232,11 +222,7 @@ class _ModelPlan(Struct, eq=False, dict=True):
         yield from (indent_part(Text(line), 2) for line in self._remarks())
 
     def as_json(self) -> dict[str, Any]:
-        saved, saved_by_gates = self.spared
         every, whole, history = self.all, to_builtins(self.whole), self.pricing.history
-        with_cache = {
-            "asked": every.asked.predicted_usd - saved, "stopped": every.all_stopped.predicted_usd - saved_by_gates,
-        }  # fmt: skip
         return {
             "expected_usd": whole.pop("expected_usd"),
             "at_most_usd": whole.pop("at_most_usd"),
@@ -244,16 +230,12 @@ class _ModelPlan(Struct, eq=False, dict=True):
             "next_build": self.next_build,
             "measured": {
                 "scope": history.scope.value,
-                "texts": history.whole.texts,
-                "repairs": history.whole.repairs,
-                "repair_share": history.whole.repair_share,
-                "factor": history.whole.factor,
+                **{name: getattr(history.whole, name) for name in ("texts", "repairs", "repair_share", "factor")},
             },
             "model": self.settings.llm.model,
             "enabled": self.settings.llm.enabled,
             "levels": {level.value: _price_json(self.plan.forecast[level]) for level in LEVELS},
             "all": _price_json(every),
-            "predicted_usd_with_cache": with_cache,
             "ways_on": describe_ways_on(self.key, self.settings, every),
         }
 
@@ -272,7 +254,6 @@ class _ModelPlan(Struct, eq=False, dict=True):
                 f"undocumented: {count_noun(undocumented.calls, 'text')}, {undocumented.prices}; "
                 f"documented by their authors: {count_noun(documented.calls, 'text')}, {documented.prices}"
             )
-        yield from self._cache_remark()
         if not llm.enabled:
             yield "llm.enabled is false: this is what it would be"
         if llm.backend is BackendName.REPLAY:
@@ -283,19 +264,6 @@ class _ModelPlan(Struct, eq=False, dict=True):
         yield from describe_ways_on(self.key, self.settings, found)
         if found.asked.calls and llm.enabled:
             yield f"`codesum index {self.key}` asks for them"
-
-    def _cache_remark(self) -> Iterator[str]:
-        """What the provider's prompt cache would make of the expected prices, where it has a price and nothing was
-        measured yet: what texts were measured to cost is with the cache."""
-        history = self.pricing.history
-        if history.scope is not CostScope.NOWHERE:
-            return
-        factor = history.whole.factor
-        spared = zip(self.spared, (self.all.asked, self.all.all_stopped), strict=True)
-        left = [f"${factor * (calls.predicted_usd - usd):,.4f} for what is" if usd else "" for usd, calls in spared]
-        prices = [f"{price} {what}" for price, what in zip(left, ("asked for", "stopped"), strict=True) if price]
-        if prices:
-            yield f"where the provider keeps the beginning that all prompts share: expected {', '.join(prices)}"
 
 
 def _price_json(found: PlanPrice) -> dict[str, Any]:

@@ -20,8 +20,7 @@ def retry(invocation: Invocation, key: str | None = None, all_failed: bool = Fal
     if as_json:
         print_json(*({"repo": repo, "run": run_id} for repo, run_id in done.run_ids.items()))
     else:
-        for repo, run_id in done.run_ids.items():
-            show_parts(f"{repo}: in the queue, as run {run_id}")
+        show_parts(*(f"{repo}: in the queue, as run {run_id}" for repo, run_id in done.run_ids.items()))
     for repo in done.active:
         write_note(f"{repo}: a run is in the queue or under way already")
     if not done.run_ids and not done.active:

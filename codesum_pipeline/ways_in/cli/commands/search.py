@@ -8,6 +8,7 @@ from typing import Any
 
 import typer
 from msgspec import Struct, field, to_builtins
+from msgspec.structs import asdict
 from rich.console import RenderableType
 from rich.text import Text
 
@@ -184,13 +185,7 @@ class AnswerView(Struct, frozen=True):
             relations = {**to_builtins(each.relations), "more": each.relations.more} if each.relations else {}
             own = {**to_builtins(each.hit), "passage": each.passage, "changed_since": each.changed_since}
             hits.append({**own, **relations, **each.aids})
-        return {
-            "query": self.query,
-            "repositories": self.repositories,
-            "as_of": self.as_of,
-            "fits_well": self.fits_well,
-            "hits": hits,
-        }
+        return asdict(self) | {"hits": hits}
 
     def blocks(self, beside: Mapping[tuple[str, str], str]) -> Iterator[RenderableType]:
         """One block per hit: where it is, how it is called, what it does, the line `beside` its text by repository and

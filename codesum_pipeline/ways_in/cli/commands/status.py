@@ -133,8 +133,8 @@ def status(invocation: Invocation, key: str | None = None, remote: bool = False,
         values = [
             _as_json(each) | (_read_json(home, each.entry.key, is_alone=bool(key)) if is_open else {}) for each in found
         ]
-    shown = found if len(found) <= _SHOWN else [each for each in found if each.known.state not in _NEEDS_NOTHING]
-    present_rows(values, lambda: _overview(shown[:_SHOWN]), as_json=as_json, otherwise=NO_REPOSITORY)
+    shown = [each for each in found if len(found) <= _SHOWN or each.known.state not in _NEEDS_NOTHING]
+    present_rows(values, lambda: _overview(shown[:_SHOWN]) if shown else "", as_json=as_json, otherwise=NO_REPOSITORY)
     if len(found) > _SHOWN and not as_json:
         write_note(_counts(found, more=len(shown) - _SHOWN))
     if found and not as_json and (troubles := [*digest_troubles(home)]):
@@ -189,17 +189,16 @@ def _overview(found: Sequence[Freshness]) -> RenderableType:
                 "remark": "; ".join(filter(None, [remark_of(known), *each.left_out])),
             }
         )
-    columns = (
-        [name for name in rows[0] if name not in _MAY_LACK or any(row[name] not in (None, "") for row in rows)]
-        if rows
-        else []
-    )
-    return make_table(columns, ([row[name] for name in columns] for row in rows), right=("documents", "placeholders"))
+    numbers = ("documents", "placeholders")
+    return make_table([*rows[0]], [[*row.values()] for row in rows], right=numbers, may_lack=_MAY_LACK)
 
 
 def _details(home: Home, found: Freshness) -> Iterator[RenderableType]:
     entry, known = found.entry, found.known
     gone = ", which is gone" if known.holder and known.holder.is_gone() else ""
+    seen = f", seen {age_in_words(known.head_at)} ago" if known.head_at else ""
+    at = known.published_at
+    last = f"; the last, run {known.failed_run}: {known.failure}" if known.failed_run else ""
     try:
         built = _built(home, found)
     except BucketUnavailable as error:
@@ -213,12 +212,12 @@ def _details(home: Home, found: Freshness) -> Iterator[RenderableType]:
             "subdir": entry.subdir,
             "include": ", ".join(entry.include),
             "exclude": ", ".join(entry.exclude),
-            "head": _seen(known),
+            "head": known.head and f"{known.head}{seen}",
             "indexed": known.commit,
-            "published": _published(known),
+            "published": at and f"{moment_at(at)}, {age_in_words(at)} ago",
             "behind for": behind_for(known),
             "run": known.run and f"{known.run}, by {known.run.started_by}",
-            "failures": _failures(known),
+            "failures": f"{known.failures:,} in a row{last}" if known.failures else "",
             "next try": known.next_try,
             "held by": known.held_by,
             **built,
@@ -252,23 +251,6 @@ def _built(home: Home, found: Freshness) -> dict[str, Any]:
         "failed": [*failure_lines(key, read_failures(home.layout.memos(key)))],
         "digests": _waiting(home, key),
     }
-
-
-def _seen(known: RepositoryState) -> str:
-    seen = f", seen {age_in_words(known.head_at)} ago" if known.head_at else ""
-    return f"{known.head}{seen}" if known.head else ""
-
-
-def _published(known: RepositoryState) -> str:
-    at = known.published_at
-    return f"{moment_at(at)}, {age_in_words(at)} ago" if at else ""
-
-
-def _failures(known: RepositoryState) -> str:
-    if not known.failures:
-        return ""
-    last = f"; the last, run {known.failed_run}: {known.failure}" if known.failed_run else ""
-    return f"{known.failures:,} in a row{last}"
 
 
 def _files(home: Home, key: str) -> str:
