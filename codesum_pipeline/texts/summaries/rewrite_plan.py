@@ -175,7 +175,7 @@ def _write(
         pricing = PlanPricing.of(workspace.tables, workspace.key, workspace.settings)
         forecast, history = price_levels(rows, pricing), pricing.history
         predicted = sum(price.asked.predicted_usd for price in forecast.values())
-        usd_with_cache = predicted - spared_by_cache(setup, forecast)
+        usd_with_cache = predicted - spared_by_cache(setup, forecast)[0]
         next_build = price_next_build(rows, pricing, usd_left=workspace.usd_left)
     return PlanReport(
         rows=written.rows,

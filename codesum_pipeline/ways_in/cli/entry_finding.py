@@ -49,18 +49,11 @@ class EntryOptions(Struct, frozen=True):
 
     def check_fits(self, locations: int) -> None:
         """Raises `ConfigurationError` for an option of one repository where several locations are given."""
-        if locations > 1 and self.key:
-            raise ConfigurationError(
-                f"--key {self.key} names one repository, but {locations} are given: add them one by one"
-            )
-        if locations > 1 and self.scip:
-            raise ConfigurationError(
-                f"--scip {self.scip[0]} is an index of one repository, but {locations} are given: add them one by one"
-            )
-
-    @property
-    def is_any_set(self) -> bool:
-        return self != EntryOptions()
+        for option, value in (("--key", self.key), ("--scip", next(iter(self.scip or ()), None))):
+            if locations > 1 and value:
+                raise ConfigurationError(
+                    f"{option} {value} is of one repository, but {locations} are given: add them one by one"
+                )
 
     def applied_to(self, entry: RepositoryEntry) -> RepositoryEntry:
         """The entry with the given options in place of its own."""
@@ -108,7 +101,7 @@ def find_entry(
                 _check_is_no_folder_of_clones(Path(location) / subdir, Path(location))
             key = options.key or registry.default_key(location, subdir=subdir, taken=[entry.key for entry in pending])
             covering = None
-            if not options.is_any_set and not is_url(location):
+            if options == _NO_OPTIONS and not is_url(location):
                 covering = covering_entry(entries, Path(location), subdir)
             if covering:
                 write_note(

@@ -36,9 +36,8 @@ def with_words(function: Callable[..., None], *path: str) -> Callable[..., None]
 
     One that is called `invocation` is the call that the command belongs to, `ctx` is Typer's own.
     """
-    tables = [_words()["shared"], _words()]
-    for name in path:
-        tables.append(tables[-1].get(name, {}))
+    table = _words()
+    tables = [table["shared"], *(table := table.get(name, {}) for name in path)]
     signature = inspect.signature(function)
     described = [_described(each, tables) for name, each in signature.parameters.items() if name not in _GIVEN]
 

@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import compress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -112,16 +113,9 @@ def make_table(
     """Rows under a head; the columns named in `right` hold numbers, those in `may_lack` are not shown where no row has
     them."""
     cells = [tuple(row) for row in rows]
-    shown = [
-        place
-        for place, name in enumerate(columns)
-        if name not in may_lack or any(row[place] is not None and row[place] != "" for row in cells)
-    ]
-    return TableView(
-        tuple(columns[place] for place in shown),
-        tuple(tuple(row[place] for place in shown) for row in cells),
-        frozenset(right),
-    )
+    shown = [name not in may_lack or any(row[at] not in (None, "") for row in cells) for at, name in enumerate(columns)]
+    kept = tuple(tuple(compress(row, shown)) for row in cells)
+    return TableView(tuple(compress(columns, shown)), kept, frozenset(right))
 
 
 class TableView(Struct, frozen=True):

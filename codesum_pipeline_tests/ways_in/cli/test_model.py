@@ -146,6 +146,8 @@ def test_a_plan_prices_a_repository_that_was_never_built_and_asks_nobody(codesum
     assert stopped["calls"] == BY_MODEL
     assert 5_000 * BY_MODEL < stopped["input_tokens"] < 8_000 * BY_MODEL
     assert 0 < stopped["predicted_usd"] < stopped["expected_usd"] < 0.1 < stopped["at_most_usd"]
+    with_cache = {"asked": 0.0, "stopped": stopped["predicted_usd"]}
+    assert found["predicted_usd_with_cache"] == with_cache, "eight at once find nothing kept"
     assert (fingerprint(new.home), new.server.seen) == (before, [])
 
 

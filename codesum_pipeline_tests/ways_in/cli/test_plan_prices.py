@@ -82,7 +82,7 @@ def test_the_same_prices_are_in_the_json_under_names_that_say_which(codesum: Any
 
     found = json.loads(planned.stdout)
     names = set(keys_of_prices(found))
-    assert names == {*_KINDS}
+    assert names == {*_KINDS, "predicted_usd_with_cache"}
     assert found["embedding"]["expected_usd"] == 0.0
     llm = found["llm"]
     assert llm["measured"] == {

@@ -151,14 +151,14 @@ def test_one_key_is_of_one_location(call, clones, command):
     done = call(command, clones / "shop", clones / "old shop", "--key", "mine")
 
     assert (done.returncode, registered(call)) == (2, {})
-    assert "--key mine names one repository, but 2 are given" in done.stderr
+    assert "--key mine is of one repository, but 2 are given" in done.stderr
 
 
 def test_an_index_of_a_compiler_is_of_one_location(call, clones):
     done = call("add", clones / "shop", clones / "old shop", "--scip", "index.scip")
 
     assert (done.returncode, registered(call)) == (2, {})
-    assert "is an index of one repository" in done.stderr
+    assert "is of one repository, but 2 are given" in done.stderr
 
 
 def test_other_options_are_those_of_each(call, clones):

@@ -219,9 +219,11 @@ def price_next_build(rows: Iterable[PlanRow], pricing: PlanPricing, *, usd_left:
     return NextBuild(len(asked), min(expected, most), most, bound_by)
 
 
-def spared_by_cache(setup: ModelSetup, levels: Mapping[Level, PlanPrice]) -> float:
-    """The discount of the provider's prompt cache on the calls of all levels."""
-    return sum(Estimator(setup, level).spared_usd(found.asked.calls) for level, found in levels.items())
+def spared_by_cache(setup: ModelSetup, levels: Mapping[Level, PlanPrice]) -> tuple[float, float]:
+    """The discount of the provider's prompt cache over all levels: on the calls, and on what gates stop."""
+    estimated = [(Estimator(setup, level), found) for level, found in levels.items()]
+    on_calls = sum(estimator.spared_usd(found.asked.calls) for estimator, found in estimated)
+    return on_calls, sum(estimator.spared_usd(found.all_stopped.calls) for estimator, found in estimated)
 
 
 def describe_ways_on(key: str, settings: Settings, priced: PlanPrice) -> list[str]:

@@ -30,7 +30,6 @@ from codesum_pipeline.ways_in.cli.render import (
     write_note,
 )
 
-_ISO_DAY = "%Y-%m-%d"
 _DAY = len("2026-01-31")
 # Each with the repositories that it was about.
 Calls = list[tuple[tuple[str, ...], LedgerRow]]
@@ -64,7 +63,7 @@ def cost(
     if plot is not None and plot.suffix != ".svg":
         raise ConfigurationError(f"--plot draws SVG: name a file that ends in .svg, not {plot.name!r}")
     invocation, keys = invocation, keys or []
-    begin = since.strftime(_ISO_DAY) if since else ""
+    begin = f"{since:%Y-%m-%d}" if since else ""
     if avoided:
         show_avoided(invocation, keys, begin, as_json=as_json)
         return

@@ -147,10 +147,7 @@ def send(
     """
     with _open_rollup(invocation, "send", intent, since, until, asks_again=again) as (desk, store, wanted, plan):
         if not wanted.channels:
-            raise ConfigurationError(
-                f"intent {wanted.name!r} has no channels, so it can be sent to nobody: name its "
-                "channels in intents.yaml"
-            )
+            raise ConfigurationError(f"intent {wanted.name!r} has no channels: name them in intents.yaml")
         _tell_price(plan)
         found, is_new = send_rollup(desk, store, wanted, plan)
     report = deliver_digests(desk)

@@ -143,7 +143,7 @@ def _keys(new: NewEntries, targets: Sequence[str], options: EntryOptions) -> tup
     """The keys to build, each once, and why others of several targets cannot be used. Targets that are not registered
     as described are registered."""
     if not targets:
-        if options.is_any_set:
+        if options != EntryOptions():
             raise ConfigurationError(
                 "--key, --ref, --subdir, --include, --exclude, --worktree and --submodules need a LOCATION"
             )

@@ -86,9 +86,7 @@ def sync(invocation: Invocation, names: list[str] | None = None, preview: bool =
     [bold]sync_organisations[/] does the same once an hour.
     """
     if invocation.settings.offline:
-        raise ConfigurationError(
-            "offline = true: no code host is asked: call without --offline, or set offline = false"
-        )
+        raise ConfigurationError("offline = true: no code host is asked: leave out --offline, or set offline = false")
     known = {each.name: each for each in invocation.registry.organisations()}
     if not known:
         raise ConfigurationError(_NO_ORGANISATION)

@@ -20,13 +20,15 @@ from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.settings.llm_settings import BackendName
 from codesum_pipeline.indexes.lanes.dense import EmbeddingPlan, plan_embedding
 from codesum_pipeline.texts.llm.recordings import read_recordings
-from codesum_pipeline.texts.summaries.by_model.measured_costs import CostHistory
+from codesum_pipeline.texts.summaries.by_model.choosing import ModelSetup, templates_of
+from codesum_pipeline.texts.summaries.by_model.measured_costs import CostHistory, CostScope
 from codesum_pipeline.texts.summaries.by_model.plan_prices import (
     NextBuild,
     PlannedCalls,
     PlanPrice,
     PlanPricing,
     describe_ways_on,
+    spared_by_cache,
 )
 from codesum_pipeline.texts.summaries.rewrite_plan import PlanPreview, PlanReport, preview_plan
 from codesum_pipeline.ways_in.cli.entry_finding import EntryOptions, find_entry
@@ -176,6 +178,12 @@ class _ModelPlan(Struct, eq=False, dict=True):
         return sum(self.plan.forecast.values(), PlanPrice())
 
     @cached_property
+    def spared(self) -> tuple[float, float]:
+        """What the provider's prompt cache takes off the price of one call each, for the calls and for what gates
+        stop."""
+        return spared_by_cache(ModelSetup(self.settings, templates_of(self.settings)), self.plan.forecast)
+
+    @cached_property
     def pricing(self) -> PlanPricing:
         return PlanPricing(self.settings.llm, self.plan.history or CostHistory())
 
@@ -222,10 +230,10 @@ class _ModelPlan(Struct, eq=False, dict=True):
         yield from (indent_part(Text(line), 2) for line in self._remarks())
 
     def as_json(self) -> dict[str, Any]:
-        every, whole, history = self.all, to_builtins(self.whole), self.pricing.history
+        every, history, whole = self.all, self.pricing.history, to_builtins(self.whole)
+        priced = zip(("asked", "stopped"), (every.asked, every.all_stopped), self.spared, strict=True)
         return {
-            "expected_usd": whole.pop("expected_usd"),
-            "at_most_usd": whole.pop("at_most_usd"),
+            **{name: whole[name] for name in ("expected_usd", "at_most_usd")},
             **whole,
             "next_build": self.next_build,
             "measured": {
@@ -236,6 +244,7 @@ class _ModelPlan(Struct, eq=False, dict=True):
             "enabled": self.settings.llm.enabled,
             "levels": {level.value: _price_json(self.plan.forecast[level]) for level in LEVELS},
             "all": _price_json(every),
+            "predicted_usd_with_cache": {name: calls.predicted_usd - saved for name, calls, saved in priced},
             "ways_on": describe_ways_on(self.key, self.settings, every),
         }
 
@@ -254,6 +263,7 @@ class _ModelPlan(Struct, eq=False, dict=True):
                 f"undocumented: {count_noun(undocumented.calls, 'text')}, {undocumented.prices}; "
                 f"documented by their authors: {count_noun(documented.calls, 'text')}, {documented.prices}"
             )
+        yield from self._cache_remark()
         if not llm.enabled:
             yield "llm.enabled is false: this is what it would be"
         if llm.backend is BackendName.REPLAY:
@@ -264,6 +274,19 @@ class _ModelPlan(Struct, eq=False, dict=True):
         yield from describe_ways_on(self.key, self.settings, found)
         if found.asked.calls and llm.enabled:
             yield f"`codesum index {self.key}` asks for them"
+
+    def _cache_remark(self) -> Iterator[str]:
+        """What the provider's prompt cache would make of the expected prices, where it has a price and nothing was
+        measured yet: what texts were measured to cost is with the cache."""
+        history = self.pricing.history
+        priced = zip(("asked for", "stopped"), (self.all.asked, self.all.all_stopped), self.spared, strict=True)
+        prices = [
+            f"${history.whole.factor * (calls.predicted_usd - saved):,.4f} for what is {what}"
+            for what, calls, saved in priced
+            if saved and history.scope is CostScope.NOWHERE
+        ]
+        if prices:
+            yield f"where the provider keeps the beginning that all prompts share: expected {', '.join(prices)}"
 
 
 def _price_json(found: PlanPrice) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -128,11 +129,9 @@ def status(invocation: Invocation, key: str | None = None, remote: bool = False,
         show_parts(*_details(home, found[0]), *_runs(home, key))
         return
     values: Sequence[Any] = found
-    is_open = len(found) <= _OPENED
     if as_json:
-        values = [
-            _as_json(each) | (_read_json(home, each.entry.key, is_alone=bool(key)) if is_open else {}) for each in found
-        ]
+        read = partial(_read_json, home, is_alone=bool(key))
+        values = [_as_json(each) | (read(each.entry.key) if len(found) <= _OPENED else {}) for each in found]
     shown = [each for each in found if len(found) <= _SHOWN or each.known.state not in _NEEDS_NOTHING]
     present_rows(values, lambda: _overview(shown[:_SHOWN]) if shown else "", as_json=as_json, otherwise=NO_REPOSITORY)
     if len(found) > _SHOWN and not as_json:
