@@ -23,7 +23,7 @@ from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.hashing import canonical_json, sha256_hex
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.notebook_cells import told_cell
-from codesum_pipeline.foundation.data_model.printable import clean_text, one_line, shorten_text
+from codesum_pipeline.foundation.data_model.printable import clean_text, one_line, plain_reason, shorten_text
 from codesum_pipeline.foundation.language_facts.writing_systems import letters_worth
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument
 
@@ -72,7 +72,7 @@ def explain_invalid(error: ValidationError, arguments: type[BaseModel]) -> str:
             shown = shorten_text(each["input"], most=60)
             problems.append(f"{name} has {len(each['input']):,} characters: {each['msg']}; it begins with {shown!r}")
         else:
-            reason = each["msg"].removeprefix("Value error, ")
+            reason = plain_reason(each["msg"])
             problems.append(f"{name} = {shorten_text(_SHOWN.repr(each['input']))}: {reason}")
     return "; ".join(problems)
 

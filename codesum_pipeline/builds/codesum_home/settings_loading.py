@@ -19,6 +19,7 @@ from pydantic.fields import FieldInfo
 
 from codesum_pipeline.builds.codesum_home.home_folders import bucket_of, check_is_own, open_copy
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.printable import plain_reason
 from codesum_pipeline.foundation.settings.certificates import trust_certificates
 from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.settings.marks import BY_RUN, group_of
@@ -235,4 +236,6 @@ def _explain(error: ValidationError, file: Path) -> str:
     hint = f": a list or table, in {_variable(key)} as JSON" if first["type"] in _NO_TEXT else ""
     if first["type"] in _NO_CHOICE and (choices := re.findall(r"'([^']*)'", first["ctx"]["expected"])):
         hint = f"; the nearest is {difflib.get_close_matches(str(first['input']), choices, n=1, cutoff=0.0)[0]!r}"
-    return f"setting {key!r}{value}: {first['msg']}{hint} (set in {file}, by {_variable(key)} or by a flag)"
+    return (
+        f"setting {key!r}{value}: {plain_reason(first['msg'])}{hint} (set in {file}, by {_variable(key)} or by a flag)"
+    )

@@ -21,6 +21,7 @@ from codesum_pipeline.foundation.data_model.hashing import identify_algorithms
 from codesum_pipeline.foundation.data_model.moments import age_in_words
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.store.lease import LeaseHolder
+from codesum_pipeline.foundation.store.workspace import shaping_hashes
 from codesum_pipeline.indexes.file_formats.version_folder import PublishedBrief, read_brief
 from codesum_pipeline.source.git.locations import is_url
 from codesum_pipeline.source.git.mirror import Mirror
@@ -162,7 +163,7 @@ class _Judge(Struct, frozen=True):
                 failure=planned.failure,
                 failed_run=planned.failed_run,
                 failed_at=planned.failed_at,
-                why=planned.complaint or planned.waits_for,
+                why=planned.complaint or planned.waits_for or self._changed(entry, brief, state),
                 next_try=self._next_try(entry.key, planned),
                 held_by=_HELD_BY.get(state or "", ""),
             )
@@ -182,6 +183,16 @@ class _Judge(Struct, frozen=True):
         if planned.head and planned.head != brief.commit:
             return IndexState.BEHIND
         return IndexState.CHANGED if brief.is_made_by(self.algorithms) else IndexState.UPGRADED
+
+    def _changed(self, entry: RepositoryEntry, brief: PublishedBrief | None, state: str | None) -> str:
+        """Which settings are not those that the published index was made with; nothing where it does not say."""
+        if state != IndexState.CHANGED or brief is None:
+            return ""
+        now = shaping_hashes(entry, self.home.settings)
+        names = [name for name, made in brief.settings.items() if name in now and now[name] != made]
+        # Of templates the versions tell.
+        names = names or [name for name, made in brief.versions.items() if self.home.versions.get(name) != made]
+        return f"changed: {', '.join(names)}" if names else ""
 
     def _next_try(self, key: str, planned: PlannedBuild) -> str:
         if planned.decision == "failed too often":
@@ -229,7 +240,7 @@ class _Judge(Struct, frozen=True):
             published_at=brief.published_at if brief else None,
             head=head,
             holder=holder,
-            why=more or why,
+            why=more or why or self._changed(entry, brief, state),
         )
         return self._with_run(found)
 

@@ -35,6 +35,11 @@ def shorten_text(text: str, most: int = _LONGEST_QUOTE) -> str:
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
+def plain_reason(message: str) -> str:
+    """What pydantic says of a wrong value, without its mark of a reason that is ours."""
+    return message.removeprefix("Value error, ")
+
+
 def list_words(parts: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))

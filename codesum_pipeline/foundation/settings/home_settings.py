@@ -161,8 +161,15 @@ class Settings(ContextSettings, ScanSettings):
         for name, mark, value in marked_settings(self):
             if isinstance(mark, Shapes) and (self.llm.enabled or not mark.by_model):
                 part = shaping.setdefault(mark.part, {}) if mark.part else shaping
-                part[mark.name or name] = value
+                part[mark.name or name.rpartition(".")[2]] = value
         return shaping
+
+    def shaping_by_key(self) -> dict[str, Any]:
+        """The same by key, and whether a model writes."""
+        marked = ((name, mark, value) for name, mark, value in marked_settings(self) if isinstance(mark, Shapes))
+        return {name: value for name, mark, value in marked if self.llm.enabled or not mark.by_model} | {
+            "llm.enabled": self.llm.enabled
+        }
 
     def limits(self) -> list[Any]:
         """What limits how much a model writes in one build."""

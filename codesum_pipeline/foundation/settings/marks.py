@@ -56,14 +56,14 @@ def group_of(field: FieldInfo | None) -> type[BaseModel] | None:
     return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
 
 
-def marked_settings(settings: BaseModel) -> Iterator[tuple[str, Shapes | SettingMark, Any]]:
-    """Each setting's name, mark and value, in the order of their declaration; a group with a mark is one of them."""
+def marked_settings(settings: BaseModel, above: str = "") -> Iterator[tuple[str, Shapes | SettingMark, Any]]:
+    """Each setting's key, mark and value, in the order of their declaration; a group with a mark is one of them."""
     for name, field in type(settings).model_fields.items():
         value = getattr(settings, name)
         marks = [mark for mark in field.metadata if isinstance(mark, Shapes) or mark in (NOTHING, LIMITS)]
         if marks:
-            yield name, marks[0], value
+            yield f"{above}{name}", marks[0], value
         elif group_of(field):
-            yield from marked_settings(value)
+            yield from marked_settings(value, f"{above}{name}.")
         else:
             raise TypeError(f"{type(settings).__name__}.{name} has no mark that says whether it shapes an index")

@@ -11,7 +11,7 @@ from contextlib import suppress
 from datetime import datetime
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from msgspec import Struct, field, to_builtins
@@ -123,6 +123,8 @@ def _sql_type(kind: pa.DataType) -> str:
 # How an entry came into the registry, whether it is built at all, and where indexes are: they count by their content.
 _NOT_OF_CONTENT = ("enabled", "organisation", "host_id", "retired", "scip", "scip_command")
 
+_HASH_OF_SETTING = 8
+
 Connect = Callable[[], "duckdb.DuckDBPyConnection"]
 
 
@@ -192,10 +194,18 @@ def identify_input(commit: str, index_state: str | None) -> str:
 
 def fingerprint_of(entry: RepositoryEntry, shared: str, *, commit: str) -> str:
     """The fingerprint of an entry; `shared` is `shared_part`, which is the same for all entries of a home."""
-    part = to_builtins(entry)
-    for name in _NOT_OF_CONTENT:
-        del part[name]
-    return sha1_hex(f"[{canonical_json(commit)},{canonical_json(part)},{shared}]")
+    return sha1_hex(f"[{canonical_json(commit)},{canonical_json(_content_of(entry))},{shared}]")
+
+
+def _content_of(entry: RepositoryEntry) -> dict[str, Any]:
+    return {name: value for name, value in to_builtins(entry).items() if name not in _NOT_OF_CONTENT}
+
+
+def shaping_hashes(entry: RepositoryEntry, settings: "Settings") -> dict[str, str]:
+    """The beginning of a hash of each setting and of each field of the entry that a fingerprint is made of: they tell
+    which of them changed."""
+    fields = {f"{name} of its entry": value for name, value in _content_of(entry).items()}
+    return {name: hash_of(value)[:_HASH_OF_SETTING] for name, value in (settings.shaping_by_key() | fields).items()}
 
 
 def shared_part(settings: "Settings", versions: Mapping[str, str]) -> str:

@@ -78,7 +78,7 @@ ASIDE = ".aside-"
 # The fields of a document that say when, why and in which run its text was written.
 PROVENANCE_FIELDS = ("last_updated", "cause", "cause_ids", "commit", "run_id")
 # Manifest fields that say which commit an index is of, not what is in it.
-_STAND_FIELDS = ("commit", "tree", "fingerprint", "content_digest")
+_STAND_FIELDS = ("commit", "tree", "fingerprint", "settings", "content_digest")
 
 Manifest = dict[str, Any]
 
@@ -169,13 +169,14 @@ def read_published(layout: HomeLayout, key: str) -> PublishedState | None:
 
 class PublishedBrief(Struct, frozen=True):
     """What tells which version is published, and from what it was made: the `algorithms` as `identify_algorithms` names
-    them, or the `versions` of all that a manifest lists."""
+    them, or the `versions` of all that a manifest lists, and hashes of `settings`."""
 
     commit: str
     fingerprint: str
     published_at: float
     algorithms: str = ""
     versions: Mapping[str, str] = {}
+    settings: Mapping[str, str] = {}
 
     def is_made_by(self, algorithms: str) -> bool:
         """Whether these algorithms made it, and not those of another version of codesum."""
@@ -186,6 +187,7 @@ class _BriefManifest(Struct, frozen=True):
     commit: str
     fingerprint: str
     versions: dict[str, str] = {}
+    settings: dict[str, str] = {}
 
 
 def read_brief(layout: HomeLayout, key: str) -> PublishedBrief | None:
@@ -207,7 +209,9 @@ def read_brief(layout: HomeLayout, key: str) -> PublishedBrief | None:
         return None
     except (OSError, DecodeError) as error:
         raise BrokenIndex(f"{name}/{MANIFEST} cannot be read ({error}): run `codesum doctor`") from error
-    return PublishedBrief(found.commit, found.fingerprint, published_at, versions=found.versions)
+    return PublishedBrief(
+        found.commit, found.fingerprint, published_at, versions=found.versions, settings=found.settings
+    )
 
 
 def manifest_bytes(manifest: Manifest) -> bytes:

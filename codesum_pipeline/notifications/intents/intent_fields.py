@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo, available_timezones
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
-from codesum_pipeline.foundation.data_model.printable import shorten_text
+from codesum_pipeline.foundation.data_model.printable import plain_reason, shorten_text
 from codesum_pipeline.foundation.data_model.standing_question import (
     DEFAULT_TEMPLATE,
     DEFAULT_THRESHOLD,
@@ -192,7 +192,7 @@ def _explained(error: ValidationError) -> FieldProblem:
     first = error.errors()[0]
     path = tuple(str(part) for part in first["loc"] if not isinstance(part, int))
     name = ".".join(path)
-    message = first["msg"].removeprefix("Value error, ")
+    message = plain_reason(first["msg"])
     if first["type"] == "missing":
         return FieldProblem(f"lacks {name!r}", path=path)
     if first["type"] == "extra_forbidden":

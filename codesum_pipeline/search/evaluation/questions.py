@@ -18,6 +18,7 @@ from pydantic.dataclasses import dataclass
 
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.printable import plain_reason
 from codesum_pipeline.foundation.store.atomic import write_text_atomically
 
 _STRICT = ConfigDict(strict=True)
@@ -119,4 +120,4 @@ def _parse(line: str, *, where: str) -> Question:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         field = ".".join(str(part) for part in first["loc"])
-        raise ConfigurationError(f"{where}: field {field!r}: {first['msg']}") from error
+        raise ConfigurationError(f"{where}: field {field!r}: {plain_reason(first['msg'])}") from error

@@ -26,6 +26,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from codesum_pipeline.foundation.data_model.client_addresses import is_loopback
 from codesum_pipeline.foundation.data_model.decoding import convert
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.printable import plain_reason
 from codesum_pipeline.source.git.git_addresses import take_apart
 
 
@@ -103,7 +104,7 @@ def organisation_of(name: Any, fields: Any) -> Organisation:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
-        raise ConfigurationError(f"{where or 'the entry'}: {first['msg']}") from None
+        raise ConfigurationError(f"{where or 'the entry'}: {plain_reason(first['msg'])}") from None
     before, _, after = name.partition(":")
     try:
         host = HostKind(data.host or before)

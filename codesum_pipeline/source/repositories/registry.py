@@ -34,7 +34,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from codesum_pipeline.foundation.data_model.decoding import convert
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError, InvalidKey, UnknownRepository
 from codesum_pipeline.foundation.data_model.ids import check_repository_key
-from codesum_pipeline.foundation.data_model.printable import shorten_text
+from codesum_pipeline.foundation.data_model.printable import plain_reason, shorten_text
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.store.atomic import FileState, write_text_atomically
@@ -390,7 +390,7 @@ def _explain(error: ValidationError) -> str:
         near = difflib.get_close_matches(name, list(_EntryData.model_fields), n=1, cutoff=0.0)[0]
         return f"unknown field {name!r}; the nearest is {near!r}"
     hint = " (put it in quotes)" if first["type"] == "string_type" else ""
-    value = first["input"]
+    value, reason = first["input"], plain_reason(first["msg"])
     if name in _LOCATION_FIELDS and isinstance(value, str | list | dict):
-        return f"{name}: {first['msg']}{hint}"
-    return f"{name} = {shorten_text(with_shown_locations(repr(value)), _SHOWN_VALUE)}: {first['msg']}{hint}"
+        return f"{name}: {reason}{hint}"
+    return f"{name} = {shorten_text(with_shown_locations(repr(value)), _SHOWN_VALUE)}: {reason}{hint}"

@@ -20,6 +20,7 @@ from pydantic import BaseModel, ValidationError
 from codesum_pipeline.evidence.leaks import leaked_names, looks_like_code, names_in
 from codesum_pipeline.evidence.packaged_tables import packaged_table
 from codesum_pipeline.foundation.data_model.document import Citation, InputSpec, Level, Returns, WrittenText
+from codesum_pipeline.foundation.data_model.printable import plain_reason
 from codesum_pipeline.texts.llm.answer_objects import decode_json, visit_objects
 from codesum_pipeline.texts.llm.answer_repairs import repair_value
 from codesum_pipeline.texts.llm.answer_shapes import AnswerTool, FunctionAnswer, UpperAnswer, answer_model, answer_tool
@@ -231,7 +232,7 @@ def validate_answer(value: Any, shape: type[_Answer]) -> _Answer:
             length = (
                 f" (it has {len(bad_value)})" if isinstance(bad_value, str | list) and "at " in problem["msg"] else ""
             )
-            complaints.append(f"{place}: {problem['msg'].removeprefix('Value error, ')}{length}")
+            complaints.append(f"{place}: {plain_reason(problem['msg'])}{length}")
         raise_complaints(complaints)
 
 

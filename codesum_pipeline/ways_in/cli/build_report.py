@@ -4,7 +4,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -13,13 +13,11 @@ from rich.text import Text
 
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.reports.build_values import DAMAGED
-from codesum_pipeline.builds.reports.kept_failures import read_failures
 from codesum_pipeline.builds.steps.freshness import compare_fingerprints, is_complete
 from codesum_pipeline.foundation.data_model.document import LEVELS, Gate, Level
 from codesum_pipeline.foundation.data_model.errors import CallFailure, CodesumError, SummaryCallFailed
-from codesum_pipeline.foundation.data_model.guard import Failure
 from codesum_pipeline.foundation.data_model.model_call import AvoidanceReason, AvoidedRow, CallTotals, LedgerRow
-from codesum_pipeline.foundation.data_model.printable import count_noun, one_line
+from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.indexes.file_formats.version_folder import read_published
 from codesum_pipeline.indexes.publishing.publish import published_version
@@ -30,9 +28,8 @@ from codesum_pipeline.source.git.mirror import Mirror
 from codesum_pipeline.texts.llm.ledger_readings import Totals, add_up_calls, avoided_by_cause
 from codesum_pipeline.texts.summaries.by_model.gates import TrustCount, count_trust
 from codesum_pipeline.texts.summaries.by_model.plan_prices import describe_held_back
-from codesum_pipeline.ways_in.cli.left_out import left_out_lines
+from codesum_pipeline.ways_in.cli.left_out import broken_files, failures_json, left_out_lines, unread_json
 from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, make_table, write_note
-from codesum_pipeline.ways_in.cli.unread_definitions import broken_files, unread_json
 
 if TYPE_CHECKING:
     from codesum_pipeline.builds.reports.build_values import RunOutcome
@@ -42,20 +39,6 @@ _COUNTS = {
     "documents": "rows", "written": "written", "kept": "kept", "removed": "removed", "placeholders": "placeholders",
 }  # fmt: skip
 _UNPUBLISHED = {False: "nothing changed, nothing published", True: "held back, the last version stays published"}
-# Failed items of a step that are named.
-_NAMED = 3
-# What came of each kind of item: the noun, and what could not be done.
-_FAILURES = {
-    "repo_snapshot": ("path", "could not be used"),
-    "symbols": ("file", "could not be parsed, indexed as plain text where possible"),
-    "call_graph": ("file", "could not be resolved, so without edges"),
-    "dense_index": ("document", "could not be embedded"),
-    "sparse_index": ("document", "could not be split into words"),
-    "retrieval_evaluation": ("question", "could not be asked"),
-    "intent_matches": ("standing question", "could not be looked at"),
-    "intent_digests": ("digest", "could not be written, so what changed is kept for the next try"),
-}
-_FAILED_TEXT = ("text", "could not be written, so another one is used")
 # They wait for git, and do not compute.
 _READERS = 8
 
@@ -95,23 +78,22 @@ def _by_repository(outcomes: "Sequence[RunOutcome]") -> RenderableType:
 
 def _remarks(outcome: "RunOutcome") -> Text:
     """Remarks that the table by level does not contain."""
-    files, skipped = (_number(outcome, "repo_snapshot", f"files_{what}") for what in ("indexed", "skipped"))
-    computed, kept = (_number(outcome, "dense_index", what) for what in ("embedded", "carried"))
-    broken, lost = (_number(outcome, "symbols", what) for what in ("files_with_syntax_errors", "lost_definitions"))
-    confirmed = count_noun(_number(outcome, "call_graph", "edges_trusted"), "edge")
-    digests, unsent = (_number(outcome, "intent_digests", what) for what in ("digests", "messages_not_sent"))
-    guessed, doubted = (_number(outcome, "repo_snapshot", f"encodings_{what}") for what in ("guessed", "in_doubt"))
-    is_published = _number(outcome, "published_index", "published")
+    number = partial(_number, outcome)
+    files, skipped = number("repo_snapshot", "files_indexed"), number("repo_snapshot", "files_skipped")
+    guessed, doubted = number("repo_snapshot", "encodings_guessed"), number("repo_snapshot", "encodings_in_doubt")
+    computed = number("dense_index", "embedded")
+    confirmed = count_noun(number("call_graph", "edges_trusted"), "edge")
+    digests, unsent = number("intent_digests", "digests"), number("intent_digests", "messages_not_sent")
     parts = (
         f"{count_noun(files, 'file')} indexed, {skipped:,} skipped",
         f"{count_noun(guessed, 'file')} in a guessed encoding" if guessed else "",
         f"{count_noun(doubted, 'file')} not read as declared, or not in full (`codesum status {outcome.key}`)"
         if doubted
         else "",
-        f"{count_noun(computed, 'vector')} computed, {kept:,} kept",
-        broken_files(broken, lost),
-        f"{confirmed} confirmed by a compiler's index" if _number(outcome, "call_graph", "index_files") else "",
-        "published" if is_published else _UNPUBLISHED[outcome.is_held],
+        f"{count_noun(computed, 'vector')} computed, {number('dense_index', 'carried'):,} kept",
+        broken_files(number("symbols", "files_with_syntax_errors"), number("symbols", "lost_definitions")),
+        f"{confirmed} confirmed by a compiler's index" if number("call_graph", "index_files") else "",
+        "published" if number("published_index", "published") else _UNPUBLISHED[outcome.is_held],
         f"{count_noun(digests, 'digest')} written" if digests else "",
         f"{count_noun(unsent, 'message')} not sent (`codesum digest outbox`)" if unsent else "",
         f"{outcome.seconds:.1f} s",
@@ -132,23 +114,25 @@ def outcome_json(home: Home, outcome: "RunOutcome") -> dict[str, Any]:
     """One run, for programs, with the commit of the index that is published now."""
     published = read_published(home.layout, outcome.key)
     return {
-        "repo": outcome.key,
+        **_nothing_done(home, outcome.key),
         "run_id": outcome.run_id,
         "succeeded": outcome.succeeded,
-        "up_to_date": False,
         "held": outcome.is_held,
         "seconds": round(outcome.seconds, 3),
         "commit": published.commit if published else None,
         "message": outcome.message or None,
         "steps": {step: dict(numbers) for step, numbers in outcome.numbers.items()},
         "llm": ModelReport(home, outcome).as_json(),
-        **_lacks_json(home, outcome.key),
     }
 
 
-def _lacks_json(home: Home, key: str) -> dict[str, Any]:
-    """What the index of a repository lacks."""
-    return {
+def _nothing_done(home: Home, key: str) -> dict[str, Any]:
+    """The fields of a repository of which no run is told, and what its index lacks."""
+    nothing: dict[str, Any] = {
+        "repo": key, "run_id": None, "succeeded": True, "up_to_date": False, "held": False, "seconds": 0.0,
+        "commit": None, "message": None, "steps": {}, "llm": None,
+    }  # fmt: skip
+    return nothing | {
         "failures": failures_json(home, key),
         "left_out": [*left_out_lines(home, key)],
         "unread": unread_json(home, key),
@@ -211,19 +195,10 @@ def _is_recorded(home: Home, key: str, fingerprint: str, *, is_held: bool) -> bo
 
 def standing_json(home: Home, key: str, last_build: LastBuild) -> dict[str, Any]:
     """A repository that needed no run, for programs: the same fields as `outcome_json`."""
-    return {
-        "repo": key,
-        "run_id": None,
-        "succeeded": True,
-        "up_to_date": last_build.held_because is None,
-        "held": last_build.held_because is not None,
-        "seconds": 0.0,
-        "commit": last_build.commit,
-        "message": last_build.held_because,
-        "steps": {},
-        "llm": None,
-        **_lacks_json(home, key),
-    }
+    why = last_build.held_because
+    is_held = why is not None
+    own = {"up_to_date": not is_held, "held": is_held, "commit": last_build.commit, "message": why}
+    return _nothing_done(home, key) | own
 
 
 def standing_line(key: str, last_build: LastBuild) -> str:
@@ -242,24 +217,6 @@ def damage_lines(outcome: "RunOutcome") -> Iterator[str]:
                     f"the file of table {table!r} was damaged and is mended: {count_noun(int(kept), 'row')} of it "
                     "could be kept, and what follows from the sources was made anew"
                 )
-
-
-def failure_lines(key: str, found: Mapping[str, Sequence[Failure]]) -> Iterator[str]:
-    """What the steps of a build failed on while the rest was published: one line a step, with the first items."""
-    for step, failures in found.items():
-        noun, what = _FAILURES.get(step, _FAILED_TEXT)
-        named = ", ".join(one_line(f"{failure.item} ({failure.reason})") for failure in failures[:_NAMED])
-        more = f", and {len(failures) - _NAMED:,} more: `codesum status {key} --json`" if failures[_NAMED:] else ""
-        yield f"{count_noun(len(failures), noun)} {what}: {named}{more}"
-
-
-def failures_json(home: Home, key: str) -> list[dict[str, str]]:
-    """The failed items of a repository's last build, for programs."""
-    return [
-        {"step": step, "item": failure.item, "reason": failure.reason}
-        for step, failures in read_failures(home.layout.memos(key)).items()
-        for failure in failures
-    ]
 
 
 def tell_uncommitted(home: Home, keys: Iterable[str]) -> None:

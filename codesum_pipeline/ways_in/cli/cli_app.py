@@ -20,11 +20,14 @@ from typer.core import TyperCommand, TyperGroup
 from typer.models import CommandFunctionType
 
 from codesum_pipeline.foundation.data_model.installed_version import installed_version
+from codesum_pipeline.foundation.data_model.printable import plain_reason
 from codesum_pipeline.ways_in.cli.invocation import Invocation, read_umask
+from codesum_pipeline.ways_in.cli.options import with_words
 from codesum_pipeline.ways_in.cli.render import EPILOG, report_failures
 
 # Below it, rich's table of options would cut their names, and the help has no tables and no styles.
 _NARROW = 72
+_LOOK: dict[str, Any] = {"pretty_exceptions_enable": False, "rich_markup_mode": "rich"}
 _STYLE = re.compile(r"\[(?:bold|/)\]")
 
 
@@ -51,14 +54,15 @@ def load_command(name: str) -> Any:
     found = getattr(module, f"{name}_" if iskeyword(name) else name)
     if isinstance(found, typer.Typer):
         return typer.main.get_command(found)
-    single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
+    single = typer.Typer(add_completion=False, **_LOOK)
     paragraphs = (" ".join(paragraph.split()) for paragraph in (found.__doc__ or "").split("\n\n"))
-    single.command(name, cls=PlainCommand, help="\n\n".join(paragraphs))(found)
+    single.command(name, cls=PlainCommand, help="\n\n".join(paragraphs))(with_words(found, name))
     return typer.main.get_command(single)
 
 
 class _PlainHelp:
-    """Does not say of a switch that its type is bool, and cuts no name on a narrow terminal."""
+    """Does not say of a switch that its type is bool, cuts no name on a narrow terminal, and says of a wrong value
+    nothing but what is wrong with it."""
 
     rich_markup_mode: Any
 
@@ -68,6 +72,14 @@ class _PlainHelp:
             if getattr(parameter, "is_bool_flag", False):
                 parameter.metavar = ""
         return parameters
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        try:
+            found: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
+        except typer.BadParameter as error:
+            error.message = plain_reason(error.message)
+            raise
+        return found
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         columns = shutil.get_terminal_size().columns
@@ -89,17 +101,23 @@ class CommandGroup(typer.Typer):
     """The commands below one of `COMMANDS`."""
 
     def __init__(self, name: str) -> None:
+        self._name = name
         super().__init__(
             cls=PlainGroup,
             add_completion=False,
-            pretty_exceptions_enable=False,
-            rich_markup_mode="rich",
             no_args_is_help=True,
             help=next(command.help for command in COMMANDS if command.name == name),
+            **_LOOK,
         )
 
     def command(self, name: str | None = None, **options: Any) -> Callable[[CommandFunctionType], CommandFunctionType]:
-        return super().command(name, cls=PlainCommand, **options)
+        make = super().command(name, cls=PlainCommand, **options)
+
+        def register(function: CommandFunctionType) -> CommandFunctionType:
+            make(with_words(function, self._name, name or function.__name__))
+            return function
+
+        return register
 
 
 class LazyGroup(PlainGroup):
@@ -139,9 +157,8 @@ app = typer.Typer(
     cls=LazyGroup,
     no_args_is_help=True,
     epilog=EPILOG,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
+    **_LOOK,
 )
 
 
@@ -151,33 +168,12 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def codesum(
     ctx: typer.Context,
-    home: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FOLDER|URL",
-            show_default=False,
-            help="Where everything is kept: a folder, or a bucket as in s3://bucket/prefix. "
-            "Default: CODESUM_HOME, else the nearest .codesum folder upward, else "
-            "codesum in your data folder (~/.local/share) for what was indexed on first use, "
-            "else .codesum in the current folder.",
-        ),
-    ] = None,
-    settings_file: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            show_default=False,
-            help="The settings. Default: CODESUM_SETTINGS_FILE, else codesum.toml in the home. "
-            "Any setting can also be given in the environment, as in CODESUM_FILTER__MIN_LINES=5.",
-        ),
-    ] = None,
-    offline: Annotated[
-        bool, typer.Option("--offline", help="Use no network: index what was fetched before, and local folders.")
-    ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error instead of one line.")] = False,
+    home: str | None = None,
+    settings_file: Path | None = None,
+    offline: bool = False,
+    debug: bool = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and stop.")
     ] = False,
@@ -187,7 +183,10 @@ def codesum(
     Start with [bold]codesum index .[/] in a repository, then [bold]codesum search "what it does"[/].
     """
     flags = {"home": home, "settings_file": settings_file, "offline": offline or None}
-    ctx.obj = Invocation(flags, command=ctx.invoked_subcommand or "", umask=read_umask())
+    ctx.obj = Invocation(flags, command=ctx.invoked_subcommand or "", umask=read_umask(), debug=debug)
+
+
+app.callback()(with_words(codesum, "codesum"))
 
 
 def main() -> None:

@@ -1,15 +1,12 @@
 """One document: how it is found in the published indexes, and how people see its neighbours, source and origin."""
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
 from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, RenderableType
-from rich.measure import Measurement
+from rich.console import RenderableType
 from rich.text import Text
 
 from codesum_pipeline.answers.agent_tools.answering_sources import repositories_of
@@ -28,8 +25,9 @@ from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.search.retrieval.hits import Excerpt
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
+from codesum_pipeline.search.retrieval.shelf import Filters, check_filters
 from codesum_pipeline.ways_in.cli.invocation import Invocation
-from codesum_pipeline.ways_in.cli.render import complain, style_text, write_note
+from codesum_pipeline.ways_in.cli.render import TextByWidth, complain, fold_words, style_text, write_note
 
 _MOST_SHOWN = 5
 
@@ -37,6 +35,21 @@ _MOST_SHOWN = 5
 def catalogue_of(invocation: Invocation) -> IndexCatalogue:
     """The repositories and indexes of the home of a call."""
     return IndexCatalogue(invocation.settings, invocation.layout, invocation.registry)
+
+
+def call_here(invocation: Invocation) -> ToolContext:
+    """A call of the tools from the current folder; its notes go to stderr."""
+    return ToolContext(catalogue_of(invocation), Path.cwd(), on_note=write_note)
+
+
+def check_fit(call: ToolContext, indexes: Sequence[PublishedIndex], filters: Filters) -> None:
+    """As `check_filters`; of a path that was skipped, the reason is raised."""
+    try:
+        check_filters(indexes, filters)
+    except ConfigurationError:
+        for each in filters.paths:
+            call.check_skipped(repositories_of(indexes), each)
+        raise
 
 
 def open_published(invocation: Invocation, names: Sequence[str] = ()) -> list[PublishedIndex]:
@@ -105,7 +118,7 @@ _RELATIONS = {
 def describe_neighbours(relations: DocumentRelations) -> dict[str, list[RenderableType]]:
     """The neighbours of a document by relation, a line each; below them how many more there are."""
     parts: dict[str, list[RenderableType]] = {
-        label: [Text(one_line(each)) if isinstance(each, str) else _Line(each) for each in getattr(relations, name)]
+        label: [Text(one_line(each)) if isinstance(each, str) else _line(each) for each in getattr(relations, name)]
         for name, label in _RELATIONS.items()
     }
     for name, left in relations.more.items():
@@ -136,31 +149,12 @@ def number_excerpt(excerpt: Excerpt) -> Text:
     return shown
 
 
-class TextByWidth(Struct, frozen=True):
-    """A text whose lines depend on how many columns there are for it."""
-
-    of_width: Callable[[int], Text]
-
-    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        """As wide as its text: else rich fills each line with spaces."""
-        return Measurement.get(console, options, self.of_width(options.max_width))
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
-        yield self.of_width(options.max_width)
-
-
-_ID_PIECES = re.compile(r"[^/:]++[/:]*+|[/:]++")
-
-
 def hit_heading(rank: str, id_: str, rest: Text) -> TextByWidth:
     """The first line of a hit. Where it is too long, the id is folded behind slashes and colons, beside its rank."""
 
     def of_width(width: int) -> Text:
-        room, lines = width - len(rank), [""]
-        for piece in _ID_PIECES.findall(id_):
-            if lines[-1] and cell_len(lines[-1] + piece) > room:
-                lines.append("")
-            lines[-1] += piece
+        room = width - len(rank)
+        lines = fold_words(Text(id_), room).plain.split("\n")
         folded = f"\n{' ' * len(rank)}".join(lines)
         # The rest begins with two spaces.
         break_before = "" if cell_len(lines[-1]) + rest.cell_len <= room else f"\n{' ' * (len(rank) - 2)}"
@@ -169,29 +163,18 @@ def hit_heading(rank: str, id_: str, rest: Text) -> TextByWidth:
     return TextByWidth(of_width)
 
 
-class _Line(Struct, frozen=True):
+def _line(neighbour: RelatedDocument) -> TextByWidth:
     """A neighbour: its whole id, and as much of its summary as the line has room for."""
+    id_ = f"{one_line(neighbour.id)}{f' {TRUST_MARK}' if neighbour.trusted else ''}"
 
-    neighbour: RelatedDocument
+    def of_width(width: int) -> Text:
+        if cell_len(id_) + _SHORTEST_SUMMARY > width:
+            return fold_words(Text(id_), width)
+        whole = Text.assemble(id_, (f"  {one_line(neighbour.summary)}", "dim"))
+        whole.truncate(width, overflow="ellipsis")
+        return whole
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
-        if cell_len(self._id) + _SHORTEST_SUMMARY <= options.max_width:
-            line = self._whole
-            line.truncate(options.max_width, overflow="ellipsis")
-            yield line
-        else:
-            yield Text(self._id, overflow="fold")
-
-    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        return Measurement(1, min(cell_len(self._whole.plain), options.max_width))
-
-    @property
-    def _id(self) -> str:
-        return f"{one_line(self.neighbour.id)}{f' {TRUST_MARK}' if self.neighbour.trusted else ''}"
-
-    @property
-    def _whole(self) -> Text:
-        return Text.assemble(self._id, (f"  {one_line(self.neighbour.summary)}", "dim"))
+    return TextByWidth(of_width)
 
 
 _IN_TABLES = ("failure", "cost_usd")

@@ -3,7 +3,7 @@
 import os
 import re
 import shlex
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -28,59 +28,41 @@ from codesum_pipeline.ways_in.cli.render import write_note
 
 
 class EntryOptions(Struct, frozen=True):
-    """The options of `add`, as far as they were given."""
+    """The options of `add`, as far as they were given; raises `ConfigurationError` for one that is empty."""
 
     key: str | None = None
     ref: str | None = None
     subdir: str | None = None
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
+    include: Sequence[str] | None = None
+    exclude: Sequence[str] | None = None
     worktree: bool | None = None
     submodules: bool | None = None
-    scip: tuple[str, ...] = ()
+    scip: Sequence[str] | None = None
     scip_command: str | None = None
 
-    @classmethod
-    def of(
-        cls,
-        key: str | None,
-        ref: str | None,
-        subdir: str | None,
-        include: Iterable[str] | None,
-        exclude: Iterable[str] | None,
-        worktree: bool | None,
-        submodules: bool | None = None,
-        scip: Iterable[str] | None = None,
-        scip_command: str | None = None,
-    ) -> "EntryOptions":
-        """As typer gives them; raises `ConfigurationError` for one that is empty."""
-        by_option = {"--key": key, "--ref": ref, "--include": include, "--exclude": exclude, "--scip": scip}
-        for name, values in (by_option | {"--scip-command": scip_command}).items():
-            if any(not value.strip() for value in ([values] if isinstance(values, str) else values or ())):
-                raise ConfigurationError(f"{name} '': it is empty: give it a value, or leave it out")
-        places = tuple(full_place(item, base=Path.cwd()) for item in scip or ())
-        patterns = tuple(include or ()), tuple(exclude or ())
-        return cls(key, ref, subdir, *patterns, worktree, submodules, places, scip_command)
+    def __post_init__(self) -> None:
+        for name in ("key", "ref", "include", "exclude", "scip", "scip_command"):
+            given = getattr(self, name)
+            if any(not value.strip() for value in ([given] if isinstance(given, str) else given or ())):
+                option = name.replace("_", "-")
+                raise ConfigurationError(f"--{option} '': it is empty: give it a value, or leave it out")
 
     def check_fits(self, locations: int) -> None:
         """Raises `ConfigurationError` for an option of one repository where several locations are given."""
-        if locations > 1 and self.key:
-            raise ConfigurationError(
-                f"--key {self.key} names one repository, but {locations} are given: add them one by one"
-            )
-        if locations > 1 and self.scip:
-            raise ConfigurationError(
-                f"--scip {self.scip[0]} is an index of one repository, but {locations} are given: add them one by one"
-            )
-
-    @property
-    def is_any_set(self) -> bool:
-        return self != EntryOptions()
+        for option, value in (("--key", self.key), ("--scip", next(iter(self.scip or ()), None))):
+            if locations > 1 and value:
+                raise ConfigurationError(
+                    f"{option} {value} is of one repository, but {locations} are given: add them one by one"
+                )
 
     def applied_to(self, entry: RepositoryEntry) -> RepositoryEntry:
         """The entry with the given options in place of its own."""
-        names = ("ref", "include", "exclude", "worktree", "submodules", "scip", "scip_command")
-        return replace(entry, **{name: value for name in names if (value := getattr(self, name)) not in (None, "", ())})
+        lists = {name: tuple(values) for name in ("include", "exclude") if (values := getattr(self, name))}
+        if self.scip:
+            lists["scip"] = tuple(full_place(item, base=Path.cwd()) for item in self.scip)
+        names = ("ref", "worktree", "submodules", "scip_command")
+        given = {name: value for name in names if (value := getattr(self, name)) is not None}
+        return replace(entry, **lists, **given)
 
 
 _NO_OPTIONS = EntryOptions()
@@ -119,7 +101,7 @@ def find_entry(
                 _check_is_no_folder_of_clones(Path(location) / subdir, Path(location))
             key = options.key or registry.default_key(location, subdir=subdir, taken=[entry.key for entry in pending])
             covering = None
-            if not options.is_any_set and not is_url(location):
+            if options == _NO_OPTIONS and not is_url(location):
                 covering = covering_entry(entries, Path(location), subdir)
             if covering:
                 write_note(
@@ -171,10 +153,9 @@ _PAGE = re.compile(
 
 def check_address(text: str, *, over_http: Collection[str] = ()) -> None:
     """Raise `ConfigurationError`, with the command that is meant, for an address that git must not or cannot read."""
-    hint = ""
+    address, hint = take_apart(text), ""
     if os.path.exists(text):  # noqa: PTH110 - a name that is too long does not exist
         return
-    address = take_apart(text)
     if page := _PAGE.fullmatch(str(address)):
         folder = page["folder"] if page["kind"] == "tree" else ""
         subdir = f" --subdir {shlex.quote(folder.rstrip('/'))}" if folder else ""

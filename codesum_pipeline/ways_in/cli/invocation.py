@@ -15,8 +15,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from codesum_pipeline.builds.codesum_home.home_folders import (
     check_is_own,
     for_reading,
@@ -63,10 +61,13 @@ class Invocation:
     asks for the settings gives the process the home's umask; `umask` is that of the caller.
     """
 
-    def __init__(self, flags: Mapping[str, Any], command: str = "", *, umask: int | None = None) -> None:
+    def __init__(
+        self, flags: Mapping[str, Any], command: str = "", *, umask: int | None = None, debug: bool = False
+    ) -> None:
         self.flags = flags
         self.command = command
         self._umask = umask
+        self.debug = debug
 
     @cached_property
     def settings(self) -> Settings:
@@ -127,14 +128,6 @@ def read_umask() -> int:
     umask = os.umask(0o077)
     os.umask(umask)
     return umask
-
-
-def invocation_of(ctx: typer.Context) -> Invocation:
-    """The call that a command belongs to."""
-    found = ctx.find_object(Invocation)
-    if found is None:
-        raise LookupError("a command runs below `codesum`, which makes the invocation")
-    return found
 
 
 def usual_home(command: str, flags: Mapping[str, Any]) -> Path | None:

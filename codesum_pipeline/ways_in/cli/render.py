@@ -7,8 +7,10 @@ import re
 import sys
 import traceback
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
+from itertools import compress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +20,7 @@ from pydantic import BaseModel
 from rich import box
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, ConsoleRenderable, Group, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -80,7 +83,7 @@ def show_parts(*parts: RenderableType) -> None:
         no_color=None if terminal else True,
     )
     for part in parts:
-        renderable = Text(clean_text(part)) if isinstance(part, str) else part
+        renderable = folded(Text(clean_text(part)) if isinstance(part, str) else part)
         if terminal:
             console.print(renderable)
         else:
@@ -100,9 +103,19 @@ def write_note(message: str) -> None:
         sys.stderr.flush()
 
 
-def make_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, right: Iterable[str] = ()) -> "TableView":
-    """Rows under a head; the columns named in `right` hold numbers."""
-    return TableView(tuple(columns), tuple(tuple(row) for row in rows), frozenset(right))
+def make_table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    right: Iterable[str] = (),
+    may_lack: Collection[str] = (),
+) -> "TableView":
+    """Rows under a head; the columns named in `right` hold numbers, those in `may_lack` are not shown where no row has
+    them."""
+    cells = [tuple(row) for row in rows]
+    shown = [name not in may_lack or any(row[at] not in (None, "") for row in cells) for at, name in enumerate(columns)]
+    kept = tuple(tuple(compress(row, shown)) for row in cells)
+    return TableView(tuple(compress(columns, shown)), kept, frozenset(right))
 
 
 class TableView(Struct, frozen=True):
@@ -134,7 +147,7 @@ class TableView(Struct, frozen=True):
             else:
                 drawn.add_column(Text(one_line(column)), overflow="fold", min_width=_SHORT)
         for row in self.rows:
-            drawn.add_row(*(make_cell(value) for value in row))
+            drawn.add_row(*(folded(make_cell(value)) for value in row))
         return drawn
 
     def _widths(self) -> Iterator[int]:
@@ -152,11 +165,46 @@ class TableView(Struct, frozen=True):
         for row in self.rows:
             first = make_cell(row[0])
             first.stylize("bold")
-            yield first
+            yield folded(first)
             named = zip(self.columns[1:], row[1:], strict=True)
             there = [(name, make_cell(value)) for name, value in named if value is not None and value != ""]
             parts = [Text.assemble((f"{one_line(name)} ", "dim"), value) for name, value in there]
             yield indent_part(Text(" · ").join(parts), 2)
+
+
+class TextByWidth(Struct, frozen=True):
+    """A text whose lines depend on how many columns there are for it."""
+
+    of_width: Callable[[int], Text]
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        """As wide as its text: else rich fills each line with spaces."""
+        return Measurement.get(console, options, self.of_width(options.max_width))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield self.of_width(options.max_width)
+
+
+_WORD = re.compile(r"\S++")
+_PIECE = re.compile(r"[^/:]++[/:]*+|[/:]++")
+
+
+def fold_words(text: Text, width: int) -> Text:
+    """The text with words that are longer than a line, such as paths and ids, folded behind slashes and colons."""
+    breaks = []
+    for word in _WORD.finditer(text.plain):
+        room = width
+        for piece in _PIECE.finditer(word.group()) if cell_len(word.group()) > width else ():
+            if room < cell_len(piece.group()) and piece.start():
+                breaks.append(word.start() + piece.start())
+                room = width
+            room -= cell_len(piece.group())
+    return Text("\n").join(text.divide(breaks)) if breaks else text
+
+
+def folded(part: RenderableType) -> RenderableType:
+    """The part; where it is a text, its paths and ids are folded where there is no room for them."""
+    return TextByWidth(partial(fold_words, part)) if isinstance(part, Text) and not part.no_wrap else part
 
 
 def make_fields(values: Mapping[str, Any]) -> Table:
@@ -168,7 +216,7 @@ def make_fields(values: Mapping[str, Any]) -> Table:
         if value is None or value == "" or value == []:
             continue
         parts = [
-            part if isinstance(part, ConsoleRenderable) else Text(one_line(str(part)))
+            part if isinstance(part, ConsoleRenderable) else folded(Text(one_line(str(part))))
             for part in (value if isinstance(value, list) else [value])
         ]
         if is_on_terminal() and len(parts) > _LISTED:
@@ -197,7 +245,7 @@ def style_text(text: str, style: str) -> Text:
 
 def indent_part(part: RenderableType, left: int, *, above: int = 0, below: int = 0) -> Padding:
     """The part, moved right by `left` columns. It is as wide as its text, so that piped lines end without spaces."""
-    return Padding(part, (above, 0, below, left), expand=False)
+    return Padding(folded(part), (above, 0, below, left), expand=False)
 
 
 def lines_of(start: int | None, end: int | None) -> str:

@@ -1,20 +1,26 @@
-"""What `codesum doctor`, `status` and `index` say of compilers' indexes, the trust that rests on them, and digests."""
+"""What `codesum doctor`, `status` and `index` say of compilers' indexes, the trust that rests on them, digests, and the
+fleet."""
 
 import os
 import shlex
 import sqlite3
 from collections import Counter
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
+from datetime import timedelta
 
 from msgspec import Struct
 
+from codesum_pipeline.answers.agent_tools.fleet_reading import behind_for, is_late, read_fleet, remark_of
 from codesum_pipeline.builds.codesum_home.wiring import Home
+from codesum_pipeline.builds.steps.fleet_states import read_record
+from codesum_pipeline.builds.steps.freshness import IndexState, allowed_lag
 from codesum_pipeline.builds.steps.reuse import last_report
 from codesum_pipeline.builds.steps.step_list import CALL_GRAPH, SYMBOLS
 from codesum_pipeline.foundation.data_model.edge import IndexFile
 from codesum_pipeline.foundation.data_model.errors import CodesumError, ConfigurationError
 from codesum_pipeline.foundation.data_model.moments import utc_now
-from codesum_pipeline.foundation.data_model.printable import count_noun
+from codesum_pipeline.foundation.data_model.printable import count_noun, some_of
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.data_model.standing_question import Intent
 from codesum_pipeline.graph.compiled_edges import Agreement, Disagreement
 from codesum_pipeline.notifications.delivery.channels import open_channel
@@ -189,3 +195,42 @@ def _undelivered(home: Home, _enabled: list[Intent]) -> Iterator[tuple[str, str]
             tries = count_noun(each.tries, "try", "tries")
             what = f"{each.post_id} on {each.channel}: given up after {tries}: {each.detail}"
             yield what, f"codesum digest retry {each.post_id}"
+
+
+_FLEET = "Fleet"
+_MOST_BEHIND = 10
+_BEHIND = (IndexState.BEHIND, IndexState.CHANGED, IndexState.UPGRADED)
+
+
+def fleet_troubles(home: Home, entries: Sequence[RepositoryEntry]) -> Iterator[Problem]:
+    """What of the fleet failed too often, is behind, or waits for a part. Nothing where no daemon has looked at the
+    home.
+
+    Only what a person has to see to has a way out: the daemon tries the rest again by itself.
+    """
+    if read_record(home)[0] is None:
+        return
+    fleet = read_fleet(home, [entry for entry in entries if entry.enabled])
+    for trouble in fleet.troubles:
+        yield Problem(None, trouble, about=_FLEET)
+    if fleet.record and fleet.record.is_late:
+        yield Problem(
+            None, "no repository is built by itself now", f"start `codesum dev` on {fleet.record.host}", _FLEET
+        )
+    in_time = []
+    for each in fleet.repositories:
+        if each.state == IndexState.FAILED:
+            yield Problem(each.key, remark_of(each), f"codesum retry {each.key}, once what the run says is mended")
+        elif each.state in (IndexState.UNREADABLE, IndexState.STOPPED, IndexState.WAITING):
+            yield Problem(each.key, f"{each.state}: {remark_of(each)}")
+        elif each.state in _BEHIND and is_late(each, home.settings.checks):
+            hours = allowed_lag(home.settings.checks, each.entry) / timedelta(hours=1)
+            what = (
+                f"behind for {behind_for(each)}, longer than the {hours:g} h of checks.behind_hours: {remark_of(each)}"
+            )
+            yield Problem(each.key, what, f"see what keeps it from being built: codesum status {each.key}")
+        elif each.state in _BEHIND:
+            in_time.append(each.key)
+    if in_time:
+        number = count_noun(len(in_time), "repository is", "repositories are")
+        yield Problem(None, f"{number} behind, and will be built: {some_of(in_time, _MOST_BEHIND)}", about=_FLEET)

@@ -20,13 +20,14 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable, Collection, Iterable, MutableMapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from types import FrameType, SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qsl
 
 from msgspec import Struct
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.settings.operation_settings import ServingSettings
@@ -35,11 +36,6 @@ from codesum_pipeline.ways_in.http_serving.ending import end_children, ended_in_
 from codesum_pipeline.ways_in.http_serving.http_server import listen_on, serve_app
 
 MODULE = "codesum_pipeline.ways_in.dagster_ui.guarded_ui"
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?")
@@ -76,7 +72,7 @@ def served_hosts(listened: str, allowed: Iterable[str] = ()) -> frozenset[str]:
 class UiGuard:
     """An ASGI application that answers refused requests itself and passes on all others."""
 
-    def __init__(self, app: App, *, hosts: Collection[str]) -> None:
+    def __init__(self, app: ASGIApp, *, hosts: Collection[str]) -> None:
         self._app = app
         self._hosts = hosts
 

@@ -53,9 +53,8 @@ def _become(home: Home, command: list[str]) -> NoReturn:
 def ui_command(folder: Path, options: UiOptions, *, host: str, port: int, part: str = "dev") -> list[str]:
     """The command that opens the UI, or a part of it, from any folder."""
     loaded, served = ["-m", MODULE, "-d", str(folder)], ["-h", host, "-p", str(port)]
-    if part == "daemon":
-        return [sys.executable, *guarded_command(part, options, ["run", *loaded])]
-    return [sys.executable, *guarded_command(part, options, [*loaded, *served])]
+    arguments = ["run", *loaded] if part == "daemon" else [*loaded, *served]
+    return [sys.executable, *guarded_command(part, options, arguments)]
 
 
 def ui_environment(layout: HomeLayout, environ: Mapping[str, str]) -> dict[str, str]:

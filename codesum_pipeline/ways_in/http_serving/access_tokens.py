@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from codesum_pipeline.foundation.data_model.client_addresses import is_loopback
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
-from codesum_pipeline.foundation.data_model.printable import one_line
+from codesum_pipeline.foundation.data_model.printable import one_line, plain_reason
 from codesum_pipeline.foundation.data_model.repository import EVERYTHING, RepositoryScope, read_scope
 from codesum_pipeline.foundation.store.atomic import identify_file
 
@@ -186,7 +186,7 @@ def parse_tokens(content: str, source: str) -> list[AccessToken]:
             raise ConfigurationError(f"{source}: it is nested too deeply: {way_out}") from None
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"]))
-        raise ConfigurationError(f"{source}: {where}: {first['msg']}: {way_out}") from None
+        raise ConfigurationError(f"{source}: {where}: {plain_reason(first['msg'])}: {way_out}") from None
     tokens: dict[bytes, AccessToken] = {}
     for name, entry in entries.items():
         where = f"{source}: [{name}]"

@@ -26,9 +26,7 @@ def listen_on(address: Address) -> tuple[socket.socket, Address]:
     except OSError as error:
         # Python adds the address; the number of an unknown host is none of the system's errors.
         reason = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
-        raise ConfigurationError(
-            f"{address.option}: {reason}: choose another address, or port 0 for a free one"
-        ) from error
+        raise ConfigurationError(f"{address.option}: {reason}: choose another address or port") from error
     return bound, Address(address.host, bound.getsockname()[1], address.option)
 
 

@@ -8,11 +8,13 @@ counters of processes are.
 import logging
 import threading
 import time
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow.compute as pc
 from msgspec import Struct, field
@@ -49,17 +51,7 @@ Labels = Mapping[str, str]
 Names = tuple[str, str, str]
 Spent = tuple[float, float]
 # The value of each series of one instrument.
-Points = list[tuple[float, Labels]]
-
-
-class FleetInstrument(Struct, frozen=True):
-    """The name, unit and meaning of some series, and how they are made of what was read."""
-
-    name: str
-    unit: str
-    description: str
-    points: Callable[["FleetReading"], Iterable[tuple[float, Labels]]]
-    kind: Literal["gauge", "counter"] = "gauge"
+Points = Callable[["FleetReading"], Iterable[tuple[float, Labels]]]
 
 
 class FleetReading(Struct, frozen=True, kw_only=True):
@@ -90,8 +82,8 @@ class FleetReading(Struct, frozen=True, kw_only=True):
         counts = Counter(str(each.state) for each in self.fleet.repositories)
         return ((float(number), {"state": state}) for state, number in counts.items())
 
-    def late(self) -> int:
-        return sum(lag > self.targets[key] for key, lag in self.lags.items())
+    def late(self) -> Iterator[tuple[float, Labels]]:
+        yield float(sum(lag > self.targets[key] for key, lag in self.lags.items())), {}
 
     def queue(self) -> Iterator[tuple[float, Labels]]:
         runs = [each.run for each in self.fleet.repositories if each.run]
@@ -99,10 +91,10 @@ class FleetReading(Struct, frozen=True, kw_only=True):
         yield float(waiting), {"state": "queued"}
         yield float(len(runs) - waiting), {"state": "running"}
 
-    def longest_wait(self) -> float:
+    def longest_wait(self) -> Iterator[tuple[float, Labels]]:
         waits = (self.at - each.run.since for each in self.fleet.repositories if each.run and each.run.is_queued
                  and each.run.since)  # fmt: skip
-        return max(waits, default=0.0)
+        yield max(waits, default=0.0), {}
 
     def tick_age(self) -> Iterator[tuple[float, Labels]]:
         if self.fleet.record:
@@ -113,67 +105,28 @@ class FleetReading(Struct, frozen=True, kw_only=True):
         return ((float(part not in away), {"part": part}) for part in sorted({*parts, *away}))
 
 
-INSTRUMENTS = (
-    FleetInstrument(
-        "codesum.index.age", "s", "Time since the index that readers see was published", FleetReading.ages
-    ),
-    FleetInstrument(
-        "codesum.index.lag", "s", "How long the index has been behind its repository; 0 at its newest commit",
-        lambda read: read.of_each(lambda each: read.lags.get(each.key)),
-    ),
-    FleetInstrument(
-        "codesum.index.lag.target", "s", "How long the index may be behind its repository",
-        lambda read: read.of_each(lambda each: read.targets.get(each.key)),
-    ),
-    FleetInstrument("codesum.index.state", "", "1 for the state that the index is in", FleetReading.states),
-    FleetInstrument("codesum.repositories", "", "Repositories by the state of their index", FleetReading.counted),
-    FleetInstrument(
-        "codesum.repositories.late", "", "Repositories whose index is behind for longer than its target",
-        lambda read: [(float(read.late()), {})],
-    ),
-    FleetInstrument(
-        "codesum.repositories.unlabelled", "", "Repositories without series of their own",
-        lambda read: [(float(len(read.fleet.repositories) - len(read.shown)), {})],
-    ),
-    FleetInstrument(
-        "codesum.build.failed.attempts", "", "Failed builds of the repository's present state in a row",
-        lambda read: read.of_each(lambda each: float(each.failures)),
-    ),
-    FleetInstrument(
-        "codesum.builds", "", "Builds that ended since this server began, by outcome and by whose fault it was",
-        lambda read: ((float(number), {"repository": key, "outcome": outcome, "cause": cause})
-                      for (key, outcome, cause), number in read.builds.items()),
-        "counter",
-    ),
-    FleetInstrument(
-        "codesum.build.time", "s", "Seconds of the builds that ended since this server began",
-        lambda read: ((seconds, {"repository": key}) for key, seconds in read.build_seconds.items()),
-        "counter",
-    ),
-    FleetInstrument(
-        "codesum.llm.cost", "usd", "US dollars of the model calls of ended builds",
-        lambda read: ((usd, _labels_of(key)) for key, (usd, _) in read.spent.items()),
-        "counter",
-    ),
-    FleetInstrument(
-        "codesum.llm.time", "s", "Seconds that the model calls of ended builds took",
-        lambda read: ((seconds, _labels_of(key)) for key, (_, seconds) in read.spent.items()),
-        "counter",
-    ),
-    FleetInstrument("codesum.queue.runs", "", "Runs of builds that wait or go on", FleetReading.queue),
-    FleetInstrument(
-        "codesum.queue.longest.wait", "s", "How long the run that waits longest has waited",
-        lambda read: [(read.longest_wait(), {})],
-    ),
-    FleetInstrument(
-        "codesum.planner.tick.age", "s", "Time since the daemon last compared all repositories", FleetReading.tick_age
-    ),
-    FleetInstrument("codesum.part.up", "", "Whether a part that machines share can be reached", FleetReading.reachable),
-    FleetInstrument(
-        "codesum.workers.paused", "", "Workers that take no runs since their machine fails",
-        lambda read: ((float(number), {"host": host}) for host, number in read.paused.items()),
-    ),
-)  # fmt: skip
+_ENDED = ("repository", "outcome", "cause")
+_CALLS = ("repository", "model", "level")
+# The series of each instrument of the table beside this module.
+_POINTS: dict[str, Points] = {
+    "codesum.index.age": FleetReading.ages,
+    "codesum.index.lag": lambda read: read.of_each(lambda each: read.lags.get(each.key)),
+    "codesum.index.lag.target": lambda read: read.of_each(lambda each: read.targets.get(each.key)),
+    "codesum.index.state": FleetReading.states,
+    "codesum.repositories": FleetReading.counted,
+    "codesum.repositories.late": FleetReading.late,
+    "codesum.repositories.unlabelled": lambda read: [(float(len(read.fleet.repositories) - len(read.shown)), {})],
+    "codesum.build.failed.attempts": lambda read: read.of_each(lambda each: float(each.failures)),
+    "codesum.builds": lambda read: ((float(number), _labels_of(key, _ENDED)) for key, number in read.builds.items()),
+    "codesum.build.time": lambda read: ((each, {"repository": key}) for key, each in read.build_seconds.items()),
+    "codesum.llm.cost": lambda read: ((usd, _labels_of(key, _CALLS)) for key, (usd, _) in read.spent.items()),
+    "codesum.llm.time": lambda read: ((seconds, _labels_of(key, _CALLS)) for key, (_, seconds) in read.spent.items()),
+    "codesum.queue.runs": FleetReading.queue,
+    "codesum.queue.longest.wait": FleetReading.longest_wait,
+    "codesum.planner.tick.age": FleetReading.tick_age,
+    "codesum.part.up": FleetReading.reachable,
+    "codesum.workers.paused": lambda read: ((float(each), {"host": host}) for host, each in read.paused.items()),
+}
 
 
 class FleetSeries(Struct):
@@ -195,16 +148,18 @@ class FleetSeries(Struct):
 
     def register(self, meter: "Meter") -> None:
         """Have the series observed whenever the meter's values are collected."""
-        for each in INSTRUMENTS:
-            made: Any = meter.create_observable_gauge if each.kind == "gauge" else meter.create_observable_counter
-            made(each.name, callbacks=[partial(self._observe, each)], unit=each.unit, description=each.description)
+        kinds = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+        for kind, instruments in kinds.items():
+            for name, words in instruments.items():
+                make = getattr(meter, f"create_observable_{kind}")
+                make(name, callbacks=[partial(self._observe, _POINTS[name])], **words)
 
-    def _observe(self, instrument: FleetInstrument, _: object) -> "Iterator[Observation]":
+    def _observe(self, points: Points, _: object) -> "Iterator[Observation]":
         from opentelemetry.metrics import Observation
 
         self.refresh(older_than_s=_OLDEST_S)
         reading = self._reading
-        for value, labels in instrument.points(reading) if reading else ():
+        for value, labels in points(reading) if reading else ():
             yield Observation(value, labels)
 
     def refresh(self, older_than_s: float | None = None) -> None:
@@ -341,5 +296,5 @@ def _add_up(tables: TableStore, key: str) -> dict[tuple[str, str], Spent]:
     return {(row["model"], row["level"]): (row["cost_usd_sum"], row["waited_sum"]) for row in found}
 
 
-def _labels_of(key: Names) -> Labels:
-    return dict(zip(("repository", "model", "level"), key, strict=True))
+def _labels_of(key: Names, names: Names) -> Labels:
+    return dict(zip(names, key, strict=True))

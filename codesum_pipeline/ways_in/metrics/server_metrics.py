@@ -6,7 +6,7 @@ counts others, too.
 """
 
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -151,7 +151,10 @@ class MetricsPage(Struct, frozen=True):
 
 
 def _readers(settings: MetricsSettings, registry: "CollectorRegistry | None") -> "Iterator[MetricReader]":
-    limits: Any = _series_limits(max(_LEAST_SERIES, _SERIES_OF_REPOSITORY * settings.max_repositories))
+    from opentelemetry.sdk.metrics import Counter, Histogram, ObservableCounter, ObservableGauge
+
+    most = max(_LEAST_SERIES, _SERIES_OF_REPOSITORY * settings.max_repositories)
+    limits: Any = dict.fromkeys((Counter, Histogram, ObservableCounter, ObservableGauge), most)
     if registry is not None:
         from opentelemetry.exporter.prometheus import PrometheusMetricReader
 
@@ -166,10 +169,3 @@ def _readers(settings: MetricsSettings, registry: "CollectorRegistry | None") ->
             export_timeout_millis=_COLLECTED_WITHIN_S * 1000.0,
             cardinality_limits=limits,
         )
-
-
-def _series_limits(most: int) -> dict[type, int]:
-    from opentelemetry.sdk.metrics import Counter, Histogram, ObservableCounter, ObservableGauge
-
-    kinds: Sequence[type] = (Counter, Histogram, ObservableCounter, ObservableGauge)
-    return dict.fromkeys(kinds, most)

@@ -72,7 +72,8 @@ class Receiver(Struct):
         except UnreadablePayload as error:
             log.warning("%s: %s: refused: %s", sender.host, _shown(sender.event), _shown(str(error)))
             return _refusal(400, "not a payload of this event")
-        return _accepted(BackgroundTask(self._carry_out, sender, push) if push else None)
+        task = BackgroundTask(self._carry_out, sender, push) if push else None
+        return PlainTextResponse("accepted\n", 202, background=task)
 
     def _carry_out(self, sender: SignedEvent, push: Push) -> None:
         """After the answer. What fails here is found by polling."""
@@ -100,10 +101,6 @@ def make_app(receiver: Receiver) -> Starlette:
 
 async def _healthy(_: Request) -> Response:
     return PlainTextResponse("ok\n")
-
-
-def _accepted(task: BackgroundTask | None = None) -> Response:
-    return PlainTextResponse("accepted\n", 202, background=task)
 
 
 def _refusal(status: int, reason: str, headers: dict[str, str] | None = None) -> Response:

@@ -57,11 +57,26 @@ def address() -> Iterator[str]:
 
 @pytest.mark.parametrize("ask", ASK.values(), ids=ASK)
 @pytest.mark.parametrize(
-    ("bucket", "kind", "reason"),
+    ("bucket", "kind", "reason", "told"),
     [
-        ("wrong-key", ConfigurationError, "InvalidAccessKeyId): no or wrong credentials"),
-        ("not-there", ConfigurationError, "s3://not-there/home: there is no such bucket: create it"),
-        ("busy", BucketUnavailable, "503 Service Unavailable, SlowDown): try again later"),
+        (
+            "wrong-key",
+            ConfigurationError,
+            ": no or wrong credentials: check those in the environment",
+            "InvalidAccessKeyId",
+        ),
+        (
+            "not-there",
+            ConfigurationError,
+            "s3://not-there/home: there is no such bucket: create it",
+            "or name another home",
+        ),
+        (
+            "busy",
+            BucketUnavailable,
+            "now: try again later; if it stays so, check the endpoint and the network: ",
+            "SlowDown",
+        ),
     ],
 )
 def test_whatever_is_asked_the_bucket_the_reason_and_the_way_out_are_told(
@@ -69,6 +84,7 @@ def test_whatever_is_asked_the_bucket_the_reason_and_the_way_out_are_told(
     bucket: str,
     kind: type[CodesumError],
     reason: str,
+    told: str,
     address: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -83,4 +99,5 @@ def test_whatever_is_asked_the_bucket_the_reason_and_the_way_out_are_told(
     assert f"s3://{bucket}/home" in message
     assert reason in message
     assert "\n" not in message
+    assert message.endswith(told)
     assert "prefix=" not in message

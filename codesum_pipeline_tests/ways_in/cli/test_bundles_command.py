@@ -159,8 +159,8 @@ def test_what_is_wrong_with_an_export_is_one_line(codesum: Call, built: Path, tm
 
     assert (unknown.exit_code, folder.exit_code, no_key.exit_code, pipe.exit_code) == (2, 2, 2, 2)
     assert "shpo" in unknown.stderr
-    assert f"{tmp_path} is a folder: name the file to write, as in {tmp_path / 'shop.codesum'}" in folder.stderr
+    assert f"{tmp_path} is no file: name the file to write, as in shop.codesum" in folder.stderr
     assert "ssh-keygen cannot sign with it" in no_key.stderr
-    assert f"{tmp_path / 'pipe'} is no file, and a bundle would replace it" in pipe.stderr
+    assert f"{tmp_path / 'pipe'} is no file: name the file to write" in pipe.stderr
     assert (tmp_path / "pipe").is_fifo()
     assert not (tmp_path / "x").exists()

@@ -12,7 +12,7 @@ from rich.measure import Measurement
 from codesum_pipeline.answers.agent_tools.grep_tool import GrepLine
 from codesum_pipeline.foundation.data_model.errors import CodesumError, RetryLater
 from codesum_pipeline.ways_in.cli.commands import grep as command
-from codesum_pipeline.ways_in.cli.document_views import TextByWidth
+from codesum_pipeline.ways_in.cli.render import TextByWidth
 from codesum_pipeline_tests.support.commands import COMMAND, environment, fork_codesum
 from codesum_pipeline_tests.support.homes import built_once, copy_built
 

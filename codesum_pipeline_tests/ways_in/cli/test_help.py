@@ -1,18 +1,29 @@
 """A newcomer finds out from the help alone."""
 
 import re
+import tomllib
+from pathlib import Path
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
+from codesum_pipeline.builds.compaction.compactable_rows import KINDS
 from codesum_pipeline.foundation.data_model.document import LEVELS
+from codesum_pipeline.foundation.data_model.standing_question import DEFAULT_THRESHOLD
 from codesum_pipeline.foundation.language_facts.file_languages import LANGUAGES
 from codesum_pipeline.indexes.file_formats.version_folder import LANES
+from codesum_pipeline.ways_in.cli import options
 from codesum_pipeline.ways_in.cli.cli_app import COMMANDS, app, load_command
 from codesum_pipeline_tests.ways_in.cli.terminal import on_a_terminal
 
 NAMES = [command.name for command in COMMANDS]
+
+
+def parameters_of(name):
+    """The parameters of a command, or of each command of a group."""
+    command = load_command(name)
+    return [each for part in (command, *getattr(command, "commands", {}).values()) for each in part.params]
 
 
 def test_the_overview_lists_every_command():
@@ -38,7 +49,7 @@ def test_a_command_says_the_same_in_the_overview_and_in_its_own_help(command):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_argument_and_option_is_explained(name):
-    for parameter in load_command(name).params:
+    for parameter in parameters_of(name):
         assert parameter.help and parameter.help.endswith("."), parameter.name
 
 
@@ -53,6 +64,37 @@ def test_a_commands_help_can_be_read(name):
 
     assert result.exit_code == 0
     assert f"Usage: codesum {name}" in result.stdout
+
+
+def test_the_table_of_options_describes_nothing_that_no_command_has():
+    table = tomllib.loads(Path(options.__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    known = {name: {each.name for each in parameters_of(name)} for name in NAMES}
+    known["codesum"] = {each.name for each in typer.main.get_command(app).params}
+
+    assert table["shared"].keys() <= set().union(*known.values())
+    for name in table.keys() - {"shared"}:
+        parts = {key: value for key, value in table[name].items() if key not in load_parts(name)}
+        assert parts.keys() <= known[name], name
+        for part in table[name].keys() & load_parts(name):
+            assert table[name][part].keys() <= {each.name for each in load_command(name).commands[part].params}, part
+
+
+def load_parts(name):
+    """The names of the commands of a group."""
+    return set() if name == "codesum" else getattr(load_command(name), "commands", {}).keys()
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "parameter", "values"),
+    [
+        ("prompts", "show", "name", LEVELS), ("attest", "new", "kind", KINDS),
+        ("intent", "add", "threshold", [str(DEFAULT_THRESHOLD)]),
+    ],
+)  # fmt: skip
+def test_a_help_that_names_values_names_those_that_count(name, part, parameter, values):
+    (help,) = [each.help for each in load_command(name).commands[part].params if each.name == parameter]
+
+    assert all(value in help for value in values)
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def test_damage_that_doctor_finds_is_repaired_by_what_it_names(codesum, own_shop
     [
         pytest.param([], "no repository is registered", id="nothing to index"),
         pytest.param(["--ref", "main"], "need a LOCATION", id="options of no repository"),
-        pytest.param(["a/", "b/", "--key", "one"], "names one repository", id="one key for two"),
+        pytest.param(["a/", "b/", "--key", "one"], "--key one is of one repository", id="one key for two"),
         pytest.param(["./missing"], "there is no folder", id="a path that is not there"),
         pytest.param(["ftp://example.org/x"], "only https, ssh and file", id="a transport that is not read"),
         pytest.param(["-c"], "No such option", id="an option that is none"),

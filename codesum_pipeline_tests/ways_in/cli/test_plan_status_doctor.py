@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from benchmarks.many_indexes import copy_index
 from codesum_pipeline.builds.reports.planner_record import PlannedBuild, keep_planned
@@ -99,10 +100,28 @@ def test_a_new_commit_leaves_the_index_behind(codesum, edited):
     assert state(codesum, edited, "shop")["state"] == "behind"
 
 
-def test_a_changed_setting_is_seen(codesum, own_shop):
-    (own_shop / "codesum.toml").write_text("top_k_callers = 2\n")
+def test_a_changed_setting_is_seen_and_named(codesum, own_shop):
+    (own_shop / "codesum.toml").write_text("top_k_callers = 2\n[filter]\nmin_lines = 4\n")
 
-    assert state(codesum, own_shop)["state"] == "settings changed"
+    found = state(codesum, own_shop)
+
+    assert (found["state"], found["why"]) == ("settings changed", "changed: filter.min_lines, top_k_callers")
+    assert "changed: filter.min_lines, top_k_callers" in codesum(own_shop, "status").stdout
+
+
+def test_a_model_that_is_switched_on_is_one_changed_setting(codesum, own_shop):
+    (own_shop / "codesum.toml").write_text('[llm]\nenabled = true\nmodel = "openai/some"\n')
+
+    assert state(codesum, own_shop)["why"] == "changed: llm.enabled"
+
+
+def test_a_changed_field_of_an_entry_is_named(codesum, own_shop):
+    registry = Registry(own_shop / "repos.yaml")
+    registry.add(replace(registry.get("shop"), exclude=("docs/",)))
+
+    found = state(codesum, own_shop)
+
+    assert (found["state"], found["why"]) == ("settings changed", "changed: exclude of its entry")
 
 
 def test_another_compilers_index_is_seen(codesum, own_shop):

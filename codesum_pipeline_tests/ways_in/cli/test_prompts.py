@@ -135,7 +135,7 @@ def test_a_short_template_that_is_used_is_listed_and_saved_like_the_others(codes
 def test_a_short_template_that_no_level_needs_is_not_said_to_be_used(codesum, home):
     saved = codesum(home, "prompts", "save", "system", "short", "-", stdin="Briefly, in {language}.")
 
-    assert "it stands in where the full template does not fit" in saved.stderr
+    assert "no level is written with it: `codesum prompts check` says which are used" in saved.stderr
     assert "used for" not in saved.stderr and "written again" not in saved.stderr
     assert listed_levels(codesum, home)["system", "short"] == []
 
@@ -145,7 +145,7 @@ def test_a_full_template_that_does_not_fit_is_not_said_to_be_used(codesum, home)
     codesum(home, "prompts", "save", "system", "short", "-", stdin="Briefly, in {language}.")
     saved = codesum(home, "prompts", "save", "system", "default", "-", stdin="At length. " * 2_500)
 
-    assert "has no room for it, and system/short stands in" in saved.stderr
+    assert "no level is written with it" in saved.stderr
     assert "written again" not in saved.stderr
     assert listed_levels(codesum, home)["system", "default"] == []
 

@@ -108,8 +108,9 @@ NEIGHBOURS = DocumentRelations(
             50, ["  part of     src/a_long_path_of_a_file.py", "  depends on  os.path.join"], id="the id alone",
         ),
         pytest.param(
-            32, ["  part of     src/a_long_path_of", "              _a_file.py", "  depends on  os.path.join"],
-            id="an id is never cut",
+            38,
+            ["  part of     src/", "              a_long_path_of_a_file.py", "  depends on  os.path.join"],
+            id="an id is folded, and never cut",
         ),
     ],
 )  # fmt: skip

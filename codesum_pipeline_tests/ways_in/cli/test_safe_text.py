@@ -6,7 +6,7 @@ import pytest
 
 from codesum_pipeline.foundation.data_model.guard import Failure
 from codesum_pipeline.foundation.data_model.printable import clean_text, one_line
-from codesum_pipeline.ways_in.cli.build_report import failure_lines
+from codesum_pipeline.ways_in.cli.left_out import failure_lines
 from codesum_pipeline.ways_in.cli.render import safe_json_of
 
 ESC = "\x1b"

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from codesum_pipeline.ways_in.cli.location_lists import LARGEST_BYTES, MOST_LOCATIONS
+from codesum_pipeline.ways_in.cli.commands.add import LARGEST_BYTES, MOST_LOCATIONS
 from codesum_pipeline_tests.support.commands import fork_codesum
 from codesum_pipeline_tests.support.git_server import GitServer, make_certificate
 from codesum_pipeline_tests.support.repositories import GitRepo
@@ -104,7 +104,7 @@ def test_standard_input_is_a_list_beside_the_arguments(home, clones):
         pytest.param(b"", "has no location", id="an empty list"),
         pytest.param(b"\xff\xfe", "is not UTF-8", id="no text"),
         pytest.param(b"x\n" * (MOST_LOCATIONS + 1), "a list has at most 10,000", id="too many lines"),
-        pytest.param(b"x" * (LARGEST_BYTES + 1), "is larger than 4 MB", id="too large"),
+        pytest.param(b"x" * (LARGEST_BYTES + 1), "10,000 locations and 4 MB", id="too large"),
         pytest.param(None, "cannot be read: No such file or directory", id="no file"),
     ],
 )
@@ -151,14 +151,14 @@ def test_one_key_is_of_one_location(call, clones, command):
     done = call(command, clones / "shop", clones / "old shop", "--key", "mine")
 
     assert (done.returncode, registered(call)) == (2, {})
-    assert "--key mine names one repository, but 2 are given" in done.stderr
+    assert "--key mine is of one repository, but 2 are given" in done.stderr
 
 
 def test_an_index_of_a_compiler_is_of_one_location(call, clones):
     done = call("add", clones / "shop", clones / "old shop", "--scip", "index.scip")
 
     assert (done.returncode, registered(call)) == (2, {})
-    assert "is an index of one repository" in done.stderr
+    assert "is of one repository, but 2 are given" in done.stderr
 
 
 def test_other_options_are_those_of_each(call, clones):

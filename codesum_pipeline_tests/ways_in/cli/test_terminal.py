@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from codesum_pipeline.ways_in.cli.document_views import hit_heading
-from codesum_pipeline.ways_in.cli.render import TableView, make_table
+from codesum_pipeline.ways_in.cli.render import TableView, indent_part, make_fields, make_table, show_parts
 from codesum_pipeline_tests.support.commands import fork_codesum
 from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.ways_in.cli.terminal import on_a_terminal
@@ -53,6 +53,29 @@ def test_the_id_of_a_hit_is_folded_behind_slashes_and_colons_beside_its_rank(wid
         console.print(hit_heading("1. ", "shop/orders/books.py::OrderBook.add", Text("  method in shop")))
 
     assert shown.get().splitlines() == lines
+
+
+PATH = "/home/somebody/source/a-shop"
+
+
+@pytest.mark.parametrize(
+    ("shown", "lines"),
+    [
+        (f"{PATH} is new", ["/home/somebody/source/", "a-shop is new"]),
+        (make_fields({"at": PATH}), ["at  /home/somebody/", "source/a-shop"]),
+        (make_table(["key", "at"], [["shop", PATH]]), ["key   at", "─" * 26, "shop  /home/somebody/", "source/a-shop"]),
+        (indent_part(Text("git@example.org:some/a-shop"), 4), ["git@example.org:some/", "a-shop"]),
+    ],
+    ids=["line", "field", "table", "indented"],
+)
+def test_a_path_that_is_longer_than_a_line_is_folded_behind_a_slash(shown, lines, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "27")
+
+    show_parts(shown)
+
+    plain = Text.from_ansi(capsys.readouterr().out).plain
+    assert [line.strip() for line in plain.splitlines()] == lines
 
 
 def test_a_table_is_the_same_whatever_its_rows_come_in():

@@ -89,7 +89,7 @@ CALLS = {
     "questions that are not there": (["eval", "no.jsonl"], "no.jsonl: cannot be read"),
     "questions that are a folder": (["eval", "plain"], "plain: cannot be read"),
     "a port that cannot be": (["dev", "--port", "70000"], "less than or equal to 65535"),
-    "a host that is elsewhere": (["dev", "--host", "192.0.2.1"], "'192.0.2.1' is not an address of this machine"),
+    "a host that is elsewhere": (["dev", "--host", "192.0.2.1"], "--host 192.0.2.1 --port 3000: "),
     "neither a folder nor a URL": (
         ["add", "not-there"],
         "repos.yaml: no repository 'not-there'; and no folder here is called 'not-there': give the path of a "
@@ -101,6 +101,8 @@ CALLS = {
     "an index of nothing": (["index"], "no repository is registered: name one, as in `codesum index .`"),
     "a typo in a command": (["indx", "."], "Did you mean 'index'"),
     "a typo in an option": (["index", ".", "--rebild"], "--rebuild"),
+    "another value than those there are": (["search", "x", "--tests", "no"], "for '--tests': 'no' is not one of 'in',"),
+    "a day that is none": (["cost", "--since", "soon"], "for '--since': 'soon' does not match"),
 }
 
 
@@ -123,7 +125,7 @@ def test_a_taken_port_is_said_before_anything_starts(tmp_path, taken_port):
     done = fork_codesum("--home", tmp_path / "home", "dev", "--port", taken_port, cwd=tmp_path)
 
     assert done.returncode == MISCONFIGURED
-    assert f"port {taken_port} is taken: choose another with --port" in done.stderr
+    assert f"--port {taken_port}: Address already in use: choose another address or port" in done.stderr
     assert not (tmp_path / "home").exists()
 
 

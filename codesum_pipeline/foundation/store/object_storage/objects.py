@@ -190,12 +190,13 @@ class Objects(Struct, frozen=True):
             self._check_bucket(error)
             if isinstance(error, (PermissionDeniedError, UnauthenticatedError)) or _REFUSED.search(_first_line(error)):
                 raise BucketRefused(
-                    f"{self._where(name)}: the bucket refuses this {kind} ({_short(error)}): no or wrong credentials: "
-                    "check those in the environment, and that they allow to read, write, list and delete below the home"
+                    f"{self._where(name)}: the bucket refuses this {kind}: no or wrong credentials: check those in the "
+                    "environment, and that they allow to read, write, list and delete below the home; it says: "
+                    f"{_short(error)}"
                 ) from None
             raise BucketUnavailable(
-                f"{self._where(name)}: the bucket cannot be reached now ({_short(error)}): try again later; if it "
-                "stays so, check the endpoint and the network"
+                f"{self._where(name)}: the bucket cannot be reached now: try again later; if it stays so, check the "
+                f"endpoint and the network: {_short(error)}"
             ) from None
 
     def _where(self, name: str) -> str:
@@ -249,7 +250,10 @@ def _open_store(url: str, retry_s: float) -> "ObjectStore":
             },
         )
     except (BaseError, ValueError) as error:
-        raise ConfigurationError(f"home {url!r}: no bucket can be opened: {_short(error)}") from None
+        raise ConfigurationError(
+            f"home {url!r}: no bucket can be opened: check its address, and what the environment says of it: "
+            f"{_short(error)}"
+        ) from None
 
 
 def _own_certificates() -> "ClientConfig":

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from msgspec.structs import asdict
@@ -30,27 +29,17 @@ from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.moments import utc_now
 from codesum_pipeline.foundation.data_model.printable import clean_text, count_noun, one_line
 from codesum_pipeline.ways_in.cli.document_views import catalogue_of
-from codesum_pipeline.ways_in.cli.invocation import invocation_of
-from codesum_pipeline.ways_in.cli.options import ReposOption, argument, option, switch
+from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import FAILED, complain, drawing_on, is_on_terminal, print_json, write_note
 
 
 def ask(
-    ctx: typer.Context,
-    words: Annotated[list[str], argument("QUESTION", "What you want to know.")],
-    repo: ReposOption = None,
-    goes_on: Annotated[
-        bool,
-        typer.Option(
-            "--continue",
-            "-c",
-            help="Continue the last conversation about the same repositories: the model reads it first.",
-        ),
-    ] = False,
-    conversation: Annotated[
-        str | None, option("ID", "Continue this conversation; --json prints the id of each.")
-    ] = None,
-    as_json: Annotated[bool, switch("--json", "Print the answer and what it took as one JSON object.")] = False,
+    invocation: Invocation,
+    words: list[str],
+    repo: list[str] | None = None,
+    goes_on: bool = False,
+    conversation: str | None = None,
+    as_json: bool = False,
 ) -> None:
     """Answer a question about repositories, with the places that show it.
 
@@ -62,7 +51,6 @@ def ask(
     """
     if goes_on and conversation:
         raise ConfigurationError("--continue and --conversation: choose one of them")
-    invocation = invocation_of(ctx)
     question = AskedQuestion(
         text=" ".join(words),
         repos=repo or (),

@@ -1,12 +1,9 @@
 """`codesum audit`: who asked what over HTTP with a token, or having signed in."""
 
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from codesum_pipeline.foundation.data_model.printable import clean_text
-from codesum_pipeline.ways_in.cli.invocation import invocation_of
-from codesum_pipeline.ways_in.cli.options import option, switch
+from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import make_table, present_rows
 from codesum_pipeline.ways_in.http_serving.audit_log import read_audit
 
@@ -14,23 +11,17 @@ _FIELDS = ("time", "token", "person", "entrance", "asked", "repos", "outcome", "
 
 
 def audit(
-    ctx: typer.Context,
-    token: Annotated[str | None, option("NAME", "Requests with the token of this name.")] = None,
-    person: Annotated[
-        str | None, option("NAME", "Requests of the person who has this name, or this subject at the provider.")
-    ] = None,
-    repo: Annotated[str | None, option("KEY", "Requests whose answer used this repository.")] = None,
-    outcome: Annotated[
-        str | None, option(None, "Requests with this outcome: answered, refused, failed or cancelled.")
-    ] = None,
-    since: Annotated[
-        str | None, option("TIME", "Requests from this time on, in UTC: 2027-01-31, or 2027-01-31T12:00.")
-    ] = None,
-    limit: Annotated[int, typer.Option(min=1, help="How many requests to show, the newest ones.")] = 100,
-    as_json: Annotated[bool, switch("--json", "Print one JSON object per request, all fields.")] = False,
+    invocation: Invocation,
+    token: str | None = None,
+    person: str | None = None,
+    repo: str | None = None,
+    outcome: str | None = None,
+    since: str | None = None,
+    limit: int = 100,
+    as_json: bool = False,
 ) -> None:
     """Show who asked what over HTTP, by token or by sign-in, newest last."""
-    folder = invocation_of(ctx).layout.audit
+    folder = invocation.layout.audit
 
     def is_wanted(line: dict[str, Any]) -> bool:
         return (
@@ -42,14 +33,11 @@ def audit(
         )
 
     lines = list(filter(is_wanted, read_audit(folder)))[-limit:]
-    rows = [[_shown(line.get(name)) for name in _FIELDS] for line in map(_with_person, lines)]
+    # The subject stands in the place of a name that the provider did not give.
+    named = [{**line, "person": line.get("person") or line.get("subject")} for line in lines]
+    rows = [[_shown(line.get(name)) for name in _FIELDS] for line in named]
     none = f"no such request is written down in {folder}"
     present_rows(lines, lambda: make_table(_FIELDS, rows), as_json=as_json, otherwise=none)
-
-
-def _with_person(line: dict[str, Any]) -> dict[str, Any]:
-    """The line with the subject in the place of a name that the provider did not give."""
-    return {**line, "person": line.get("person") or line.get("subject")}
 
 
 def _shown(value: Any) -> str:

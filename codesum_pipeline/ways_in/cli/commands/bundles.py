@@ -4,9 +4,8 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
 from msgspec import to_builtins
 from rich.filesize import decimal
 
@@ -22,32 +21,15 @@ from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.store.lease import hold_repository
 from codesum_pipeline.source.git.git_addresses import shown_location
 from codesum_pipeline.ways_in.cli.entry_finding import EntryOptions, find_entry, place_of
-from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of, make_home
-from codesum_pipeline.ways_in.cli.options import argument, key_argument, key_option, option, switch
+from codesum_pipeline.ways_in.cli.invocation import Invocation, make_home
 from codesum_pipeline.ways_in.cli.progress_bar import show_progress
 from codesum_pipeline.ways_in.cli.render import print_json, show_parts, write_note
 
 if TYPE_CHECKING:
     from codesum_pipeline.builds.bundles.bundle_import import ImportReport
 
-JsonOfBundle = Annotated[bool, switch("--json", "Print one JSON object.")]
 
-
-def export(
-    ctx: typer.Context,
-    key: Annotated[str, key_argument("The repository.")],
-    file: Annotated[Path, argument("FILE", "The bundle to write; an earlier one is replaced.")],
-    sign: Annotated[
-        Path | None,
-        option(
-            "FILE",
-            "Sign it with this OpenSSH key: a private key, or the public key of one that ssh-agent holds.",
-            exists=True,
-            dir_okay=False,
-        ),
-    ] = None,
-    as_json: JsonOfBundle = False,
-) -> None:
+def export(invocation: Invocation, key: str, file: Path, sign: Path | None = None, as_json: bool = False) -> None:
     """Write a repository's index as a file, for other machines to build on.
 
     [bold]codesum import[/] reads the file. It holds the index and nothing else of this home: no keys, tokens, costs,
@@ -55,13 +37,10 @@ def export(
 
     codesum export shop shop.codesum --sign ~/.ssh/id_ed25519
     """
-    invocation = invocation_of(ctx)
     home = invocation.home
-    if file.is_dir():
-        raise ConfigurationError(f"{file} is a folder: name the file to write, as in {file / f'{key}.codesum'}")
     if file.exists() and not file.is_file():
-        # Its place would be taken: a device as /dev/stdout, a pipe.
-        raise ConfigurationError(f"{file} is no file, and a bundle would replace it: name the file to write")
+        # A folder, a device as /dev/stdout, or a pipe: its place would be taken.
+        raise ConfigurationError(f"{file} is no file: name the file to write, as in {key}.codesum")
     workspace = home.workspace(key, run_id="export")
     wait_s = home.settings.lease_wait_s
     with (
@@ -79,35 +58,15 @@ def export(
 
 
 def import_(
-    ctx: typer.Context,
-    bundle: Annotated[str, argument("FILE|URL", "The bundle: a file, or an https address.")],
-    location: Annotated[
-        str | None,
-        argument("LOCATION", "The clone or git URL that the bundle describes; not needed for a registered key."),
-    ] = None,
-    key: Annotated[str | None, key_option("The repository's key here. Default: the bundle's.", "--key")] = None,
-    sha256: Annotated[str | None, option("HEX", "Take it only if its digest is this one.")] = None,
-    signers: Annotated[
-        Path | None,
-        option(
-            "FILE",
-            "The file of those who may sign it. Default: the setting bundles.allowed_signers.",
-            exists=True,
-            dir_okay=False,
-        ),
-    ] = None,
-    unsigned: Annotated[
-        bool, switch("--unsigned", "Take the bundle without a check of its signature; only for a file on this machine.")
-    ] = False,
-    verify: Annotated[
-        bool,
-        switch(
-            "--verify",
-            "First build the bundle's commit from scratch; take the bundle only if both indexes are equal, apart "
-            "from texts by a model.",
-        ),
-    ] = False,
-    as_json: JsonOfBundle = False,
+    invocation: Invocation,
+    bundle: str,
+    location: str | None = None,
+    key: str | None = None,
+    sha256: str | None = None,
+    signers: Path | None = None,
+    unsigned: bool = False,
+    verify: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Take over an index that another machine exported; the next build makes only what differs.
 
@@ -116,7 +75,6 @@ def import_(
 
     codesum import shop.codesum ~/src/shop
     """
-    invocation = invocation_of(ctx)
     if unsigned and "://" in bundle:
         raise ConfigurationError("--unsigned is for files of this machine: pin what is fetched by --sha256")
     pinned = read_pin(sha256) if sha256 is not None else None

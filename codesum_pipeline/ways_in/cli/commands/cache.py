@@ -1,17 +1,13 @@
 """`codesum cache`: the kept texts of models, and deleting unused ones."""
 
 from datetime import timedelta
-from typing import Annotated
-
-import typer
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.moments import utc_now
 from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.texts.llm.text_cache import AnswerCache
 from codesum_pipeline.ways_in.cli.cli_app import CommandGroup
-from codesum_pipeline.ways_in.cli.invocation import invocation_of
-from codesum_pipeline.ways_in.cli.options import option, switch
+from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import make_table, present_rows, show_parts
 
 # Enough characters of a digest such as `blake3:0123…` to distinguish versions.
@@ -21,11 +17,9 @@ cache = CommandGroup("cache")
 
 
 @cache.command()
-def stats(
-    ctx: typer.Context, as_json: Annotated[bool, switch("--json", "Print one JSON object per prompt version.")] = False
-) -> None:
+def stats(invocation: Invocation, as_json: bool = False) -> None:
     """Show how many texts are kept, by prompt version and model, and what they cost."""
-    kept = _cache(ctx)
+    kept = _cache(invocation)
     found = kept.stats()
     rows = []
     for each in found:
@@ -37,26 +31,14 @@ def stats(
 
 
 @cache.command()
-def prune(
-    ctx: typer.Context,
-    unused_for: Annotated[
-        int | None, option("DAYS", "Delete texts that no build has used for this many days.", "--unused-for", min=1)
-    ] = None,
-    keep: Annotated[
-        list[str] | None,
-        option(
-            "PROMPT-VERSION",
-            "Delete the texts of all prompt versions but this one; its first characters are enough. Can be repeated.",
-        ),
-    ] = None,
-) -> None:
+def prune(invocation: Invocation, unused_for: int | None = None, keep: list[str] | None = None) -> None:
     """Delete texts that are not used any more; a build that needs one again pays for it again.
 
     codesum cache prune --unused-for 180
     """
     if unused_for is None and not keep:
         raise ConfigurationError("say which texts to delete: --unused-for DAYS, --keep PROMPT-VERSION, or both")
-    kept, versions = _cache(ctx), set[str]()
+    kept, versions = _cache(invocation), set[str]()
     for name in keep or ():
         # A name that fits none would delete more than was meant.
         known = {each.prompt_version for each in kept.stats() if each.prompt_version.startswith(name)}
@@ -71,5 +53,5 @@ def prune(
     )
 
 
-def _cache(ctx: typer.Context) -> AnswerCache:
-    return AnswerCache(invocation_of(ctx).settings.summary_cache_dir, now=utc_now)
+def _cache(invocation: Invocation) -> AnswerCache:
+    return AnswerCache(invocation.settings.summary_cache_dir, now=utc_now)

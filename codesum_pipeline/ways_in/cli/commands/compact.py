@@ -2,9 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from rich.console import RenderableType
 
 from codesum_pipeline.builds.compaction.attestation import Attestation, read_signed
@@ -20,8 +18,7 @@ from codesum_pipeline.ways_in.cli.compaction_views import (
     compaction_source_of,
     compactor_of,
 )
-from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of
-from codesum_pipeline.ways_in.cli.options import key_option, option, switch
+from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import (
     escape_text,
     make_fields,
@@ -34,18 +31,11 @@ from codesum_pipeline.ways_in.cli.render import (
 
 
 def compact(
-    ctx: typer.Context,
-    attested: Annotated[
-        Path | None,
-        option(
-            "FILE", "Carry out this attestation, whose signature is FILE.sig.", "--attest", exists=True, dir_okay=False
-        ),
-    ] = None,
-    listed: Annotated[bool, switch("--list", "List what was compacted, oldest first.")] = False,
-    repo: Annotated[str | None, key_option("With --list: only the compactions of this repository.")] = None,
-    as_json: Annotated[
-        bool, switch("--json", "Print one JSON object per compaction, with text, rows and signature.")
-    ] = False,
+    invocation: Invocation,
+    attested: Path | None = None,
+    listed: bool = False,
+    repo: str | None = None,
+    as_json: bool = False,
 ) -> None:
     """Replace old rows by one text, as a signed attestation says; list earlier ones.
 
@@ -54,7 +44,6 @@ def compact(
 
     codesum compact --attest job.json
     """
-    invocation = invocation_of(ctx)
     if (attested is None) == (not listed):
         raise ConfigurationError("say what to do: --attest FILE, or --list")
     if attested is None:

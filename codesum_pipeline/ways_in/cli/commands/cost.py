@@ -1,13 +1,11 @@
 """`codesum cost`: what calls of models cost, over time, and what builds did not have to ask a model for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from enum import StrEnum
 from itertools import accumulate
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Literal
 
-import typer
 from msgspec import to_builtins
 from rich.console import RenderableType
 
@@ -28,8 +26,7 @@ from codesum_pipeline.texts.llm.ledger_readings import (
     calls_since,
     every_attempt,
 )
-from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of
-from codesum_pipeline.ways_in.cli.options import key_argument, option, switch
+from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import (
     SHORT_COMMIT,
     make_table,
@@ -39,7 +36,6 @@ from codesum_pipeline.ways_in.cli.render import (
     write_note,
 )
 
-_ISO_DAY = "%Y-%m-%d"
 _DAY = len("2026-01-31")
 # Each with the repositories that it was about.
 Calls = list[tuple[tuple[str, ...], LedgerRow]]
@@ -51,26 +47,18 @@ _HEADS = {
 }
 
 
-class By(StrEnum):
-    """The grouping of the table's lines."""
-
-    DAY = "day"
-    RUN = "run"
-    MODEL = "model"
-    LEVEL = "level"
-    REPO = "repo"
+# What the lines of the table are for.
+By = Literal["day", "run", "model", "level", "repo"]
 
 
 def cost(
-    ctx: typer.Context,
-    keys: Annotated[list[str] | None, key_argument("Only these repositories; default: all.")] = None,
-    by: Annotated[
-        By, typer.Option(metavar="WHAT", help="A line for each of these: day, run, model, level or repo.")
-    ] = By.DAY,
-    since: Annotated[datetime | None, option("YYYY-MM-DD", "Only from this day on (UTC).", formats=[_ISO_DAY])] = None,
-    avoided: Annotated[bool, switch("--avoided", "Show instead how many calls builds avoided, by cause.")] = False,
-    as_json: Annotated[bool, switch("--json", "Print one JSON object per line of the table.")] = False,
-    plot: Annotated[Path | None, option("FILE.svg", "Draw dollars per day, and their sum, too.")] = None,
+    invocation: Invocation,
+    keys: list[str] | None = None,
+    by: By = "day",
+    since: datetime | None = None,
+    avoided: bool = False,
+    as_json: bool = False,
+    plot: Path | None = None,
 ) -> None:
     """Show what calls of models cost, by day, run, model, level or repository.
 
@@ -80,8 +68,8 @@ def cost(
     """
     if plot is not None and plot.suffix != ".svg":
         raise ConfigurationError(f"--plot draws SVG: name a file that ends in .svg, not {plot.name!r}")
-    invocation, keys = invocation_of(ctx), keys or []
-    begin = since.strftime(_ISO_DAY) if since else ""
+    invocation, keys = invocation, keys or []
+    begin = f"{since:%Y-%m-%d}" if since else ""
     if avoided:
         show_avoided(invocation, keys, begin, as_json=as_json)
         return
@@ -103,7 +91,9 @@ def cost(
     }
     if as_json:
         for what, found in totals.items():
-            print_json(*({"what": what, **_as_json(by, name, each)} for name, each in found.items()))
+            for name, each in found.items():
+                more = {"cached_share": each.cached_share, "failures": dict(each.failures)}
+                print_json({"what": what, by: name, **to_builtins(each), **more})
         return
     for what, found in totals.items():
         if found:
@@ -121,13 +111,18 @@ def cost(
 def _rows(invocation: Invocation, keys: Sequence[str], since: str) -> list[tuple[str, LedgerRow]]:
     """Each attempt with its repository; a repository that was removed keeps its books until it is purged."""
     store = tables_of(invocation.layout)
-    known = set(store.repositories("ledger"))
-    for key in keys:
-        if key not in known:
-            invocation.registry.get(key)
-    names = keys or sorted(known | {entry.key for entry in invocation.entries()})
+    known = _known(invocation, keys, store.repositories("ledger"))
+    names = keys or sorted({*known, *(entry.key for entry in invocation.entries())})
     attempts = ((repo, row) for repo in names for row in every_attempt(store, invocation.layout.state(repo), repo))
     return [(repo, row) for repo, row in attempts if row.started_at >= since]
+
+
+def _known(invocation: Invocation, keys: Sequence[str], on_the_books: Collection[str]) -> Collection[str]:
+    """The keys, or all on the books; raises `UnknownRepository` for one that is neither there nor registered."""
+    for key in keys:
+        if key not in on_the_books:
+            invocation.registry.get(key)
+    return keys or on_the_books
 
 
 def _about(keys: Sequence[str], calls: Calls) -> Calls:
@@ -137,12 +132,8 @@ def _about(keys: Sequence[str], calls: Calls) -> Calls:
 
 def _name(by: By, repo: str, row: LedgerRow) -> str:
     """The line of the table that a row counts in."""
-    names = {By.DAY: row.started_at[:_DAY], By.RUN: row.run_id, By.MODEL: row.model, By.LEVEL: row.level}
-    return names.get(by, repo)
-
-
-def _as_json(by: By, name: str, found: Totals) -> dict[str, Any]:
-    return {by.value: name, **to_builtins(found), "cached_share": found.cached_share, "failures": dict(found.failures)}
+    names = {"day": row.started_at[:_DAY], "run": row.run_id, "model": row.model, "level": row.level, "repo": repo}
+    return names[by]
 
 
 def _table(by: By, totals: Mapping[str, Totals], heads: tuple[str, str, str]) -> RenderableType:
@@ -154,9 +145,9 @@ def _table(by: By, totals: Mapping[str, Totals], heads: tuple[str, str, str]) ->
         prices = (f"{found.cost_usd:.4f}", f"{found.estimated_usd:.4f}")
         latency = (f"{found.latency_p50_s:.1f}", f"{found.latency_p95_s:.1f}")
         failures = ", ".join(f"{number:,} {kind}" for kind, number in found.failures)
-        shown = name[:SHORT_COMMIT] if by is By.RUN else name
+        shown = name[:SHORT_COMMIT] if by == "run" else name
         rows.append((shown, found.calls, found.texts, *tokens, *prices, *latency, failures))
-    return make_table((head.format(by=by.value), *numbers, bad), rows, right=numbers)
+    return make_table((head.format(by=by), *numbers, bad), rows, right=numbers)
 
 
 _COLOR = "#4f43dd"
@@ -210,11 +201,8 @@ def show_avoided(invocation: Invocation, keys: Sequence[str], since: str, *, as_
     """The meters of these repositories' runs, or of all, from a day on, by cause; the share is of the dollars that
     writing everything anew in every run would have cost."""
     store = tables_of(invocation.layout)
-    known = store.repositories("avoided")
-    for key in keys:
-        if key not in known:
-            invocation.registry.get(key)
-    rows = [row for key in keys or known for row in store.read_rows_or_empty("avoided", key, AvoidedRow)]
+    names = _known(invocation, keys, store.repositories("avoided"))
+    rows = [row for key in names for row in store.read_rows_or_empty("avoided", key, AvoidedRow)]
     found = avoided_by_cause(row for row in rows if row.noted_at >= since)
     everything = sum(found.values(), CallTotals())
     lines = [(cause.value, *_cells(saving, everything)) for cause, saving in found.items()]

@@ -3,8 +3,8 @@
 import difflib
 import os
 from collections.abc import Sequence
+from datetime import datetime
 from fnmatch import fnmatchcase
-from typing import Annotated
 
 import typer
 from msgspec import to_builtins
@@ -30,8 +30,7 @@ from codesum_pipeline.ways_in.cli.commands.digest_making import (
     show_digest_text,
 )
 from codesum_pipeline.ways_in.cli.compaction_views import compaction_as_json
-from codesum_pipeline.ways_in.cli.invocation import invocation_of
-from codesum_pipeline.ways_in.cli.options import JsonOption, SinceOption, UntilOption, argument, key_option, option
+from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import (
     FAILED,
     TableView,
@@ -49,19 +48,18 @@ digest = CommandGroup("digest")
 
 @digest.command("list")
 def list_digests(
-    ctx: typer.Context,
-    intent: Annotated[str | None, option("NAME", "Only those of this intent.")] = None,
-    repo: Annotated[str | None, key_option("Only those about this repository.")] = None,
-    since: SinceOption = None,
-    until: UntilOption = None,
-    state: Annotated[list[DigestState] | None, option(None, "Only those in this state. Can be repeated.")] = None,
-    as_json: JsonOption = False,
+    invocation: Invocation,
+    intent: str | None = None,
+    repo: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    state: list[DigestState] | None = None,
+    as_json: bool = False,
 ) -> None:
     """List the digests and roll-ups, newest first, with the cost of each, and the compactions that replaced old ones.
 
     codesum digest list --intent billing --since 2026-10-01
     """
-    invocation = invocation_of(ctx)
     first, end = parse_window(since, until)
     with open_digests(invocation.layout.digests, now=utc_now) as store:
         everything = store.digests()
@@ -74,11 +72,8 @@ def list_digests(
             f"--intent {intent!r}: no digest is of an intent of that name; the nearest is {near!r}"
         )
     inside = [each for each in compacted if _may_replace_requested(each, intent, first) and not state]
-    rows = [
-        each
-        for each in reversed(found)
-        if (repo is None or repo in each.repositories) and (not state or each.state in state)
-    ]
+    about = [each for each in reversed(found) if repo is None or repo in each.repositories]
+    rows = [each for each in about if not state or each.state in state]
     none = "no digest fits these filters" if everything else "there are no digests yet"
     values = [*rows, *map(compaction_as_json, inside)]
     present_rows(values, lambda: _listed(rows, inside), as_json=as_json, otherwise=none)
@@ -87,16 +82,11 @@ def list_digests(
 
 
 @digest.command("show")
-def show_digest(
-    ctx: typer.Context,
-    digest: Annotated[str, argument("ID", "A digest, as the list names it.")],
-    as_json: JsonOption = False,
-) -> None:
+def show_digest(invocation: Invocation, digest: str, as_json: bool = False) -> None:
     """Show one digest: its text, its sources, where it was sent, and whether it arrived.
 
     codesum digest show ID
     """
-    invocation = invocation_of(ctx)
     with open_digests(invocation.layout.digests, now=utc_now) as store:
         row = _digest_of(store, digest)
         matches = store.matches_of(row.id)
@@ -149,12 +139,12 @@ digest.command()(send)
 
 
 @digest.command()
-def channels(ctx: typer.Context, as_json: JsonOption = False) -> None:
+def channels(invocation: Invocation, as_json: bool = False) -> None:
     """List the channels: whether each can be used, and whether it may deliver a message twice.
 
     codesum digest channels
     """
-    settings = invocation_of(ctx).settings
+    settings = invocation.settings
     found = []
     for name, each in sorted(settings.delivery.channels.items()):
         problem = ""
@@ -171,18 +161,13 @@ def channels(ctx: typer.Context, as_json: JsonOption = False) -> None:
 
 @digest.command()
 def outbox(
-    ctx: typer.Context,
-    post: Annotated[
-        str | None, argument("[ID]", "Show this message, with its text and every attempt to send it.")
-    ] = None,
-    state: Annotated[list[DeliveryState] | None, option(None, "Only those in this state. Can be repeated.")] = None,
-    as_json: JsonOption = False,
+    invocation: Invocation, post: str | None = None, state: list[DeliveryState] | None = None, as_json: bool = False
 ) -> None:
     """List the messages to be sent and those that were sent, newest first; with an ID, show one.
 
     codesum digest outbox --state given_up
     """
-    with open_outbox(invocation_of(ctx).settings.home, now=utc_now) as opened:
+    with open_outbox(invocation.settings.home, now=utc_now) as opened:
         if post is not None:
             _show_post(opened, post, as_json=as_json)
             return
@@ -192,12 +177,12 @@ def outbox(
 
 
 @digest.command()
-def deliver(ctx: typer.Context, as_json: JsonOption = False) -> None:
+def deliver(invocation: Invocation, as_json: bool = False) -> None:
     """Send the messages that are due now. The next call or tick tries a failed one again.
 
     codesum digest deliver
     """
-    report = deliver_due(invocation_of(ctx).home.digest_desk())
+    report = deliver_due(invocation.home.digest_desk())
     for why in report.unusable.values():
         complain(why)
     present_rows(report.tried, lambda: _deliveries(report.tried), as_json=as_json, otherwise="nothing is due")
@@ -206,33 +191,24 @@ def deliver(ctx: typer.Context, as_json: JsonOption = False) -> None:
 
 
 @digest.command()
-def retry(
-    ctx: typer.Context,
-    post: Annotated[str, argument("ID", "The message's ID, as codesum digest outbox lists it.")],
-    channel: Annotated[
-        str | None, option(None, "Only on this channel. Default: on every channel where delivery was given up.")
-    ] = None,
-) -> None:
+def retry(invocation: Invocation, post: str, channel: str | None = None) -> None:
     """Send a message once more after delivery was given up, at the next `codesum digest deliver` or tick.
 
     codesum digest retry digest-1
     """
-    settings = invocation_of(ctx).settings
+    settings = invocation.settings
     with open_outbox(settings.home, now=utc_now) as opened:
         found = opened.retry(PostId(post), channel=channel, tries=settings.delivery.max_attempts)
     write_note(f"to be sent again: {', '.join(each.channel for each in found)}")
 
 
 @digest.command("try")
-def try_(
-    ctx: typer.Context,
-    channel: Annotated[str, argument("CHANNEL", "The channel's name in the setting delivery.channels.")],
-) -> None:
+def try_(invocation: Invocation, channel: str) -> None:
     """Send a short message over a channel, to see whether it works.
 
     codesum digest try team
     """
-    write_note(f"{channel}: {clean_text(invocation_of(ctx).home.digest_desk().sender.try_channel(channel))}")
+    write_note(f"{channel}: {clean_text(invocation.home.digest_desk().sender.try_channel(channel))}")
 
 
 def _deliveries(found: Sequence[Delivery]) -> TableView:

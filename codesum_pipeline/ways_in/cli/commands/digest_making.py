@@ -4,10 +4,10 @@ import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Any
 
 import typer
-from msgspec import Struct, to_builtins
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.digest_record import SummaryResult
@@ -29,17 +29,7 @@ from codesum_pipeline.notifications.digests.rollups import (
     write_rollup,
 )
 from codesum_pipeline.notifications.digests.tick import preview_digest as preview_tick
-from codesum_pipeline.ways_in.cli.invocation import invocation_of
-from codesum_pipeline.ways_in.cli.options import (
-    IntentArgument,
-    JsonOption,
-    SinceOption,
-    UntilOption,
-    complete_intents,
-    key_option,
-    option,
-    switch,
-)
+from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import (
     FAILED,
     complain,
@@ -50,31 +40,14 @@ from codesum_pipeline.ways_in.cli.render import (
     write_note,
 )
 
-AgainOption = Annotated[
-    bool,
-    switch(
-        "--again",
-        "Ask the model again, and pay again, where its earlier answers to the same question could not be used.",
-    ),
-]
-
 
 def preview_digest(
-    ctx: typer.Context,
-    intent: IntentArgument,
-    repo: Annotated[
-        str | None, key_option("A digest of this repository only, as after a build. Default: of all repositories.")
-    ] = None,
-    with_model: Annotated[
-        bool, switch("--model", "Let the model write it. You pay for this answer once: the digest uses it again.")
-    ] = False,
-    as_json: JsonOption = False,
+    invocation: Invocation, intent: str, repo: str | None = None, with_model: bool = False, as_json: bool = False
 ) -> None:
     """Show the next digest of an intent, as it would be with the matches that wait now. Nothing is sent.
 
     codesum digest preview billing
     """
-    invocation = invocation_of(ctx)
     if repo is not None:
         repo = invocation.registry.get(repo).key
     desk, wanted = invocation.home.digest_desk(), invocation.home.intents.survey().named(intent)
@@ -97,24 +70,14 @@ def preview_digest(
 
 
 def run_digests(
-    ctx: typer.Context,
-    intent: Annotated[
-        list[str] | None,
-        option(
-            "NAME",
-            "Write a digest of this intent now, whatever its schedule says. Can be repeated.",
-            autocompletion=complete_intents,
-        ),
-    ] = None,
-    again: AgainOption = False,
-    as_json: JsonOption = False,
+    invocation: Invocation, intent: list[str] | None = None, again: bool = False, as_json: bool = False
 ) -> None:
     """Write the digests that are due and the roll-ups of the previous month, and send all waiting messages. For a cron
     job where the Dagster daemon does not run.
 
     codesum digest run
     """
-    home = invocation_of(ctx).home
+    home = invocation.home
     survey = home.intents.survey()
     for problem in survey.problems.values():
         complain(f"left out: {problem}")
@@ -142,12 +105,12 @@ def run_digests(
 
 
 def aggregate(
-    ctx: typer.Context,
-    intent: IntentArgument,
-    since: SinceOption = None,
-    until: UntilOption = None,
-    again: AgainOption = False,
-    as_json: JsonOption = False,
+    invocation: Invocation,
+    intent: str,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    again: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Show the digests of a period as one roll-up, as [bold]codesum digest send[/] would send it. Nothing is sent.
 
@@ -156,50 +119,42 @@ def aggregate(
 
     codesum digest aggregate billing --since 2026-10-01 --until 2026-11-01
     """
-    with _open_rollup(ctx, intent, since, until, asks_again=again) as rollup:
-        if rollup.plan.problem and as_json:
-            nothing = {
-                "summary": "",
-                "rows_used": 0,
-                "rows_total": len(rollup.plan.rows),
-                "problem": rollup.plan.problem,
-            }
-            print_json(nothing)
-        _tell_price(rollup.plan)
-        with one_at_a_time(rollup.store, rollup.intent.name):
-            found = write_rollup(rollup.desk, rollup.store, rollup.intent, rollup.plan)
+    with _open_rollup(invocation, "aggregate", intent, since, until, asks_again=again) as (desk, store, wanted, plan):
+        if plan.problem and as_json:
+            nothing = {"summary": "", "rows_used": 0, "rows_total": len(plan.rows)}
+            print_json(nothing | {"problem": plan.problem})
+        _tell_price(plan)
+        with one_at_a_time(store, wanted.name):
+            found = write_rollup(desk, store, wanted, plan)
     if as_json:
-        print_json(_rollup_json(found, rollup.plan))
+        print_json(_rollup_json(found, plan))
         return
     show_digest_text(found.result)
     _tell_paid(found)
 
 
 def send(
-    ctx: typer.Context,
-    intent: IntentArgument,
-    since: SinceOption = None,
-    until: UntilOption = None,
-    again: AgainOption = False,
-    as_json: JsonOption = False,
+    invocation: Invocation,
+    intent: str,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    again: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Send the digests of a period as one roll-up to the intent's channels. Each roll-up is sent once.
 
     codesum digest send billing --since 2026-10-01 --until 2026-11-01
     """
-    with _open_rollup(ctx, intent, since, until, asks_again=again) as rollup:
-        if not rollup.intent.channels:
-            raise ConfigurationError(
-                f"intent {rollup.intent.name!r} has no channels, so it can be sent to nobody: name its "
-                "channels in intents.yaml"
-            )
-        _tell_price(rollup.plan)
-        found, is_new = send_rollup(rollup.desk, rollup.store, rollup.intent, rollup.plan)
-    report = deliver_digests(rollup.desk)
+    with _open_rollup(invocation, "send", intent, since, until, asks_again=again) as (desk, store, wanted, plan):
+        if not wanted.channels:
+            raise ConfigurationError(f"intent {wanted.name!r} has no channels: name them in intents.yaml")
+        _tell_price(plan)
+        found, is_new = send_rollup(desk, store, wanted, plan)
+    report = deliver_digests(desk)
     for why in report.unusable.values():
         complain(why)
     if as_json:
-        print_json(_rollup_json(found, rollup.plan) | {"is_new": is_new})
+        print_json(_rollup_json(found, plan) | {"is_new": is_new})
     elif not is_new:
         write_note(
             f"{found.id} was made at {found.created_at}: it is not paid for or sent again; `codesum digest show` tells"
@@ -215,27 +170,24 @@ def send(
         raise typer.Exit(FAILED)
 
 
-class _RollupRequest(Struct, frozen=True):
-    """A roll-up that a command is about."""
-
-    desk: DigestDesk
-    store: DigestStore
-    intent: Intent
-    plan: RollupPlan
-
-
 @contextmanager
 def _open_rollup(
-    ctx: typer.Context, intent: str, since: datetime | None, until: datetime | None, *, asks_again: bool
-) -> Iterator[_RollupRequest]:
-    home = invocation_of(ctx).home
+    invocation: Invocation,
+    command: str,
+    intent: str,
+    since: datetime | None,
+    until: datetime | None,
+    *,
+    asks_again: bool,
+) -> Iterator[tuple[DigestDesk, DigestStore, Intent, RollupPlan]]:
+    home = invocation.home
     desk, wanted = replace(home.digest_desk(), asks_again=asks_again), home.intents.survey().named(intent)
     span = Window(*parse_window(since, until))
     days = [f"{name} {day:%Y-%m-%d}" for name, day in (("--since", since), ("--until", until)) if day]
-    command = " ".join([f"codesum digest {ctx.info_name} {shlex.quote(wanted.name)}", *days, "--again"])
+    again = " ".join([f"codesum digest {command} {shlex.quote(wanted.name)}", *days, "--again"])
     with open_digests(home.layout.digests, now=utc_now) as store:
-        plan = plan_rollup(desk, store, wanted, span, AskAgain("digests", command, is_scheduled=False))
-        yield _RollupRequest(desk, store, wanted, plan)
+        plan = plan_rollup(desk, store, wanted, span, AskAgain("digests", again, is_scheduled=False))
+        yield desk, store, wanted, plan
 
 
 def _tell_price(plan: RollupPlan) -> None:
@@ -250,12 +202,9 @@ def _tell_price(plan: RollupPlan) -> None:
 
 def _tell_paid(found: DigestRow) -> None:
     if found.written_by is DigestWriter.MODEL:
-        dropped = (
-            f"; {count_noun(found.dropped_claims, 'claim')} without a quote left out" if found.dropped_claims else ""
-        )
-        write_note(
-            f"{found.model}: {found.items:,} of {count_noun(found.matches, 'digest')}, ${found.cost_usd:.4f}{dropped}"
-        )
+        dropped = f"; {count_noun(found.dropped_claims, 'claim')} without a quote left out"
+        of = f"{found.items:,} of {count_noun(found.matches, 'digest')}"
+        write_note(f"{found.model}: {of}, ${found.cost_usd:.4f}{dropped if found.dropped_claims else ''}")
 
 
 def _rollup_json(found: DigestRow, plan: RollupPlan) -> dict[str, Any]:

@@ -4,7 +4,6 @@ import asyncio
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.text import Text
@@ -32,11 +31,9 @@ from codesum_pipeline.foundation.store.object_storage.heads import release_head
 from codesum_pipeline.foundation.store.object_storage.opened_homes import OPENED_HOMES
 from codesum_pipeline.indexes.publishing.verify import verify_index
 from codesum_pipeline.ways_in.cli.entry_finding import NO_REPOSITORY
-from codesum_pipeline.ways_in.cli.fleet_troubles import fleet_troubles
-from codesum_pipeline.ways_in.cli.invocation import invocation_of
-from codesum_pipeline.ways_in.cli.options import key_argument, switch
+from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import FAILED, indent_part, print_json, show_parts, style_text, write_note
-from codesum_pipeline.ways_in.cli.troubles import Problem, digest_troubles, index_troubles
+from codesum_pipeline.ways_in.cli.troubles import Problem, digest_troubles, fleet_troubles, index_troubles
 
 # One broken file can make every document wrong: the first ones are enough.
 _SHOWN_PER_REPOSITORY = 20
@@ -45,33 +42,12 @@ _BUCKET_RETRY_S = 5.0
 
 
 def doctor(
-    ctx: typer.Context,
-    key: Annotated[str | None, key_argument("Look at this repository alone.")] = None,
-    release_lease: Annotated[
-        bool,
-        switch(
-            "--release-lease",
-            "Take the lease of KEY away from its holder. Do so only if the holder's machine is gone: "
-            "two builds of one repository at a time can break its index.",
-        ),
-    ] = False,
-    trust: Annotated[
-        bool,
-        switch(
-            "--trust",
-            "Record that the home is yours, so that codesum uses it without --home. Do so only if you know its "
-            "settings: they can run code, and send sources and keys to any address.",
-        ),
-    ] = False,
-    llm: Annotated[
-        bool,
-        switch(
-            "--llm",
-            "Check whether the language model could be asked now: its key is set, its server listens. Show in which "
-            "form it gave its last text. This costs nothing, and does not check the model's name.",
-        ),
-    ] = False,
-    as_json: Annotated[bool, switch("--json", "Print one JSON object per problem.")] = False,
+    invocation: Invocation,
+    key: str | None = None,
+    release_lease: bool = False,
+    trust: bool = False,
+    llm: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Check published indexes, leases, runs, digests and Dagster's records, and say how to repair them.
 
@@ -83,7 +59,6 @@ def doctor(
     bucket, the check covers access, conditional writes, leases and missing parts; with KEY, the index of that
     repository is fetched and compared. The exit code is 1 where a person has to do something.
     """
-    invocation = invocation_of(ctx)
     home = invocation.home
     if trust:
         _trust(home.settings.home)
@@ -242,12 +217,10 @@ def _dagsters_records(home: Home) -> Iterator[Problem]:
     except (CannotWrite, RecordsUnavailable) as error:
         yield Problem(None, f"runs are not looked at: {error}")
         return
-    for what in mended:
-        yield Problem(None, what)
     if mended:
-        yield Problem(None, "the indexes are not touched, and Dagster knows all repositories again")
-    for run_id in ended:
-        yield Problem(None, f"run {run_id}: its process is gone; it is marked as failed now")
+        mended = [*mended, "the indexes are not touched, and Dagster knows all repositories again"]
+    for what in (*mended, *(f"run {run_id}: its process is gone; it is marked as failed now" for run_id in ended)):
+        yield Problem(None, what)
 
 
 def _workers(home: Home) -> Iterator[Problem]:

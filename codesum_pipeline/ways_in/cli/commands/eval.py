@@ -1,11 +1,10 @@
 """`codesum eval`: how well questions with known answers are answered, and by what."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from msgspec import Struct
 from rich.console import RenderableType
 
@@ -39,36 +38,23 @@ from codesum_pipeline.search.evaluation.report import (
 from codesum_pipeline.search.evaluation.report import as_json as report_json
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.ways_in.cli.document_views import open_published
-from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of
-from codesum_pipeline.ways_in.cli.options import LanesOption, LevelsOption, ReposOption, argument, option, switch
+from codesum_pipeline.ways_in.cli.filter_options import LanesOption, LevelsOption
+from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.progress_bar import show_progress
 from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, make_table, print_json, show_parts, write_note
 
 
 def eval(
-    ctx: typer.Context,
-    questions: Annotated[
-        Path | None,
-        argument(
-            "QUESTIONS.jsonl",
-            'One question a line: {"id", "query", "relevant": [{"file_path", "start_line"?, "end_line"?, '
-            '"symbol"?}], "repo"?, "level"?, "category"?, "language"?, …}. Without a file, the questions are made '
-            "from each repository's docstrings and commit messages.",
-        ),
-    ] = None,
-    repo: ReposOption = None,
+    invocation: Invocation,
+    questions: Path | None = None,
+    repo: list[str] | None = None,
     lane: LanesOption = None,
     level: LevelsOption = None,
-    each_lane: Annotated[bool, switch("--each-lane", "Ask each lane alone as well.")] = False,
-    each_level: Annotated[bool, switch("--each-level", "Ask each level alone as well.")] = False,
-    lift: Annotated[
-        bool,
-        switch(
-            "--lift", "Show instead how much the written texts improve on code alone, level by level, and their price."
-        ),
-    ] = False,
-    as_json: Annotated[bool, switch("--json", "Print every measure with its interval for programs.")] = False,
-    report: Annotated[Path | None, option("FILE.md", "Write the tables as a page of Markdown, too.")] = None,
+    each_lane: bool = False,
+    each_level: bool = False,
+    lift: bool = False,
+    as_json: bool = False,
+    report: Path | None = None,
 ) -> None:
     """Measure how well the search answers questions with known answers, by lane and level.
 
@@ -76,28 +62,26 @@ def eval(
     """
     if lift and (lane or level or each_lane or each_level):
         raise ConfigurationError("--lift chooses lanes and levels itself: leave out --lane, --level and --each-…")
-    invocation = invocation_of(ctx)
     ways = Ways(tuple(lane or LANES), tuple(level or LEVELS), each_lane=each_lane, each_level=each_level)
     file_questions = None if questions is None else read_questions(questions)
     indexes = open_published(invocation, repo or ())
+    parts: Iterable[RenderableType]
     with show_progress() as progress:
         if lift:
-            ledgers = _lifts(invocation, indexes, file_questions, progress=progress)
-        elif file_questions is None:
-            found = _ask_own(invocation, indexes, ways, progress=progress)
+            lifts = _lifts(invocation, indexes, file_questions, progress=progress)
+            page = "\n".join(f"## {repo}\n\n{lift_markdown(each)}\n" for repo, each in lifts.items())
+            values, parts = {"lift": {repo: each.rows for repo, each in lifts.items()}}, [page]
         else:
-            found = _ask_of_file(invocation, indexes, file_questions, ways, progress=progress)
-    if lift:
-        page = "\n".join(f"## {repo}\n\n{lift_markdown(each)}\n" for repo, each in ledgers.items())
-    else:
-        page = write_report(found)
+            ask = _ask_own if file_questions is None else partial(_ask_of_file, questions=file_questions)
+            found = ask(invocation, indexes, ways, progress=progress)
+            page, values, parts = write_report(found), report_json(found), _tables(found)
     if report is not None:
         with invocation.with_modes_of_the_caller():
             write_text_atomically(report, page)
     if as_json:
-        print_json({"lift": {repo: each.rows for repo, each in ledgers.items()}} if lift else report_json(found))
+        print_json(values)
     else:
-        show_parts(*([page] if lift else _tables(found)))
+        show_parts(*parts)
 
 
 def _tables(report: Report) -> Iterator[RenderableType]:
@@ -135,9 +119,9 @@ class Ways(Struct, frozen=True):
 def _ask_of_file(
     invocation: Invocation,
     indexes: Sequence[PublishedIndex],
-    questions: Sequence[Question],
     ways: Ways,
     *,
+    questions: Sequence[Question],
     progress: Progress,
 ) -> Report:
     """Ask all questions about what is indexed; raises `ConfigurationError` if there are none."""
@@ -180,10 +164,7 @@ def _ask_own(invocation: Invocation, indexes: Sequence[PublishedIndex], ways: Wa
     answers: list[QuestionResult] = []
     notes, options = [], invocation.settings.evaluation
     for index in indexes:
-        workspace, setups = (
-            invocation.home.workspace(index.repo, run_id="eval"),
-            ways.setups(with_symbols=True),
-        )
+        workspace, setups = invocation.home.workspace(index.repo, run_id="eval"), ways.setups(with_symbols=True)
         own = ask_own_questions(
             workspace, index, setups=setups, sample=options.sample, commits=options.commits, progress=progress
         )
@@ -209,15 +190,11 @@ def _lifts(
     there is nothing. Raises `ConfigurationError` if no repository has a question."""
     found, options = {}, invocation.settings.evaluation
     for index in indexes:
-        about = (
-            None
-            if questions is None
-            else [question for question in questions if index in indexes_of(indexes, question)]
-        )
-        if about is None or about:
+        about = [question for question in questions or () if index in indexes_of(indexes, question)]
+        if questions is None or about:
             workspace = invocation.home.workspace(index.repo, run_id="eval")
             found[index.repo] = lift_report(
-                workspace, index, about, sample=options.sample, commits=options.commits, progress=progress
+                workspace, index, about or None, sample=options.sample, commits=options.commits, progress=progress
             )
     if not any(lift.rows for lift in found.values()):
         raise ConfigurationError(

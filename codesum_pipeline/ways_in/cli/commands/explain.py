@@ -1,9 +1,7 @@
 """`codesum explain`: why a document was last written, as the chain of causes."""
 
 from collections.abc import Sequence
-from typing import Annotated
 
-import typer
 from rich.text import Text
 from rich.tree import Tree
 
@@ -12,27 +10,23 @@ from codesum_pipeline.texts.summaries.text_history import ExplainStep
 from codesum_pipeline.texts.summaries.text_history import explain_text as explain_document
 from codesum_pipeline.ways_in.cli.compaction_views import compactions_of_document
 from codesum_pipeline.ways_in.cli.document_views import failure_and_price, find_document, name_for_people
-from codesum_pipeline.ways_in.cli.invocation import invocation_of
-from codesum_pipeline.ways_in.cli.options import DocumentArgument, DocumentRepoOption, switch
+from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, make_fields, print_json, show_parts
 
 _PUBLISHED = ("written_by", "model", "prompt_version", "gate")
-_OF_ROW = ("id", "level", "event", "cause", "cause_ids", "commit", "run_id", "written_at", "cost_usd")
+_OF_STEP = ("depth", "more_causes", "is_edge", "is_unwritten")
+_OF_ROW = (
+    "id", "level", "event", "cause", "cause_ids", "commit", "run_id", "written_at", "cost_usd", "written_by", "writer",
+)  # fmt: skip
 
 
-def explain(
-    ctx: typer.Context,
-    id: DocumentArgument,
-    repo: DocumentRepoOption = None,
-    as_json: Annotated[bool, switch("--json", "Print one JSON object with the steps.")] = False,
-) -> None:
+def explain(invocation: Invocation, id: str, repo: str | None = None, as_json: bool = False) -> None:
     """Show why a document was last rewritten, as the chain of causes.
 
     Each line is one rewrite: the document, why it was written again, at which commit,
     in which run, when, by which writer and at what price. Below it stand the rewrites that caused it, five at most and
     the number of the others; and the neighbours in the graph whose new edges made a model's context another one.
     """
-    invocation = invocation_of(ctx)
     found = find_document(invocation, id, repo=repo)
     document = found.document()
     writing = {name: document[name] for name in _PUBLISHED}
@@ -41,15 +35,7 @@ def explain(
     compacted = compactions_of_document(invocation, found.repo, found.id)
     if as_json:
         values = [
-            {
-                "depth": step.depth,
-                **{name: getattr(step.row, name) for name in _OF_ROW},
-                "more_causes": step.more_causes,
-                "is_edge": step.is_edge,
-                "is_unwritten": step.is_unwritten,
-                "written_by": step.row.written_by,
-                "writer": step.row.writer,
-            }
+            {name: getattr(step, name) for name in _OF_STEP} | {name: getattr(step.row, name) for name in _OF_ROW}
             for step in steps
         ]
         print_json({"repo": found.repo, "id": found.id, "steps": values, **writing, "compactions": compacted})
@@ -74,27 +60,17 @@ def _tree(steps: Sequence[ExplainStep]) -> Tree:
 
 def _line(step: ExplainStep) -> Text:
     """One rewrite, or a cause that is none."""
-    line = Text(one_line(step.row.id), style="bold")
-    if step.is_edge or step.is_unwritten:
-        what = (
-            "its edge to the text above is new" if step.is_edge else "it came or changed; its own text was not written"
-        )
-        line.append(f"  {what}", style="yellow not bold")
-        brought = f"commit {step.row.commit[:SHORT_COMMIT]} · run {step.row.run_id[:SHORT_COMMIT]}"
-        line.append(f"  {one_line(brought)}", style="dim not bold")
-        return line
-    line.append(f"  {step.row.level}", style="dim not bold")
-    cause = f": {step.row.cause}" if step.row.cause else ""
-    line.append(f"  {step.row.event}{cause}", style="yellow not bold")
-    price = f"${step.row.cost_usd:.4f}" if step.row.cost_usd else "free"
-    details = (
-        f"commit {step.row.commit[:SHORT_COMMIT]}",
-        f"run {step.row.run_id[:SHORT_COMMIT]}",
-        step.row.written_at,
-        step.row.writer,
-        price,
+    row, is_rewrite = step.row, not (step.is_edge or step.is_unwritten)
+    cause = f": {row.cause}" if row.cause else ""
+    what = f"{row.event}{cause}" if is_rewrite else "it came or changed; its own text was not written"
+    what = "its edge to the text above is new" if step.is_edge else what
+    price = f"${row.cost_usd:.4f}" if row.cost_usd else "free"
+    details = [f"commit {row.commit[:SHORT_COMMIT]}", f"run {row.run_id[:SHORT_COMMIT]}"]
+    details += [row.written_at, row.writer, price] if is_rewrite else []
+    return Text.assemble(
+        (one_line(row.id), "bold"),
+        (f"  {row.level}" if is_rewrite else "", "dim"),
+        (f"  {what}", "yellow"),
+        (f"  {one_line(' · '.join(details))}", "dim"),
+        (f"  and {step.more_causes:,} more causes" if is_rewrite and step.more_causes else "", "dim"),
     )
-    line.append(f"  {one_line(' · '.join(details))}", style="dim not bold")
-    if step.more_causes:
-        line.append(f"  and {step.more_causes:,} more causes", style="dim not bold")
-    return line

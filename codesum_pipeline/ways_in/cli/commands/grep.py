@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.cells import cell_len
@@ -11,7 +9,6 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from codesum_pipeline.answers.agent_tools.answering_sources import repositories_of
-from codesum_pipeline.answers.agent_tools.call import ToolContext
 from codesum_pipeline.answers.agent_tools.changed_files import mark_changed
 from codesum_pipeline.answers.agent_tools.grep_tool import (
     GrepGroup,
@@ -21,23 +18,15 @@ from codesum_pipeline.answers.agent_tools.grep_tool import (
     page_of,
     repositories_named,
 )
-from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.printable import count_noun, one_line, some_of
-from codesum_pipeline.search.retrieval.published_index import PublishedIndex
-from codesum_pipeline.search.retrieval.shelf import Filters, WhichTests, check_filters, parse_filters
+from codesum_pipeline.search.retrieval.shelf import WhichTests, parse_filters
 from codesum_pipeline.search.source_lines.matching import LinePattern
-from codesum_pipeline.ways_in.cli.document_views import TextByWidth, catalogue_of, hit_heading, note_as_of
+from codesum_pipeline.ways_in.cli.document_views import call_here, check_fit, hit_heading, note_as_of
+from codesum_pipeline.ways_in.cli.filter_options import LanguagesOption
 from codesum_pipeline.ways_in.cli.first_use import open_scope
-from codesum_pipeline.ways_in.cli.invocation import invocation_of
-from codesum_pipeline.ways_in.cli.options import (
-    LanguagesOption,
-    PathsOption,
-    ReposOption,
-    TestsOption,
-    option,
-    switch,
-)
+from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import (
+    TextByWidth,
     exit_errors_with,
     indent_part,
     leave_closed_pipes,
@@ -56,26 +45,19 @@ _BEFORE_MATCH = 8
 
 
 def grep(
-    ctx: typer.Context,
-    pattern: Annotated[
-        str, typer.Argument(metavar="PATTERN", help="A regular expression in ripgrep's syntax; with -F, plain text.")
-    ],
-    repo: ReposOption = None,
-    word: Annotated[bool, typer.Option("-w", "--word", help="Only whole words match.")] = False,
-    ignore_case: Annotated[
-        bool, typer.Option("-i", "--ignore-case", help="Capital letters match small ones, and the other way round.")
-    ] = False,
-    fixed: Annotated[bool, typer.Option("-F", "--fixed", help="Take the pattern as plain text.")] = False,
+    invocation: Invocation,
+    pattern: str,
+    repo: list[str] | None = None,
+    word: bool = False,
+    ignore_case: bool = False,
+    fixed: bool = False,
     language: LanguagesOption = None,
-    path: PathsOption = None,
-    tests: TestsOption = WhichTests.IN,
-    top: Annotated[int, typer.Option(min=1, metavar="N", help="How many places at most.")] = 30,
-    lines: Annotated[int, option("N", "How many lines of each place at most. Default: 5.", min=1)] = 5,
-    everything: Annotated[bool, switch("--all", "Search all repositories, also in a checkout of one of them.")] = False,
-    as_json: Annotated[
-        bool,
-        switch("--json", 'Print {"pattern", "repositories", "as_of", "matching_lines", "places": [...]} for programs.'),
-    ] = False,
+    path: list[str] | None = None,
+    tests: WhichTests = WhichTests.IN,
+    top: int = 30,
+    lines: int = 5,
+    everything: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Find lines that match a pattern, and show them below the function or class that holds them.
 
@@ -84,15 +66,14 @@ def grep(
     Definitions come first, then code, comments, texts, tests and code of others. In a checkout, its uncommitted edits
     are searched, too. Exit codes are grep's: 0 found, 1 none, 2 or more an error.
     """
-    with exit_errors_with(_ERROR, debug=bool(ctx.find_root().params.get("debug"))):
+    with exit_errors_with(_ERROR, debug=invocation.debug):
         wanted = LinePattern(pattern, is_fixed=fixed, is_word=word, ignores_case=ignore_case)
         wanted.check()
         filters = parse_filters(languages=language or (), paths=path or (), tests=tests)
-        invocation = invocation_of(ctx)
         scope = open_scope(invocation, repo or (), everything=everything, may_ask=True)
-        call = ToolContext(catalogue_of(invocation), Path.cwd(), on_note=write_note)
+        call = call_here(invocation)
         searched = call.current_of(scope.indexes)
-        _check_filters(call, searched, filters)
+        check_fit(call, searched, filters)
         if scope.remark:
             write_note(scope.remark)
         found = lines_in(call, searched, wanted, filters)
@@ -115,15 +96,6 @@ def _show(page: GrepPage, pattern: str, repositories: Sequence[str], *, as_json:
         write_note(f"{page.told}{more}")
     else:
         write_note(f"no line matches {one_line(pattern)!r} in {some_of(repositories, _NAMED)}")
-
-
-def _check_filters(call: ToolContext, searched: Sequence[PublishedIndex], filters: Filters) -> None:
-    try:
-        check_filters(searched, filters)
-    except ConfigurationError:
-        for each in filters.paths:
-            call.check_skipped(repositories_of(searched), each)
-        raise
 
 
 def _blocks(page: GrepPage, *, has_several: bool) -> Iterator[RenderableType]:

@@ -1,8 +1,7 @@
 """`codesum impact`: what a change reaches before it is merged."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Literal
 
 import typer
 from rich.console import RenderableType
@@ -11,7 +10,6 @@ from rich.text import Text
 from codesum_pipeline.answers.agent_tools.asked_definitions import report_uses
 from codesum_pipeline.answers.agent_tools.call import ToolContext
 from codesum_pipeline.answers.agent_tools.compared_versions import MissingCommits, VersionRange
-from codesum_pipeline.answers.agent_tools.impact_page import ImpactPage
 from codesum_pipeline.answers.agent_tools.impact_report import ImpactLists, ImpactReport
 from codesum_pipeline.answers.agent_tools.impact_tool import report_impact
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
@@ -21,59 +19,27 @@ from codesum_pipeline.source.repositories.checkouts import checkout_of
 from codesum_pipeline.ways_in.cli.document_views import catalogue_of
 from codesum_pipeline.ways_in.cli.first_use import index_on_first_use
 from codesum_pipeline.ways_in.cli.impact_markdown import impact_markdown
-from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of
-from codesum_pipeline.ways_in.cli.options import argument, key_option, option
+from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import indent_part, print_json, show_parts, write_note
 
 # Rows below the short text, unless more are asked for.
 _ROWS = 40
 
 
-class ImpactFormat(StrEnum):
-    """The forms in which an answer is printed."""
-
-    TEXT = "text"
-    JSON = "json"
-    MARKDOWN = "markdown"
+# The forms in which an answer is printed.
+ImpactFormat = Literal["text", "json", "markdown"]
 
 
 def impact(
-    ctx: typer.Context,
-    versions: Annotated[
-        str,
-        argument(
-            "[BASE..HEAD|BASE]",
-            "Two commits; with three dots, the changes since they parted. One commit: the changes from it to the "
-            "work tree. Default: the edits that are not committed.",
-        ),
-    ] = "",
-    of: Annotated[
-        list[str] | None,
-        option(
-            "NAME",
-            "Show what a change of this definition would reach, instead of comparing versions. Can be repeated.",
-            "--of",
-        ),
-    ] = None,
-    only: Annotated[
-        ImpactLists, typer.Option("--only", metavar="all|tests|reached", help="Which lists are printed.")
-    ] = ImpactLists.ALL,
-    repo: Annotated[
-        str | None, key_option("The repository (key or owner/name). Default: that of the current folder.", "--repo")
-    ] = None,
-    tree: Annotated[
-        Path | None, option("PATH", "The work tree that is compared. Default: that of the current folder.", "--tree")
-    ] = None,
-    steps: Annotated[
-        int, typer.Option(min=0, max=50, metavar="N", help="How many steps of callers are followed; 0: all.")
-    ] = 0,
-    top: Annotated[
-        int, typer.Option(min=0, metavar="N", help="How many rows are printed below the short text; JSON has all.")
-    ] = _ROWS,
-    format: Annotated[
-        ImpactFormat,
-        typer.Option("--format", metavar="text|json|markdown", help="Markdown is for the comment of a pull request."),
-    ] = ImpactFormat.TEXT,
+    invocation: Invocation,
+    versions: str = "",
+    of: list[str] | None = None,
+    only: ImpactLists = ImpactLists.ALL,
+    repo: str | None = None,
+    tree: Path | None = None,
+    steps: int = 0,
+    top: int = _ROWS,
+    format: ImpactFormat = "text",
 ) -> None:
     """Show what a change reaches: who uses what changed, and which tests, routes and commands run it.
 
@@ -90,18 +56,18 @@ def impact(
     folder = tree or Path.cwd()
     if tree is not None and checkout_of(tree) is None:
         raise ConfigurationError(f"--tree {tree} is in no git work tree: name a folder of a clone")
-    invocation = invocation_of(ctx)
     if repo is None and (checkout := checkout_of(folder)) is not None:
         index_on_first_use(invocation, checkout, may_ask=True)
-    report = (
-        _report_uses(invocation, folder, repo or "", of, steps=steps or None, lists=only) if of
-        else _report(invocation, folder, repo or "", asked, steps=steps or None, lists=only)
-    )  # fmt: skip
+    call = ToolContext(catalogue_of(invocation), folder)
+    if of:
+        report = report_uses(call, repo or "", of, steps=steps or None, lists=only)
+    else:
+        report = _report(invocation, call, repo or "", asked, steps=steps or None, lists=only)
     _print(report, format, top)
 
 
 def _print(report: ImpactReport, format: ImpactFormat, top: int) -> None:
-    if format is ImpactFormat.JSON:
+    if format == "json":
         print_json(report.whole().model_dump(mode="json", exclude={"is_first"}))
         return
     page = report.part(0, top, None)
@@ -110,10 +76,12 @@ def _print(report: ImpactReport, format: ImpactFormat, top: int) -> None:
             write_note(f"as of {each}")
     for note in page.notes:
         write_note(note)
-    if format is ImpactFormat.MARKDOWN:
+    if format == "markdown":
         typer.echo(impact_markdown(page))
     else:
-        show_parts(*map(_indented, _lines(page)))
+        show_parts(*map(_indented, page.lines()))
+        if page.total and page.shown < page.total:
+            show_parts("", f"{page.shown:,} of {page.total:,} rows: --top shows more, --format json all")
 
 
 def _indented(line: str) -> RenderableType:
@@ -122,24 +90,10 @@ def _indented(line: str) -> RenderableType:
     return indent_part(Text(text), len(line) - len(text))
 
 
-def _lines(page: ImpactPage) -> list[str]:
-    lines = [*page.lines()]
-    if page.total and page.shown < page.total:
-        lines += ["", f"{page.shown:,} of {page.total:,} rows: --top shows more, --format json all"]
-    return lines
-
-
-def _report_uses(
-    invocation: Invocation, folder: Path, repo: str, names: list[str], *, steps: int | None, lists: ImpactLists
-) -> ImpactReport:
-    return report_uses(_call(invocation, folder), repo, names, steps=steps, lists=lists)
-
-
 def _report(
-    invocation: Invocation, folder: Path, repo: str, asked: VersionRange, *, steps: int | None, lists: ImpactLists
+    invocation: Invocation, call: ToolContext, repo: str, asked: VersionRange, *, steps: int | None, lists: ImpactLists
 ) -> ImpactReport:
     """The answer; a commit that is not here is fetched from the repository's URL, once."""
-    call = _call(invocation, folder)
     try:
         return report_impact(call, repo, asked, steps=steps, lists=lists)
     except MissingCommits as error:
@@ -150,16 +104,12 @@ def _report(
             raise ConfigurationError(f"{error}; nothing is fetched with --offline") from error
         ids = {name: _fetched(invocation, entry, name) for name in error.names}
         found = VersionRange(ids.get(asked.base, asked.base), ids.get(asked.head, asked.head), asked.is_since_parting)
-        return report_impact(_call(invocation, folder), repo, found, steps=steps, lists=lists)
+        return report_impact(ToolContext(call.catalogue, call.folder), repo, found, steps=steps, lists=lists)
     except ConfigurationError:
         # They may say why: such as that the repository of this folder is not indexed.
         for note in call.notes:
             write_note(note)
         raise
-
-
-def _call(invocation: Invocation, folder: Path) -> ToolContext:
-    return ToolContext(catalogue_of(invocation), folder)
 
 
 def _fetched(invocation: Invocation, entry: RepositoryEntry, name: str) -> str:

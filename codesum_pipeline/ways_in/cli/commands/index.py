@@ -1,7 +1,7 @@
 """`codesum index`: bring indexes up to date, through the same Dagster job that the UI runs."""
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 from msgspec import Struct, field
@@ -17,7 +17,6 @@ from codesum_pipeline.ways_in.cli.build_report import (
     ModelReport,
     built_table,
     damage_lines,
-    failure_lines,
     outcome_json,
     shut_out_line,
     standing_builds,
@@ -27,21 +26,8 @@ from codesum_pipeline.ways_in.cli.build_report import (
 )
 from codesum_pipeline.ways_in.cli.entry_finding import EntryOptions, find_entry, place_of
 from codesum_pipeline.ways_in.cli.forgetting import forget_unfetched, was_fetched
-from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of, make_home
-from codesum_pipeline.ways_in.cli.left_out import left_out_lines
-from codesum_pipeline.ways_in.cli.options import (
-    ExcludeOption,
-    IncludeOption,
-    JsonOfRepositories,
-    KeyOption,
-    RefOption,
-    SubdirOption,
-    SubmodulesOption,
-    WorktreeOption,
-    argument,
-    complete_keys,
-    switch,
-)
+from codesum_pipeline.ways_in.cli.invocation import Invocation, make_home
+from codesum_pipeline.ways_in.cli.left_out import lacking_lines
 from codesum_pipeline.ways_in.cli.progress_bar import show_progress
 from codesum_pipeline.ways_in.cli.render import (
     FAILED,
@@ -55,7 +41,6 @@ from codesum_pipeline.ways_in.cli.render import (
     write_note,
 )
 from codesum_pipeline.ways_in.cli.troubles import unusable_indexes
-from codesum_pipeline.ways_in.cli.unread_definitions import unread_lines
 
 if TYPE_CHECKING:
     from codesum_pipeline.builds.reports.build_values import RunOutcome
@@ -65,35 +50,19 @@ _FETCH = "repo_snapshot"
 
 
 def index(
-    ctx: typer.Context,
-    targets: Annotated[
-        list[str] | None,
-        argument(
-            "LOCATION|KEY",
-            "Paths, git URLs or registered keys. Without any: every enabled repository.",
-            autocompletion=complete_keys,
-        ),
-    ] = None,
-    key: KeyOption = None,
-    ref: RefOption = None,
-    subdir: SubdirOption = None,
-    include: IncludeOption = None,
-    exclude: ExcludeOption = None,
-    worktree: WorktreeOption = None,
-    submodules: SubmodulesOption = None,
-    force: Annotated[
-        bool, switch("--force", "Run every step and write every text again, even if nothing changed.")
-    ] = False,
-    rebuild: Annotated[
-        bool,
-        switch(
-            "--rebuild", "Delete the repository's tables first. Needed where another version of codesum wrote them."
-        ),
-    ] = False,
-    yes: Annotated[
-        bool, switch("--yes", "Let a language model write more of an index again than `max_rewrite_fraction`.")
-    ] = False,
-    as_json: JsonOfRepositories = False,
+    invocation: Invocation,
+    targets: list[str] | None = None,
+    key: str | None = None,
+    ref: str | None = None,
+    subdir: str | None = None,
+    include: list[str] | None = None,
+    exclude: list[str] | None = None,
+    worktree: bool | None = None,
+    submodules: bool | None = None,
+    force: bool = False,
+    rebuild: bool = False,
+    yes: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Bring repositories' indexes up to date, registering new locations.
 
@@ -103,8 +72,7 @@ def index(
 
     codesum index https://github.com/pallets/flask --ref main
     """
-    invocation = invocation_of(ctx)
-    options = EntryOptions.of(key, ref, subdir, include, exclude, worktree, submodules)
+    options = EntryOptions(key, ref, subdir, include, exclude, worktree, submodules)
     home, new = invocation.home, NewEntries(invocation)
     home.check_choices()
     keys, unusable = _keys(new, targets or [], options)
@@ -121,12 +89,13 @@ def index(
             up_to_date = {} if force else standing_builds(home, keys, is_confirmed=yes)
         for each, last in up_to_date.items():
             typer.echo(safe_json_of(standing_json(home, each, last)) if as_json else standing_line(each, last))
-            _note_what_is_lacking(home, each)
+            for line in lacking_lines(home, each):
+                write_note(f"{each}: {line}")
         outcomes = _build(home, [key for key in keys if key not in up_to_date], force=force, confirm_llm=yes)
     except BaseException:
         new.take_back_new()
         raise
-    _report(home, outcomes, as_json=as_json, debug=bool(ctx.find_root().params.get("debug")))
+    _report(home, outcomes, as_json=as_json, debug=invocation.debug)
     failed = [outcome for outcome in outcomes if not outcome.succeeded]
     for outcome in failed:
         complain(f"{outcome.key} failed: {outcome.message} (run {outcome.run_id})")
@@ -138,13 +107,6 @@ def index(
         raise typer.Exit(exit_code_of_all(errors))
     if failed or unusable or is_one_left_out:
         raise typer.Exit(FAILED)
-
-
-def _note_what_is_lacking(home: Home, key: str) -> None:
-    """Say what an index that needs no build lacks."""
-    failed = failure_lines(key, read_failures(home.layout.memos(key)))
-    for line in (*failed, *left_out_lines(home, key), *unread_lines(home, key)):
-        write_note(f"{key}: {line}")
 
 
 class NewEntries(Struct, eq=False):
@@ -181,7 +143,7 @@ def _keys(new: NewEntries, targets: Sequence[str], options: EntryOptions) -> tup
     """The keys to build, each once, and why others of several targets cannot be used. Targets that are not registered
     as described are registered."""
     if not targets:
-        if options.is_any_set:
+        if options != EntryOptions():
             raise ConfigurationError(
                 "--key, --ref, --subdir, --include, --exclude, --worktree and --submodules need a LOCATION"
             )
@@ -251,9 +213,7 @@ def _report(home: Home, outcomes: "Sequence[RunOutcome]", *, as_json: bool, debu
             *unusable_indexes(home, outcome.key),
             *report.warnings(),
             *damage_lines(outcome),
-            *failure_lines(outcome.key, failures),
-            *(left_out_lines(home, outcome.key) if outcome.succeeded else ()),
-            *unread_lines(home, outcome.key),
+            *lacking_lines(home, outcome.key, is_built=outcome.succeeded),
         ):
             write_note(f"{outcome.key}: {line}")
         for step, failure in [(step, failure) for step, some in failures.items() for failure in some] if debug else ():

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import typer
@@ -15,7 +15,7 @@ from rich.text import Text
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError, MissingTable
 from codesum_pipeline.foundation.data_model.moments import iso_moment, utc_now
 from codesum_pipeline.foundation.data_model.printable import count_noun, one_line
-from codesum_pipeline.foundation.data_model.standing_question import DEFAULT_THRESHOLD, Cadence, Intent, IntentMatch
+from codesum_pipeline.foundation.data_model.standing_question import Cadence, Intent, IntentMatch
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.notifications.digests.digest_store import open_digests
 from codesum_pipeline.notifications.intents.due_moments import next_due
@@ -26,8 +26,7 @@ from codesum_pipeline.notifications.matching.past_matches import PastMatches, pa
 from codesum_pipeline.notifications.matching.scores import score_of
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.ways_in.cli.cli_app import CommandGroup
-from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of, make_home
-from codesum_pipeline.ways_in.cli.options import argument, complete_intents, complete_keys, option, switch
+from codesum_pipeline.ways_in.cli.invocation import Invocation, make_home
 from codesum_pipeline.ways_in.cli.progress_bar import show_progress
 from codesum_pipeline.ways_in.cli.render import (
     MISCONFIGURED,
@@ -49,54 +48,33 @@ _COMMITS = 20
 _SHOWN = 8
 _SHOWN_BELOW = 5
 _DAY = 10
-JsonOfIntents = Annotated[bool, switch("--json", "Print one JSON object per intent.")]
 # As much of a question as a table shows.
 _SHOWN_TEXT = 70
 
 
 @intent.command()
 def add(
-    ctx: typer.Context,
-    name: Annotated[str, argument("NAME", "What to call it.")],
-    text: Annotated[str, argument("TEXT", "What you want to be told about, in a sentence.")],
-    repo: Annotated[
-        list[str] | None,
-        option(
-            "GLOB",
-            "Only these repositories, as in 'shop-*'. Can be repeated. Default: all, later ones too.",
-            autocompletion=complete_keys,
-        ),
-    ] = None,
-    threshold: Annotated[
-        float | None,
-        option(
-            None, f"How well a change has to fit, from 0 (all) to 1. Default: {DEFAULT_THRESHOLD}, without --top-k."
-        ),
-    ] = None,
-    top_k: Annotated[int | None, option("N", "Take the best N changes instead, however well they fit.")] = None,
-    every: Annotated[
-        Cadence | None, option(None, "Write a digest with each build, or one a day or week. Default: build.")
-    ] = None,
-    on: Annotated[str | None, option("WEEKDAY", "The day of a weekly digest. Default: monday.")] = None,
-    at: Annotated[str | None, option("HH:MM", "The time of a daily or weekly digest. Default: 07:00.")] = None,
-    timezone: Annotated[str | None, option("ZONE", "As Europe/Berlin. Default: UTC.")] = None,
-    language: Annotated[
-        str | None, option(None, "The language of its digests: a name or tag (German, de). Default: English.")
-    ] = None,
-    channel: Annotated[
-        list[str] | None,
-        option("NAME", "A channel to send digests to; `codesum digest channels` lists them. Can be repeated."),
-    ] = None,
-    system: Annotated[str | None, option("NAME", "A digest_system template. Default: default.")] = None,
-    instruction: Annotated[str | None, option("NAME", "A digest_instruction template. Default: default.")] = None,
-    disabled: Annotated[bool, switch("--disabled", "Add it, but do not run it yet.")] = False,
-    as_json: JsonOfIntents = False,
+    invocation: Invocation,
+    name: str,
+    text: str,
+    repo: list[str] | None = None,
+    threshold: float | None = None,
+    top_k: int | None = None,
+    every: Cadence | None = None,
+    on: str | None = None,
+    at: str | None = None,
+    timezone: str | None = None,
+    language: str | None = None,
+    channel: list[str] | None = None,
+    system: str | None = None,
+    instruction: str | None = None,
+    disabled: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Add a standing question to intents.yaml, if it is valid.
 
     codesum intent add login "How users log in, and what tokens may do" --repo 'shop-*' --every weekly --channel team
     """
-    invocation = invocation_of(ctx)
     days = {"on": on, "at": at, "timezone": timezone}
     fields = {
         "text": text,
@@ -110,10 +88,7 @@ def add(
         "channels": channel,
         "enabled": not disabled,
     }
-    try:
-        wanted = intent_of(name, {field: value for field, value in fields.items() if value not in (None, [])})
-    except FieldProblem as error:
-        raise ConfigurationError(f"{name!r}: {error}") from error
+    wanted = _intent(name, {field: value for field, value in fields.items() if value not in (None, [])})
     surroundings, intents = _surroundings(invocation), intents_of(invocation)
     surroundings.check(wanted)
     make_home(invocation.settings)
@@ -136,13 +111,12 @@ def add(
 
 
 @intent.command("list")
-def list_(ctx: typer.Context, as_json: JsonOfIntents = False) -> None:
+def list_(invocation: Invocation, as_json: bool = False) -> None:
     """List the intents: what each is about, when its next digest is, and what is wrong with it.
 
     They are kept in intents.yaml in the home, which can also be edited by hand. The exit code is 2 if one of them
     cannot be used.
     """
-    invocation = invocation_of(ctx)
     survey, surroundings = intents_of(invocation).survey(), _surroundings(invocation)
     rows = [_row(each, surroundings) for each in survey.intents]
     shown = [_cells(each, row) for each, row in zip(survey.intents, rows, strict=True)]
@@ -157,15 +131,12 @@ def list_(ctx: typer.Context, as_json: JsonOfIntents = False) -> None:
 
 
 @intent.command()
-def remove(
-    ctx: typer.Context, name: Annotated[str, argument("NAME", "An intent.", autocompletion=complete_intents)]
-) -> None:
+def remove(invocation: Invocation, name: str) -> None:
     """Take a standing question out of intents.yaml. Its digests are kept; the matches that wait for its next digest
     are deleted.
 
     codesum intent remove login
     """
-    invocation = invocation_of(ctx)
     intents = intents_of(invocation)
     intents.remove(name)
     show_parts(f"{name}: removed from {intents.file}")
@@ -229,24 +200,13 @@ def _local(moment: datetime, each: Intent) -> str:
 
 @intent.command()
 def test(
-    ctx: typer.Context,
-    name: Annotated[str | None, argument("[NAME]", "An intent.", autocompletion=complete_intents)] = None,
-    text: Annotated[str | None, option("TEXT", "Test this text instead of an intent in intents.yaml.")] = None,
-    threshold: Annotated[
-        float | None, option(None, "How well a change has to fit, instead of the intent's own threshold.")
-    ] = None,
-    commits: Annotated[int, typer.Option(min=1, metavar="N", help="How many commits to look at.")] = _COMMITS,
-    repo: Annotated[
-        list[str] | None,
-        option(
-            "KEY",
-            "Only this repository. Can be repeated. Default: those that the intent is about.",
-            autocompletion=complete_keys,
-        ),
-    ] = None,
-    as_json: Annotated[
-        bool, switch("--json", "Print one JSON object per repository, with every change that was compared.")
-    ] = False,
+    invocation: Invocation,
+    name: str | None = None,
+    text: str | None = None,
+    threshold: float | None = None,
+    commits: int = _COMMITS,
+    repo: list[str] | None = None,
+    as_json: bool = False,
 ) -> None:
     """Show which changes of the last commits an intent would have matched. Nothing is changed or paid for.
 
@@ -254,7 +214,6 @@ def test(
 
     codesum intent test --text "how users log in" --repo shop
     """
-    invocation = invocation_of(ctx)
     tested = _intent_to_test(invocation, name, text, threshold)
     for key in _repositories(invocation, tested, repo):
         try:
@@ -262,10 +221,8 @@ def test(
         except MissingTable as error:
             complain(f"left out: {error}")
             continue
-        workspace, embedder = (
-            invocation.home.workspace(index.repo, run_id="intent test"),
-            embedder_of(invocation.settings),
-        )
+        workspace = invocation.home.workspace(index.repo, run_id="intent test")
+        embedder = embedder_of(invocation.settings)
         found: list[PastMatches] = []
         with show_progress() as report:
             for past in past_matches(workspace, tested, index, embedder, commits=commits):
@@ -295,7 +252,7 @@ def _intent(name: str, fields: dict[str, Any]) -> Intent:
     try:
         return intent_of(name, fields)
     except FieldProblem as error:
-        raise ConfigurationError(f"{name}: {error}") from error
+        raise ConfigurationError(f"{name!r}: {error}") from error
 
 
 def _repositories(invocation: Invocation, tested: Intent, named: Sequence[str] | None) -> list[str]:
@@ -341,9 +298,7 @@ def _test_row(tested: Intent, key: str, found: Sequence[PastMatches]) -> dict[st
 
 def _test_lines(tested: Intent, key: str, found: Sequence[PastMatches]) -> Iterator[RenderableType]:
     """The commits that match, what was nearly matched, and a last line that sums up."""
-    line = (
-        f"threshold {tested.threshold:g}" if tested.threshold is not None else f"the best {tested.top_k} of each commit"
-    )
+    line = f"the best {tested.top_k} of each commit" if tested.threshold is None else f"threshold {tested.threshold:g}"
     matching = [past for past in found if past.matched]
     for past in matching:
         commit = past.commit

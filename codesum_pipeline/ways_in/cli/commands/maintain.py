@@ -1,28 +1,19 @@
 """`codesum maintain`: prune what is old, and say what that freed."""
 
-from typing import Annotated
-
-import typer
 from rich.filesize import decimal
 
 from codesum_pipeline.builds.maintenance.freed import FreedSpace, SkippedUpkeep
-from codesum_pipeline.ways_in.cli.invocation import invocation_of
-from codesum_pipeline.ways_in.cli.options import switch
+from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import make_table, present_rows, write_note
 
 
-def maintain(
-    ctx: typer.Context,
-    dry_run: Annotated[bool, switch("--dry-run", "Only say what would go; nothing is changed.")] = False,
-    as_json: Annotated[bool, switch("--json", "Print one JSON object per kind and repository.")] = False,
-) -> None:
+def maintain(invocation: Invocation, dry_run: bool = False, as_json: bool = False) -> None:
     """Prune old runs, rows, mirrors and caches, and say what that freed.
 
     The settings below [bold]maintenance[/] in codesum.toml say what is kept, and for how long. The schedule of the same
     name in the Dagster UI does this every night. Builds and searches continue meanwhile; a repository that is being
     built is pruned the next time.
     """
-    invocation = invocation_of(ctx)
     invocation.settings.apply_mode()
     from codesum_pipeline.builds.dagster.control import maintain_home
 

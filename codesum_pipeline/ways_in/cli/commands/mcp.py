@@ -3,21 +3,20 @@
 import os
 import shutil
 import sys
-from collections.abc import Sequence
-from enum import StrEnum
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
 from codesum_pipeline.builds.codesum_home.home_folders import state_folder
 from codesum_pipeline.foundation.data_model.errors import CodesumError, ConfigurationError
 from codesum_pipeline.foundation.data_model.printable import clean_text
-from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of
-from codesum_pipeline.ways_in.cli.options import HostNames, ServedRepos, option, switch
+from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import complain, exit_code_of, write_note
 from codesum_pipeline.ways_in.cli.served_homes import auditor_of, note_token_problems, served_catalogue
 from codesum_pipeline.ways_in.http_serving.access_tokens import (
+    Address,
     TokenSource,
     allowed_hosts,
     check_reachable,
@@ -35,163 +34,114 @@ if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
 
-class WhichTools(StrEnum):
-    """How many tools an agent gets: each costs it the characters of its description."""
-
-    DEFAULT = "default"
-    ALL = "all"
+# How many tools an agent gets: each costs it the characters of its description.
+WhichTools = Literal["default", "all"]
 
 
 def mcp(
-    ctx: typer.Context,
-    http: Annotated[
-        str | None,
-        option(
-            "[HOST:]PORT",
-            "Serve streamable HTTP at /mcp instead of stdio. Default host: 127.0.0.1; port 0 is any free port.",
-        ),
-    ] = None,
-    tools: Annotated[
-        WhichTools,
-        typer.Option(
-            help="default: search, grep, read, graph, overview, impact and status; all: those and the targeted ones."
-        ),
-    ] = WhichTools.DEFAULT,
-    structured: Annotated[
-        bool,
-        switch(
-            "--structured/--text-only",
-            "For programs: also answer with structured content, which output schemas describe. Many agents show it "
-            "to their model in place of the text, at twice the tokens. Default: the text alone.",
-        ),
-    ] = False,
-    token_file: Annotated[
-        Path | None,
-        option(
-            "FILE",
-            "The file of the tokens, one of which each request over HTTP must give; it may say which repositories "
-            "each token opens. Default: the token in CODESUM_MCP_TOKEN. Without a token or a sign-in, the server "
-            "answers only this machine.",
-        ),
-    ] = None,
-    host_name: HostNames = None,
-    repo: ServedRepos = None,
-    install: Annotated[
-        Agent | None, option(None, "Write `codesum mcp` into the configuration of an agent, and exit.")
-    ] = None,
-    uninstall: Annotated[Agent | None, option(None, "Remove what --install wrote for an agent, and exit.")] = None,
-    yes: Annotated[
-        bool,
-        switch(
-            "--yes",
-            "With --install: also write what it offers: lines in the agent's instructions that say when to use "
-            "which tool, permissions for the tools, and for claude a hint when it greps for a symbol.",
-        ),
-    ] = False,
-    user: Annotated[
-        bool,
-        switch("--user", "With --install or --uninstall: write to your own folder, for all projects."),
-    ] = False,
-    dry_run: Annotated[
-        bool, switch("--dry-run", "With --install or --uninstall: show the differences and write nothing.")
-    ] = False,
+    invocation: Invocation,
+    http: str | None = None,
+    tools: WhichTools = "default",
+    structured: bool = False,
+    token_file: Path | None = None,
+    host_name: list[str] | None = None,
+    repo: list[str] | None = None,
+    install: Agent | None = None,
+    uninstall: Agent | None = None,
+    yes: bool = False,
+    user: bool = False,
+    dry_run: bool = False,
 ) -> None:
     """Serve the indexes to coding agents (MCP).
 
     An agent starts it by itself: [bold]codesum mcp --install AGENT[/] tells the agent how. In a checkout of an indexed
     repository, calls that name no repository are about that one.
     """
-    invocation = invocation_of(ctx)
     if install or uninstall:
-        places = Places(Path.cwd(), Path.home(), is_user=user)
-        installer = Installer(places, state=state_folder())
-        _configure(invocation, installer, install, uninstall, tools, repo or (), with_offer=yes, dry_run=dry_run)
-        return
-    if yes or user or dry_run:
+        installer = Installer(Places(Path.cwd(), Path.home(), is_user=user), state=state_folder())
+        if install and uninstall:
+            raise ConfigurationError("--install and --uninstall: choose one of them")
+        if install:
+            _install(invocation, installer, install, tools, repo or (), with_offer=yes, dry_run=dry_run)
+        elif uninstall and yes:
+            raise ConfigurationError("--yes goes with --install: --uninstall takes away all that was written")
+        elif uninstall:
+            _make_all(installer, installer.plan_uninstall(uninstall), dry_run=dry_run)
+    elif yes or user or dry_run:
         raise ConfigurationError("--yes, --user and --dry-run go with --install or --uninstall")
-    # Half a second, which no other command waits for.
-    from codesum_pipeline.ways_in.mcp.mcp_server import PATH, TOKEN_VARIABLE, make_app, make_server
-    from codesum_pipeline.ways_in.mcp.stdio_serving import serve_stdio
-
-    if http is None and (token_file or host_name):
+    elif http is None and (token_file or host_name):
         raise ConfigurationError(
             "--token-file and --host-name go with --http: over stdio, only the program that started the server "
             "can call it"
         )
-    every_tool, folder = tools is WhichTools.ALL, Path.cwd()
-    metrics = ServerMetrics.start(invocation.settings.metrics, "mcp")
-    audit = auditor_of(invocation, "mcp", metrics)
-    with served_catalogue(invocation, repo or ()) as catalogue:
+    else:
+        requested = parse_address(http, option="--http") if http is not None else None
+        options = {"every_tool": tools == "all", "is_text_only": not structured}
+        _serve(invocation, repo or (), requested, options, token_file, host_name or ())
+
+
+def _serve(
+    invocation: Invocation,
+    repos: Sequence[str],
+    requested: Address | None,
+    options: Mapping[str, bool],
+    token_file: Path | None,
+    host_names: Sequence[str],
+) -> None:
+    """Serve over HTTP where an address is requested, else over stdio."""
+    # Half a second, which no other command waits for.
+    from codesum_pipeline.ways_in.mcp.mcp_server import PATH, TOKEN_VARIABLE, make_app, make_server
+    from codesum_pipeline.ways_in.mcp.stdio_serving import serve_stdio
+
+    metrics, folder = ServerMetrics.start(invocation.settings.metrics, "mcp"), Path.cwd()
+    audit, hosts = auditor_of(invocation, "mcp", metrics), list[str]()
+    with served_catalogue(invocation, repos) as catalogue:
 
         def make(holder: Holder | None) -> "MCPServer[Any]":
             visible = catalogue.held_by(holder.holder, holder.scope) if holder else catalogue
-            page = MetricsPage(metrics, visible, hosts) if http and metrics and metrics.registry else None
-            return make_server(
-                visible,
-                folder=folder,
-                every_tool=every_tool,
-                is_text_only=not structured,
-                audit=audit.of(holder.audited) if holder else audit.of_nobody,
-                metrics=page,
-            )
+            page = MetricsPage(metrics, visible, hosts) if requested and metrics and metrics.registry else None
+            written = audit.of(holder.audited) if holder else audit.of_nobody
+            return make_server(visible, folder=folder, audit=written, metrics=page, **options)
 
-        hosts: Sequence[str] = ()
-        if http is None:
+        if requested is None:
             with ended_in_time():
                 serve_stdio(make(None), FRONT)
             return
         tokens = TokenSource.of(token_file, os.environ, variable=TOKEN_VARIABLE)
-        requested = parse_address(http, option="--http")
         from codesum_pipeline.ways_in.mcp.mcp_people import people_of
 
         people = people_of(invocation.settings.identity, has_tokens=tokens.requires_token)
         check_reachable(requested, tokens.tokens, variable=TOKEN_VARIABLE, has_people=people is not None)
         bound, address = listen_on(requested)
         if not (tokens.requires_token or people):
-            hosts = allowed_hosts(address, [*(host_name or ())])
-        app = make_app(
-            make,
-            address,
-            tokens=tokens,
-            audit=audit,
-            people=people,
-            host_names=host_name or (),
-        )
+            hosts += allowed_hosts(address, [*host_names])
+        app = make_app(make, address, tokens=tokens, audit=audit, people=people, host_names=host_names)
         write_note(f"serving MCP at {address.url}{PATH}")
         note_token_problems(tokens, catalogue, people)
         serve_app(app, bound, invocation.settings.serving)
 
 
-def _configure(
+def _install(
     invocation: Invocation,
     installer: Installer,
-    install: Agent | None,
-    uninstall: Agent | None,
+    agent: Agent,
     tools: WhichTools,
     repos: Sequence[str],
     *,
     with_offer: bool,
     dry_run: bool,
 ) -> None:
-    """Write or take away what is for one agent, and show what else is offered."""
-    if uninstall and install:
-        raise ConfigurationError("--install and --uninstall: choose one of them")
-    if uninstall and with_offer:
-        raise ConfigurationError("--yes goes with --install: --uninstall takes away all that was written")
-    if uninstall:
-        _make_all(installer, installer.plan_uninstall(uninstall), dry_run=dry_run)
-        return
-    assert install
+    """Write what is for one agent, and show what else is offered."""
     places = installer.places
-    server = [*places.server_parts(install, _command(invocation, tools, repos))]
-    everything = [*server, *places.offered_parts(install, _offer_of(invocation, tools))]
+    server = [*places.server_parts(agent, _command(invocation, tools, repos))]
+    everything = [*server, *places.offered_parts(agent, _offer_of(invocation, tools))]
     if with_offer or dry_run:
-        _make_all(installer, installer.plan_install(install, everything), dry_run=dry_run)
+        _make_all(installer, installer.plan_install(agent, everything), dry_run=dry_run)
         return
-    _make_all(installer, installer.plan_install(install, server), dry_run=False)
-    rest = installer.plan_install(install, everything)
+    _make_all(installer, installer.plan_install(agent, server), dry_run=False)
+    rest = installer.plan_install(agent, everything)
     if differences := [each.difference for each in rest if each.is_one]:
-        write_note(f"with --yes, what makes {install} use the tools is written, too:")
+        write_note(f"with --yes, what makes {agent} use the tools is written, too:")
         typer.echo(clean_text("\n".join(differences)))
 
 
@@ -224,11 +174,11 @@ def _offer_of(invocation: Invocation, tools: WhichTools) -> AgentOffer:
     from codesum_pipeline.answers.agent_tools.tool_registry import tools_by_name
     from codesum_pipeline.indexes.embedders.embedder_choice import is_asked_over_the_network
 
-    names = [*tools_by_name(every=tools is WhichTools.ALL)]
-    if is_asked_over_the_network(invocation.settings):
+    names = [*tools_by_name(every=tools == "all")]
+    permitted = [] if is_asked_over_the_network(invocation.settings) else names
+    if not permitted:
         write_note(f"no permissions are offered: the embedder {invocation.settings.embedder} is sent each question")
-        return AgentOffer(names, [], hint_command())
-    return AgentOffer(names, names, hint_command())
+    return AgentOffer(names, permitted, hint_command())
 
 
 def _command(invocation: Invocation, tools: WhichTools, repos: Sequence[str]) -> list[str]:
@@ -240,5 +190,5 @@ def _command(invocation: Invocation, tools: WhichTools, repos: Sequence[str]) ->
     python = [sys.executable, "-P", "-m", "codesum_pipeline.cli"]
     start = [str(Path(program).absolute())] if program and is_this else python
     home = ["--home", invocation.settings.address] if invocation.flags.get("home") else []
-    every = ["--tools", tools.value] if tools is not WhichTools.DEFAULT else []
+    every = ["--tools", tools] if tools != "default" else []
     return [*start, *home, "mcp", *every, *(part for repo in repos for part in ("--repo", repo))]

@@ -1,7 +1,6 @@
 """`codesum org`: organisations of code hosts, whose repositories are registered as they come and go."""
 
 import os
-from typing import Annotated
 
 import typer
 from msgspec import to_builtins
@@ -12,8 +11,7 @@ from codesum_pipeline.source.code_hosts.registry_changes import SyncPlan
 from codesum_pipeline.source.git.git_addresses import shown_location
 from codesum_pipeline.source.repositories.organisations import Organisation, organisation_of, token_variable
 from codesum_pipeline.ways_in.cli.cli_app import CommandGroup
-from codesum_pipeline.ways_in.cli.invocation import invocation_of, make_home
-from codesum_pipeline.ways_in.cli.options import argument, option, switch
+from codesum_pipeline.ways_in.cli.invocation import Invocation, make_home
 from codesum_pipeline.ways_in.cli.render import (
     MISCONFIGURED,
     complain,
@@ -24,7 +22,6 @@ from codesum_pipeline.ways_in.cli.render import (
 )
 
 org = CommandGroup("org")
-JsonOption = Annotated[bool, switch("--json", "Print one JSON object per organisation.")]
 # What a person reads of a long list.
 _NAMED = 10
 _NO_ORGANISATION = "no organisation is registered: `codesum org add HOST:OWNER` registers one"
@@ -32,34 +29,22 @@ _NO_ORGANISATION = "no organisation is registered: `codesum org add HOST:OWNER` 
 
 @org.command()
 def add(
-    ctx: typer.Context,
-    account: Annotated[str, argument("HOST:OWNER", "As github:acme; also gitlab and gitea.")],
-    include: Annotated[
-        list[str] | None, option("GLOB", "Only repositories with such names, as 'svc-*'. Can be repeated.")
-    ] = None,
-    exclude: Annotated[
-        list[str] | None, option("GLOB", "Leave out repositories with such names. Can be repeated.")
-    ] = None,
-    archived: Annotated[bool, switch("--archived", "Register archived repositories, too.")] = False,
-    forks: Annotated[bool, switch("--forks", "Register forks, too.")] = False,
-    url: Annotated[str | None, option("URL", "The server, if it is not github.com or gitlab.com.")] = None,
-    token_env: Annotated[
-        str | None,
-        option(
-            "NAME",
-            "The environment variable that holds the API's token. Default, for github.com and gitlab.com only: "
-            "GITHUB_TOKEN or GITLAB_TOKEN.",
-        ),
-    ] = None,
-    ssh: Annotated[bool, switch("--ssh", "Fetch by ssh. Default: by https.")] = False,
-    name: Annotated[str | None, option("NAME", "What to call it. Default: HOST:OWNER.")] = None,
+    invocation: Invocation,
+    account: str,
+    include: list[str] | None = None,
+    exclude: list[str] | None = None,
+    archived: bool = False,
+    forks: bool = False,
+    url: str | None = None,
+    token_env: str | None = None,
+    ssh: bool = False,
+    name: str | None = None,
 ) -> None:
     """Register an organisation, group or user of GitHub, GitLab, Gitea or Forgejo. The next sync asks the host
     for its repositories.
 
     codesum org add github:acme --include 'svc-*' --exclude '*-archive'
     """
-    invocation = invocation_of(ctx)
     host, colon, owner = account.partition(":")
     if not colon:
         raise ConfigurationError(f"{account!r}: give HOST:OWNER, as github:{account or 'acme'}")
@@ -73,12 +58,11 @@ def add(
 
 
 @org.command("list")
-def list_(ctx: typer.Context, as_json: JsonOption = False) -> None:
+def list_(invocation: Invocation, as_json: bool = False) -> None:
     """List the organisations, with the numbers of their repositories.
 
     They stand in repos.yaml in the home, which can also be edited by hand.
     """
-    invocation = invocation_of(ctx)
     entries, rows, values = invocation.entries(), [], []
     for each in invocation.registry.organisations():
         own = [entry for entry in entries if entry.organisation == each.name]
@@ -95,22 +79,14 @@ def list_(ctx: typer.Context, as_json: JsonOption = False) -> None:
 
 
 @org.command()
-def sync(
-    ctx: typer.Context,
-    names: Annotated[list[str] | None, argument("NAME", "Default: all of them.")] = None,
-    preview: Annotated[bool, switch("--preview", "Show what would change, and change nothing.")] = False,
-    yes: Annotated[bool, switch("--yes", "Retire all repositories that are gone, however many they are.")] = False,
-) -> None:
+def sync(invocation: Invocation, names: list[str] | None = None, preview: bool = False, yes: bool = False) -> None:
     """Ask the hosts which repositories there are: register new ones, retire those that are gone.
 
     A retired repository keeps its index, is no longer built, and comes back when its host lists it again. The schedule
     [bold]sync_organisations[/] does the same once an hour.
     """
-    invocation = invocation_of(ctx)
     if invocation.settings.offline:
-        raise ConfigurationError(
-            "offline = true: no code host is asked: call without --offline, or set offline = false"
-        )
+        raise ConfigurationError("offline = true: no code host is asked: leave out --offline, or set offline = false")
     known = {each.name: each for each in invocation.registry.organisations()}
     if not known:
         raise ConfigurationError(_NO_ORGANISATION)
@@ -137,9 +113,9 @@ def sync(
 
 
 @org.command()
-def remove(ctx: typer.Context, name: Annotated[str, argument("NAME", "An organisation.")]) -> None:
+def remove(invocation: Invocation, name: str) -> None:
     """Forget an organisation. Its repositories stay registered; from then on they are managed by hand."""
-    left = invocation_of(ctx).registry.remove_organisation(name)
+    left = invocation.registry.remove_organisation(name)
     show_parts(f"{name}: forgotten; {count_noun(len(left), 'repository', 'repositories')} of it stay registered")
 
 

@@ -5,9 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from msgspec import Struct, to_builtins
 from rich.console import RenderableType
 from rich.text import Text
@@ -33,18 +32,7 @@ from codesum_pipeline.texts.summaries.by_model.plan_prices import (
 from codesum_pipeline.texts.summaries.by_model.predicted_prices import CostHistory, CostScope
 from codesum_pipeline.texts.summaries.rewrite_plan import PlanPreview, PlanReport, preview_plan
 from codesum_pipeline.ways_in.cli.entry_finding import EntryOptions, find_entry
-from codesum_pipeline.ways_in.cli.invocation import invocation_of
-from codesum_pipeline.ways_in.cli.options import (
-    ExcludeOption,
-    IncludeOption,
-    RefOption,
-    SubdirOption,
-    SubmodulesOption,
-    WorktreeOption,
-    argument,
-    complete_keys,
-    switch,
-)
+from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.progress_bar import show_progress
 from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, indent_part, make_table, print_json, show_parts
 
@@ -65,22 +53,18 @@ _NUMBERS = (
 
 
 def plan(
-    ctx: typer.Context,
-    target: Annotated[
-        str, argument("KEY|LOCATION", "A registered repository, or any path or git URL.", autocompletion=complete_keys)
-    ],
-    ref: RefOption = None,
-    subdir: SubdirOption = None,
-    include: IncludeOption = None,
-    exclude: ExcludeOption = None,
-    worktree: WorktreeOption = None,
-    submodules: SubmodulesOption = None,
-    force: Annotated[bool, switch("--force", "As `codesum index --force` would do it.")] = False,
-    llm: Annotated[
-        bool, switch("--llm", "Say what a language model would write and what it would cost; no model is asked.")
-    ] = False,
-    limit: Annotated[int, typer.Option(min=0, metavar="N", help="How many documents are listed.")] = 20,
-    as_json: Annotated[bool, switch("--json", "Print one JSON object with all documents.")] = False,
+    invocation: Invocation,
+    target: str,
+    ref: str | None = None,
+    subdir: str | None = None,
+    include: list[str] | None = None,
+    exclude: list[str] | None = None,
+    worktree: bool | None = None,
+    submodules: bool | None = None,
+    force: bool = False,
+    llm: bool = False,
+    limit: int = 20,
+    as_json: bool = False,
 ) -> None:
     """Show what `codesum index` would rewrite and why, changing nothing.
 
@@ -88,16 +72,15 @@ def plan(
     the plan says [bold]perhaps[/]. With --llm, the texts of a model are planned and priced, even if `llm.enabled` is
     false.
     """
-    invocation = invocation_of(ctx)
     settings = invocation.settings
-    if llm and not settings.llm.model:
-        raise ConfigurationError(
-            "--llm needs a model: set llm.model, as in CODESUM_LLM__MODEL=anthropic/claude-haiku-4-5"
-        )
     if llm:
+        if not settings.llm.model:
+            raise ConfigurationError(
+                "--llm needs a model: set llm.model, as in CODESUM_LLM__MODEL=anthropic/claude-haiku-4-5"
+            )
         # As if it were switched on.
         settings = settings.model_copy(update={"llm": settings.llm.model_copy(update={"enabled": True})})
-    options = EntryOptions.of(None, ref, subdir, include, exclude, worktree, submodules)
+    options = EntryOptions(None, ref, subdir, include, exclude, worktree, submodules)
     entry, is_known = find_entry(invocation.registry, target, options)
     with tempfile.TemporaryDirectory(prefix="codesum-plan-") as scratch:
         home = Home(settings)
@@ -179,9 +162,7 @@ def _documents(rows: Sequence[PlanRow]) -> RenderableType:
         # The documents that cause a rewrite, other than itself.
         others = [id_ for id_ in row.cause_ids if id_ != row.id]
         lines.append((_ACTIONS[row.action], row.level, row.cause, row.id, some_of(others, _CAUSES_SHOWN)))
-    columns = ("what", "level", "cause", "document", "caused by")
-    shown = len(columns) if any(line[-1] for line in lines) else len(columns) - 1
-    return make_table(columns[:shown], [line[:shown] for line in lines])
+    return make_table(("what", "level", "cause", "document", "caused by"), lines, may_lack=("caused by",))
 
 
 class _ModelPlan(Struct, eq=False, dict=True):
@@ -249,28 +230,21 @@ class _ModelPlan(Struct, eq=False, dict=True):
         yield from (indent_part(Text(line), 2) for line in self._remarks())
 
     def as_json(self) -> dict[str, Any]:
-        saved, saved_by_gates = self.spared
-        every, whole, history = self.all, to_builtins(self.whole), self.pricing.history
-        with_cache = {
-            "asked": every.asked.predicted_usd - saved, "stopped": every.all_stopped.predicted_usd - saved_by_gates,
-        }  # fmt: skip
+        every, history, whole = self.all, self.pricing.history, to_builtins(self.whole)
+        priced = zip(("asked", "stopped"), (every.asked, every.all_stopped), self.spared, strict=True)
         return {
-            "expected_usd": whole.pop("expected_usd"),
-            "at_most_usd": whole.pop("at_most_usd"),
+            **{name: whole[name] for name in ("expected_usd", "at_most_usd")},
             **whole,
             "next_build": self.next_build,
             "measured": {
                 "scope": history.scope.value,
-                "texts": history.whole.texts,
-                "repairs": history.whole.repairs,
-                "repair_share": history.whole.repair_share,
-                "factor": history.whole.factor,
+                **{name: getattr(history.whole, name) for name in ("texts", "repairs", "repair_share", "factor")},
             },
             "model": self.settings.llm.model,
             "enabled": self.settings.llm.enabled,
             "levels": {level.value: _price_json(self.plan.forecast[level]) for level in LEVELS},
             "all": _price_json(every),
-            "predicted_usd_with_cache": with_cache,
+            "predicted_usd_with_cache": {name: calls.predicted_usd - saved for name, calls, saved in priced},
             "ways_on": describe_ways_on(self.key, self.settings, every),
         }
 
@@ -305,12 +279,12 @@ class _ModelPlan(Struct, eq=False, dict=True):
         """What the provider's prompt cache would make of the expected prices, where it has a price and nothing was
         measured yet: what texts were measured to cost is with the cache."""
         history = self.pricing.history
-        if history.scope is not CostScope.NOWHERE:
-            return
-        factor = history.whole.factor
-        spared = zip(self.spared, (self.all.asked, self.all.all_stopped), strict=True)
-        left = [f"${factor * (calls.predicted_usd - usd):,.4f} for what is" if usd else "" for usd, calls in spared]
-        prices = [f"{price} {what}" for price, what in zip(left, ("asked for", "stopped"), strict=True) if price]
+        priced = zip(("asked for", "stopped"), (self.all.asked, self.all.all_stopped), self.spared, strict=True)
+        prices = [
+            f"${history.whole.factor * (calls.predicted_usd - saved):,.4f} for what is {what}"
+            for what, calls, saved in priced
+            if saved and history.scope is CostScope.NOWHERE
+        ]
         if prices:
             yield f"where the provider keeps the beginning that all prompts share: expected {', '.join(prices)}"
 

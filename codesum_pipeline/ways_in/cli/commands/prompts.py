@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
 import typer
 from msgspec import Struct
@@ -40,8 +40,7 @@ from codesum_pipeline.texts.llm.templates import (
 )
 from codesum_pipeline.texts.summaries.by_model.choosing import fitting_templates
 from codesum_pipeline.ways_in.cli.cli_app import CommandGroup
-from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of, make_home
-from codesum_pipeline.ways_in.cli.options import JsonOption, argument
+from codesum_pipeline.ways_in.cli.invocation import Invocation, make_home
 from codesum_pipeline.ways_in.cli.render import (
     complain,
     escape_text,
@@ -55,21 +54,15 @@ from codesum_pipeline.ways_in.cli.render import (
 prompts = CommandGroup("prompts")
 T = TypeVar("T")
 
-Kind = Annotated[
-    TemplateKind,
-    argument(None, "Which message of the prompt: the system's, or the user's (instruction); digests have their own."),
-]
-Name = Annotated[str, argument(None, f"A level ({', '.join(LEVELS)}), default, or a name of your own.")]
-
 
 @prompts.command("list")
-def list_(ctx: typer.Context, as_json: JsonOption = False) -> None:
+def list_(invocation: Invocation, as_json: bool = False) -> None:
     """List all templates: whose they are, and which levels and intents use them.
 
     A template of your own replaces the package's of the same name. A level uses the template of its name, else
     [bold]default[/], or [bold]short[/] where the model's prompt has no room for that.
     """
-    own = _Templates(invocation_of(ctx))
+    own = _Templates(invocation)
     rows = [own.row(kind, name) for kind in TemplateKind for name in list_templates(own.folder, kind)]
     if as_json:
         print_json(*rows)
@@ -79,9 +72,9 @@ def list_(ctx: typer.Context, as_json: JsonOption = False) -> None:
 
 
 @prompts.command("show")
-def show_(ctx: typer.Context, kind: Kind, name: Name, as_json: JsonOption = False) -> None:
+def show_(invocation: Invocation, kind: TemplateKind, name: str, as_json: bool = False) -> None:
     """Print a template as it is written."""
-    own = _Templates(invocation_of(ctx))
+    own = _Templates(invocation)
     text = load_template(own.folder, kind, name)
     if as_json:
         print_json(own.row(kind, name) | {"text": text})
@@ -90,12 +83,12 @@ def show_(ctx: typer.Context, kind: Kind, name: Name, as_json: JsonOption = Fals
 
 
 @prompts.command()
-def check(ctx: typer.Context, as_json: JsonOption = False) -> None:
+def check(invocation: Invocation, as_json: bool = False) -> None:
     """Check every template, and say which ones the configured model gets for each level.
 
     A template that cannot be used is named with its placeholder; the exit code is 2 then.
     """
-    own, problems = _Templates(invocation_of(ctx)), []
+    own, problems = _Templates(invocation), []
     for kind in TemplateKind:
         for name in list_templates(own.folder, kind):
             try:
@@ -113,14 +106,9 @@ def check(ctx: typer.Context, as_json: JsonOption = False) -> None:
 
 
 @prompts.command()
-def save(
-    ctx: typer.Context,
-    kind: Kind,
-    name: Name,
-    file: Annotated[Path, argument("FILE", "The new text; - reads it from standard input.")],
-) -> None:
+def save(invocation: Invocation, kind: TemplateKind, name: str, file: Path) -> None:
     """Save a template of your own, if it is valid."""
-    own = _Templates(invocation_of(ctx))
+    own = _Templates(invocation)
     make_home(own.invocation.settings)
     data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     try:
@@ -132,17 +120,12 @@ def save(
 
 
 @prompts.command()
-def rename(
-    ctx: typer.Context,
-    kind: Kind,
-    name: Name,
-    new_name: Annotated[str, argument(None, "A name that no template of your own has yet.")],
-) -> None:
+def rename(invocation: Invocation, kind: TemplateKind, name: str, new_name: str) -> None:
     """Rename a template of your own, for example to the level that shall use it.
 
     Intents that use one of a digest are changed, too.
     """
-    own = _Templates(invocation_of(ctx))
+    own = _Templates(invocation)
     folder, intents = own.folder, own.invocation.home.intents
     if kind in FIELDS:
         make_home(own.invocation.settings)
@@ -154,9 +137,9 @@ def rename(
 
 
 @prompts.command()
-def delete(ctx: typer.Context, kind: Kind, name: Name) -> None:
+def delete(invocation: Invocation, kind: TemplateKind, name: str) -> None:
     """Delete a template of your own; the package's is used again. A template that intents use is not deleted."""
-    own, users = _Templates(invocation_of(ctx)), []
+    own, users = _Templates(invocation), []
     folder, intents = own.folder, own.invocation.home.intents
     if kind in FIELDS:
         make_home(own.invocation.settings)
@@ -280,13 +263,9 @@ class _Templates(Struct, eq=False, dict=True):
             return "used by `codesum ask` from the next question on"
         if is_system and found.name == COMPACTION_NAME:
             return "used by `codesum compact`; attestations that pin the text of before are refused"
-        if found in [find_short_template(self.folder, level) for level in LEVELS]:
-            return (
-                "it stands in where the full template does not fit; with the model that is set no level is written "
-                "with it"
-            )
-        if is_system and found in [find_level_template(self.folder, found.kind, level) for level in LEVELS]:
-            return f"the prompt of the model that is set has no room for it, and {found.kind}/{SHORT_NAME} stands in"
+        short = [find_short_template(self.folder, level) for level in LEVELS]
+        if found in [*short, *(find_level_template(self.folder, found.kind, level) for level in LEVELS)]:
+            return "with the model that is set no level is written with it: `codesum prompts check` says which are used"
         return "no level uses a template of this name"
 
 

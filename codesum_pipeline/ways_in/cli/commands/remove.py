@@ -1,27 +1,17 @@
 """`codesum remove`: stop indexing a repository, or delete all that is kept of it."""
 
-from typing import Annotated
-
-import typer
-
 from codesum_pipeline.ways_in.cli.forgetting import forget_repository
-from codesum_pipeline.ways_in.cli.invocation import invocation_of
-from codesum_pipeline.ways_in.cli.options import key_argument, switch
+from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import show_parts
 
 
-def remove(
-    ctx: typer.Context,
-    key: Annotated[str, key_argument("The repository, as [bold]codesum repos[/] lists it.")],
-    purge: Annotated[bool, switch("--purge", "Delete its index, tables, mirror and registration as well.")] = False,
-) -> None:
+def remove(invocation: Invocation, key: str, purge: bool = False) -> None:
     """Stop indexing a repository; with --purge, delete all that is kept of it.
 
     Without --purge, its index stays and can be searched with --repo, and [bold]codesum add KEY[/] puts it back. With
     --purge, KEY may also be a repository that was taken out of repos.yaml by hand. The repository itself is never
     touched.
     """
-    invocation = invocation_of(ctx)
     if purge:
         home = invocation.home
         is_registered = key not in home.unregistered_keys()

@@ -1,23 +1,20 @@
 """`codesum repos`: the registered repositories."""
 
-import typer
 from msgspec import to_builtins
 
 from codesum_pipeline.foundation.data_model.moments import age_in_words, moment_at
 from codesum_pipeline.indexes.file_formats.version_folder import read_published
 from codesum_pipeline.source.git.git_addresses import shown_location, with_shown_locations
 from codesum_pipeline.ways_in.cli.entry_finding import NO_REPOSITORY, place_of
-from codesum_pipeline.ways_in.cli.invocation import invocation_of
-from codesum_pipeline.ways_in.cli.options import JsonOfRepositories
+from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import SHORT_COMMIT, make_table, present_rows, show_parts
 
 
-def repos(ctx: typer.Context, as_json: JsonOfRepositories = False) -> None:
+def repos(invocation: Invocation, as_json: bool = False) -> None:
     """List the registered repositories.
 
     They are kept in repos.yaml in the home, which can also be edited by hand.
     """
-    invocation = invocation_of(ctx)
     rows, values, indexes = [], [], []
     for entry in invocation.entries():
         out = read_published(invocation.layout, entry.key)

@@ -4,10 +4,11 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from msgspec import Struct, field, to_builtins
+from msgspec.structs import asdict
 from rich.console import RenderableType
 from rich.text import Text
 
@@ -35,9 +36,10 @@ from codesum_pipeline.search.retrieval.searching import (
     answer_query,
     read_batch,
 )
-from codesum_pipeline.search.retrieval.shelf import ANYTHING, WhichTests, check_filters, parse_filters
+from codesum_pipeline.search.retrieval.shelf import ANYTHING, WhichTests, parse_filters
 from codesum_pipeline.ways_in.cli.document_views import (
-    catalogue_of,
+    call_here,
+    check_fit,
     describe_neighbours,
     explain_trust_mark,
     hit_heading,
@@ -45,19 +47,9 @@ from codesum_pipeline.ways_in.cli.document_views import (
     number_excerpt,
     open_published,
 )
+from codesum_pipeline.ways_in.cli.filter_options import LanesOption, LanguagesOption, LevelsOption
 from codesum_pipeline.ways_in.cli.first_use import open_scope
-from codesum_pipeline.ways_in.cli.invocation import invocation_of
-from codesum_pipeline.ways_in.cli.options import (
-    LanesOption,
-    LanguagesOption,
-    LevelsOption,
-    PathsOption,
-    ReposOption,
-    TestsOption,
-    argument,
-    option,
-    switch,
-)
+from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import (
     FAILED,
     complain,
@@ -78,38 +70,21 @@ _SIGNATURE_CHARACTERS = 160
 
 
 def search(
-    ctx: typer.Context,
-    words: Annotated[list[str] | None, argument("QUERY", "What is looked for, in words or as a name.")] = None,
-    repo: ReposOption = None,
+    invocation: Invocation,
+    words: list[str] | None = None,
+    repo: list[str] | None = None,
     level: LevelsOption = None,
     language: LanguagesOption = None,
-    path: PathsOption = None,
-    tests: TestsOption = WhichTests.IN,
+    path: list[str] | None = None,
+    tests: WhichTests = WhichTests.IN,
     lane: LanesOption = None,
-    top: Annotated[int, typer.Option(min=1, metavar="N", help="How many hits at most.")] = DEFAULT_TOP,
-    excerpt: Annotated[int, option("N", "Show the N lines of each hit that fit best.", min=0)] = 0,
-    context: Annotated[
-        bool,
-        switch("--context", "Show what each hit is part of and contains, its callers and callees, what it depends on."),
-    ] = False,
-    context_tokens: Annotated[
-        int,
-        typer.Option(
-            min=0, metavar="N", help="How many tokens, of four characters each, --context may add to all hits together."
-        ),
-    ] = _CONTEXT_TOKENS,
-    everything: Annotated[bool, switch("--all", "Search all repositories, also in a checkout of one of them.")] = False,
-    as_json: Annotated[
-        bool, switch("--json", 'Print {"query", "repositories", "as_of", "fits_well", "hits": [...]} for programs.')
-    ] = False,
-    batch: Annotated[
-        str | None,
-        option(
-            "FILE",
-            'Answer every line {"id", "query", "repo"?, "level"?} of a file, or of stdin with -, '
-            'one line each: "id" and the fields of --json.',
-        ),
-    ] = None,
+    top: int = DEFAULT_TOP,
+    excerpt: int = 0,
+    context: bool = False,
+    context_tokens: int = _CONTEXT_TOKENS,
+    everything: bool = False,
+    as_json: bool = False,
+    batch: str | None = None,
 ) -> None:
     """Find functions, classes, files and modules by what they do.
 
@@ -123,18 +98,12 @@ def search(
         raise ConfigurationError("give one QUERY, or --batch FILE")
     if query is not None:
         check_says_something(query)
-    invocation = invocation_of(ctx)
     filters = parse_filters(languages=language or (), paths=path or (), tests=tests)
     scope = open_scope(invocation, repo or (), everything=everything, may_ask=batch is None)
     nameable = open_published(invocation) if batch is not None and scope.leaves_out else scope.indexes
-    call = ToolContext(catalogue_of(invocation), Path.cwd(), on_note=write_note)
+    call = call_here(invocation)
     searched, nameable = call.current_of(scope.indexes), call.current_of(nameable)
-    try:
-        check_filters(nameable, filters)
-    except ConfigurationError:
-        for each in filters.paths:
-            call.check_skipped(repositories_of(nameable), each)
-        raise
+    check_fit(call, nameable, filters)
     asker = _Asker(
         call=call,
         sources=call.sources(nameable),
@@ -216,13 +185,7 @@ class AnswerView(Struct, frozen=True):
             relations = {**to_builtins(each.relations), "more": each.relations.more} if each.relations else {}
             own = {**to_builtins(each.hit), "passage": each.passage, "changed_since": each.changed_since}
             hits.append({**own, **relations, **each.aids})
-        return {
-            "query": self.query,
-            "repositories": self.repositories,
-            "as_of": self.as_of,
-            "fits_well": self.fits_well,
-            "hits": hits,
-        }
+        return asdict(self) | {"hits": hits}
 
     def blocks(self, beside: Mapping[tuple[str, str], str]) -> Iterator[RenderableType]:
         """One block per hit: where it is, how it is called, what it does, the line `beside` its text by repository and

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from msgspec import Struct, to_builtins
@@ -36,6 +36,7 @@ from codesum_pipeline.indexes.file_formats.version_folder import read_published
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument
 from codesum_pipeline.source.repositories.checkouts import checkout_of, entries_of
 from codesum_pipeline.ways_in.cli.document_views import (
+    call_here,
     catalogue_of,
     describe_neighbours,
     explain_trust_mark,
@@ -46,8 +47,7 @@ from codesum_pipeline.ways_in.cli.document_views import (
     open_published,
     templates_named,
 )
-from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of
-from codesum_pipeline.ways_in.cli.options import DocumentArgument, DocumentRepoOption, argument, complete_keys, switch
+from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import (
     SHORT_COMMIT,
     indent_part,
@@ -68,16 +68,12 @@ _OF_ATTEMPT = ("model", "started_at", "run_id", "attempt", "cost_usd", "error", 
 
 
 def show(
-    ctx: typer.Context,
-    id: DocumentArgument,
-    repo: DocumentRepoOption = None,
-    as_json: Annotated[bool, switch("--json", "Print the document as one JSON object.")] = False,
-    answer: Annotated[
-        bool, switch("--answer", "Show instead the last answer of a model that was refused, and why.")
-    ] = False,
-    prompt: Annotated[
-        bool, switch("--prompt", "Show instead the prompt that a model would get about it; no model is asked.")
-    ] = False,
+    invocation: Invocation,
+    id: str,
+    repo: str | None = None,
+    as_json: bool = False,
+    answer: bool = False,
+    prompt: bool = False,
 ) -> None:
     """Show one document with all its fields.
 
@@ -85,8 +81,7 @@ def show(
     """
     if answer and prompt:
         raise ConfigurationError("--answer and --prompt: choose one of them")
-    invocation = invocation_of(ctx)
-    call = ToolContext(catalogue_of(invocation), Path.cwd(), on_note=write_note)
+    call = call_here(invocation)
     try:
         found = find_document(invocation, id, repo=repo, call=None if answer or prompt else call)
     except ConfigurationError:
@@ -239,23 +234,11 @@ def _prompt(invocation: Invocation, found: IndexedDocument) -> tuple[dict[str, A
 _DIAGRAM = re.compile(r"```mermaid\n(?:[^`]|`(?!``))*+```\n+")
 
 
-def overview(
-    ctx: typer.Context,
-    repo: Annotated[
-        str | None,
-        argument(
-            "[REPO]",
-            "The repository's key, or owner/name. Default: that of this folder, or the only one.",
-            autocompletion=complete_keys,
-        ),
-    ] = None,
-    as_json: Annotated[bool, switch("--json", "Print the facts as one JSON object.")] = False,
-) -> None:
+def overview(invocation: Invocation, repo: str | None = None, as_json: bool = False) -> None:
     """Show a repository to a newcomer: its parts, entry points, frameworks, where to start.
 
     Through a pipe it is the page's Markdown, with a Mermaid diagram of the parts.
     """
-    invocation = invocation_of(ctx)
     entry = _entry(invocation, repo)
     row = read_overview(invocation.layout, entry.key)
     if as_json:
@@ -268,7 +251,7 @@ def overview(
             f"the page is of commit {commit[:SHORT_COMMIT]}, the published index of "
             f"{published.commit[:SHORT_COMMIT]}: `codesum index {entry.key}` writes it anew"
         )
-    call = ToolContext(catalogue_of(invocation), Path.cwd(), on_note=write_note)
+    call = call_here(invocation)
     # The page can be read where its index cannot.
     with suppress(MissingTable, BrokenStore):
         tell_differing(call, call.index(entry.key), json.loads(row["facts"]))

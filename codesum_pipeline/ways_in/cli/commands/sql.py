@@ -4,7 +4,7 @@ import csv
 import io
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -13,8 +13,7 @@ from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.tables import TableStore, tables_of
 from codesum_pipeline.foundation.store.workspace import connect_in_memory, create_views
 from codesum_pipeline.notifications.digests.sql_tables import read_sql_tables
-from codesum_pipeline.ways_in.cli.invocation import invocation_of
-from codesum_pipeline.ways_in.cli.options import argument, switch
+from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import (
     escape_text,
     is_on_terminal,
@@ -37,19 +36,14 @@ SET lock_configuration = true;
 """
 
 
-def sql(
-    ctx: typer.Context,
-    query: Annotated[str, argument("QUERY", "One SELECT, in DuckDB's SQL. [bold]SHOW TABLES[/] lists the tables.")],
-    as_json: Annotated[bool, switch("--json", "Print one JSON object per row.")] = False,
-    as_csv: Annotated[bool, switch("--csv", "Print CSV with a head.")] = False,
-) -> None:
+def sql(invocation: Invocation, query: str, as_json: bool = False, as_csv: bool = False) -> None:
     """Query every table with SQL; nothing can be changed.
 
     Each table holds the rows of all repositories and a column [bold]repo[/]:
 
     codesum sql "SELECT repo, type, count(*) FROM documents GROUP BY ALL ORDER BY ALL"
     """
-    layout = invocation_of(ctx).layout
+    layout = invocation.layout
     # Those that the query may read: their names are words of it.
     words = set(re.findall(r"\w+", query.lower()))
     layout.files.bring_tables_of_all([name for name in TABLES if name in words])

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Annotated, Any
+from functools import partial
+from typing import Any
 
-import typer
 from msgspec import Struct
 from rich.console import RenderableType
 from rich.text import Text
@@ -27,11 +27,16 @@ from codesum_pipeline.notifications.digests.digest_store import open_digests
 from codesum_pipeline.source.files.dirty_trees import TreeState, state_of_entry
 from codesum_pipeline.source.git.git_addresses import shown_location
 from codesum_pipeline.texts.llm.ledger_readings import add_up_calls, spent_today
-from codesum_pipeline.ways_in.cli.build_report import failure_lines, failures_json, listed_counts
+from codesum_pipeline.ways_in.cli.build_report import listed_counts
 from codesum_pipeline.ways_in.cli.entry_finding import NO_REPOSITORY
-from codesum_pipeline.ways_in.cli.invocation import invocation_of
-from codesum_pipeline.ways_in.cli.left_out import left_out_lines
-from codesum_pipeline.ways_in.cli.options import JsonOfRepositories, key_argument, switch
+from codesum_pipeline.ways_in.cli.invocation import Invocation
+from codesum_pipeline.ways_in.cli.left_out import (
+    broken_files_of,
+    failure_lines,
+    failures_json,
+    left_out_lines,
+    unread_json,
+)
 from codesum_pipeline.ways_in.cli.render import (
     SHORT_COMMIT,
     complain,
@@ -43,29 +48,19 @@ from codesum_pipeline.ways_in.cli.render import (
     write_note,
 )
 from codesum_pipeline.ways_in.cli.troubles import IndexedFiles, digest_troubles, edges_line, last_disagreement
-from codesum_pipeline.ways_in.cli.unread_definitions import broken_files_of, unread_json
 
 _RUNS_SHOWN = 5
 _DOUBTS_SHOWN = 10
-_STYLES: dict[str, str] = {
-    IndexState.FRESH: "green",
-    **dict.fromkeys((IndexState.BUILDING, IndexState.QUEUED), "cyan"),
-    **dict.fromkeys(
-        (
-            IndexState.BEHIND,
-            IndexState.CHANGED,
-            IndexState.UPGRADED,
-            IndexState.OTHER_INDEXES,
-            IndexState.UNFINISHED,
-            IndexState.STOPPED,
-            IndexState.WAITING,
-        ),
-        "yellow",
+_STYLED = {
+    "green": (IndexState.FRESH,),
+    "cyan": (IndexState.BUILDING, IndexState.QUEUED),
+    "yellow": (
+        IndexState.BEHIND, IndexState.CHANGED, IndexState.UPGRADED, IndexState.OTHER_INDEXES, IndexState.UNFINISHED,
+        IndexState.STOPPED, IndexState.WAITING,
     ),
-    **dict.fromkeys((IndexState.BROKEN, IndexState.UNKNOWN, IndexState.FAILED, IndexState.UNREADABLE), "red"),
-}
-
-
+    "red": (IndexState.BROKEN, IndexState.UNKNOWN, IndexState.FAILED, IndexState.UNREADABLE),
+}  # fmt: skip
+_STYLES: dict[str, str] = {state: style for style, states in _STYLED.items() for state in states}
 # Columns that are not shown where no row has them.
 _MAY_LACK = ("documents", "placeholders", "behind for", "work tree", "remark")
 # Of more repositories than this, neither indexes nor work trees are opened.
@@ -111,22 +106,11 @@ def _look_at(home: Home, state: RepositoryState) -> Freshness:
     return Freshness(state, published, tree, left_out)
 
 
-def status(
-    ctx: typer.Context,
-    key: Annotated[str | None, key_argument("Show everything about this repository.")] = None,
-    remote: Annotated[
-        bool,
-        switch(
-            "--remote",
-            "Ask servers for their newest commit, instead of comparing with the commit that was fetched last.",
-        ),
-    ] = False,
-    as_json: JsonOfRepositories = False,
-) -> None:
+def status(invocation: Invocation, key: str | None = None, remote: bool = False, as_json: bool = False) -> None:
     """Show how fresh each repository's index is.
 
-    [bold]behind[/]: the repository has a newer commit. [bold]settings changed[/]: a setting or a new version
-    of codesum would give another index. [bold]compilers' indexes changed[/]: a SCIP index came, changed or went.
+    [bold]behind[/]: the repository has a newer commit. [bold]settings changed[/]: the settings that the remark names
+    would give another index. [bold]compilers' indexes changed[/]: a SCIP index came, changed or went.
     [bold]build unfinished[/]: the last build stopped half-way.
     [bold]made by an earlier version[/]: a new version of codesum would give another index.
     In all these cases [bold]codesum index KEY[/] brings it up to date.
@@ -135,7 +119,6 @@ def status(
     says what failed, how often, and when the next build is tried. A part that cannot be reached (bucket,
     database, broker) is named on stderr.
     """
-    invocation = invocation_of(ctx)
     home = invocation.home
     fleet = read_fleet(home, [home.registry.get(key)] if key else invocation.entries(), ask_remotes=remote)
     for trouble in fleet.troubles:
@@ -145,13 +128,11 @@ def status(
         show_parts(*_details(home, found[0]), *_runs(home, key))
         return
     values: Sequence[Any] = found
-    is_open = len(found) <= _OPENED
     if as_json:
-        values = [
-            _as_json(each) | (_read_json(home, each.entry.key, is_alone=bool(key)) if is_open else {}) for each in found
-        ]
-    shown = found if len(found) <= _SHOWN else [each for each in found if each.known.state not in _NEEDS_NOTHING]
-    present_rows(values, lambda: _overview(shown[:_SHOWN]), as_json=as_json, otherwise=NO_REPOSITORY)
+        read = partial(_read_json, home, is_alone=bool(key))
+        values = [_as_json(each) | (read(each.entry.key) if len(found) <= _OPENED else {}) for each in found]
+    shown = [each for each in found if len(found) <= _SHOWN or each.known.state not in _NEEDS_NOTHING]
+    present_rows(values, lambda: _overview(shown[:_SHOWN]) if shown else "", as_json=as_json, otherwise=NO_REPOSITORY)
     if len(found) > _SHOWN and not as_json:
         write_note(_counts(found, more=len(shown) - _SHOWN))
     if found and not as_json and (troubles := [*digest_troubles(home)]):
@@ -187,52 +168,35 @@ def _counts(found: Sequence[Freshness], *, more: int) -> str:
 
 
 def _overview(found: Sequence[Freshness]) -> RenderableType:
-    rows = []
     # Where every tree is clean, none is spoken of.
     has_dirty = any(each.tree not in (None, TreeState.CLEAN) for each in found)
+    rows = []
     for each in found:
-        out, known = each.published, each.known
-        remark = "; ".join(filter(None, [remark_of(known), *each.left_out]))
+        out, known, tree = each.published, each.known, each.tree if has_dirty else None
         rows.append(
-            (
-                known.key,
-                Text(known.state, style=_STYLES.get(known.state, "dim")),
-                *(
-                    style_text(commit[:SHORT_COMMIT], "cyan") if commit else None
-                    for commit in (known.commit, known.head)
-                ),
-                behind_for(known),
-                out and out.count("documents"),
-                out and out.count("placeholders"),
-                f"{age_in_words(known.published_at)} ago" if known.published_at else None,
-                each.tree and has_dirty and Text(each.tree, style="yellow" if each.tree is TreeState.DIRTY else "dim"),
-                remark,
-            )
+            {
+                "repository": known.key,
+                "state": Text(known.state, style=_STYLES.get(known.state, "dim")),
+                "indexed": known.commit and style_text(known.commit[:SHORT_COMMIT], "cyan"),
+                "head": known.head and style_text(known.head[:SHORT_COMMIT], "cyan"),
+                "behind for": behind_for(known),
+                "documents": out and out.count("documents"),
+                "placeholders": out and out.count("placeholders"),
+                "published": f"{age_in_words(known.published_at)} ago" if known.published_at else None,
+                "work tree": tree and Text(tree, style="yellow" if tree is TreeState.DIRTY else "dim"),
+                "remark": "; ".join(filter(None, [remark_of(known), *each.left_out])),
+            }
         )
-    columns = (
-        "repository",
-        "state",
-        "indexed",
-        "head",
-        "behind for",
-        "documents",
-        "placeholders",
-        "published",
-        "work tree",
-        "remark",
-    )
-    shown = [place for place, name in enumerate(columns) if name not in _MAY_LACK or _has_cells(rows, place)]
-    cells = [[row[place] for place in shown] for row in rows]
-    return make_table([columns[place] for place in shown], cells, right=("documents", "placeholders"))
-
-
-def _has_cells(rows: Sequence[Sequence[object]], place: int) -> bool:
-    return any(row[place] not in (None, "") and row[place] is not False for row in rows)
+    numbers = ("documents", "placeholders")
+    return make_table([*rows[0]], [[*row.values()] for row in rows], right=numbers, may_lack=_MAY_LACK)
 
 
 def _details(home: Home, found: Freshness) -> Iterator[RenderableType]:
     entry, known = found.entry, found.known
     gone = ", which is gone" if known.holder and known.holder.is_gone() else ""
+    seen = f", seen {age_in_words(known.head_at)} ago" if known.head_at else ""
+    at = known.published_at
+    last = f"; the last, run {known.failed_run}: {known.failure}" if known.failed_run else ""
     try:
         built = _built(home, found)
     except BucketUnavailable as error:
@@ -246,12 +210,12 @@ def _details(home: Home, found: Freshness) -> Iterator[RenderableType]:
             "subdir": entry.subdir,
             "include": ", ".join(entry.include),
             "exclude": ", ".join(entry.exclude),
-            "head": _seen(known),
+            "head": known.head and f"{known.head}{seen}",
             "indexed": known.commit,
-            "published": _published(known),
+            "published": at and f"{moment_at(at)}, {age_in_words(at)} ago",
             "behind for": behind_for(known),
             "run": known.run and f"{known.run}, by {known.run.started_by}",
-            "failures": _failures(known),
+            "failures": f"{known.failures:,} in a row{last}" if known.failures else "",
             "next try": known.next_try,
             "held by": known.held_by,
             **built,
@@ -285,23 +249,6 @@ def _built(home: Home, found: Freshness) -> dict[str, Any]:
         "failed": [*failure_lines(key, read_failures(home.layout.memos(key)))],
         "digests": _waiting(home, key),
     }
-
-
-def _seen(known: RepositoryState) -> str:
-    seen = f", seen {age_in_words(known.head_at)} ago" if known.head_at else ""
-    return f"{known.head}{seen}" if known.head else ""
-
-
-def _published(known: RepositoryState) -> str:
-    at = known.published_at
-    return f"{moment_at(at)}, {age_in_words(at)} ago" if at else ""
-
-
-def _failures(known: RepositoryState) -> str:
-    if not known.failures:
-        return ""
-    last = f"; the last, run {known.failed_run}: {known.failure}" if known.failed_run else ""
-    return f"{known.failures:,} in a row{last}"
 
 
 def _files(home: Home, key: str) -> str:

@@ -6,7 +6,6 @@ import secrets
 import stat
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -14,7 +13,6 @@ from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.store.atomic import replace_durably
 from codesum_pipeline.foundation.store.locks import lock_exclusively
 from codesum_pipeline.ways_in.cli.cli_app import CommandGroup
-from codesum_pipeline.ways_in.cli.options import argument, option
 from codesum_pipeline.ways_in.cli.render import write_note
 from codesum_pipeline.ways_in.http_serving.access_tokens import hashed_token, parse_tokens, read_tokens
 
@@ -28,27 +26,7 @@ def _group() -> None:
 
 
 @token.command()
-def new(
-    name: Annotated[str, argument("NAME", "The holder's name, which the audit log shows.")],
-    repo: Annotated[
-        list[str],
-        typer.Option(
-            metavar="PATTERN",
-            help='A key, or a pattern as "payments-*"; "!payments-secrets" excludes; "*" matches all. Can be repeated.',
-        ),
-    ],
-    expires: Annotated[
-        datetime | None, option(None, "The day (UTC) from which on the token is invalid.", formats=["%Y-%m-%d"])
-    ] = None,
-    file: Annotated[
-        Path | None,
-        option(
-            "FILE",
-            "Add it to this file, which is created if it does not exist. Servers that read the file "
-            "(--token-file) accept the token at once. Default: print the lines for such a file.",
-        ),
-    ] = None,
-) -> None:
+def new(name: str, repo: list[str], expires: datetime | None = None, file: Path | None = None) -> None:
     """Make a token and show it once: the file holds only its hash."""
     secret = secrets.token_urlsafe(_BYTES)
     values = {"token": hashed_token(secret), "repos": repo}

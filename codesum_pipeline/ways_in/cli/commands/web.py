@@ -3,13 +3,9 @@
 import os
 import webbrowser
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from codesum_pipeline.foundation.settings.identity_settings import CLIENT_SECRET_VARIABLE
-from codesum_pipeline.ways_in.cli.invocation import invocation_of
-from codesum_pipeline.ways_in.cli.options import HostNames, PortOption, ServedRepos, option, switch
+from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import write_note
 from codesum_pipeline.ways_in.cli.served_homes import auditor_of, note_token_problems, served_catalogue
 from codesum_pipeline.ways_in.http_serving.access_tokens import DEFAULT_HOST, Address, TokenSource, check_reachable
@@ -21,31 +17,19 @@ _PORT = 7777
 
 
 def web(
-    ctx: typer.Context,
-    port: PortOption = _PORT,
-    host: Annotated[
-        str,
-        typer.Option(metavar="ADDRESS", help="Where to listen. An address that other machines reach needs a token."),
-    ] = DEFAULT_HOST,
-    open_browser: Annotated[bool, switch("--open", "Open the page in the browser.")] = False,
-    token_file: Annotated[
-        Path | None,
-        option(
-            "FILE",
-            "The file of the tokens, one of which each request must give, a browser as the password; it may say "
-            "which repositories each token opens. Default: the token in CODESUM_WEB_TOKEN. Without a token or a "
-            "sign-in, the server answers only this machine.",
-        ),
-    ] = None,
-    host_name: HostNames = None,
-    repo: ServedRepos = None,
+    invocation: Invocation,
+    port: int = _PORT,
+    host: str = DEFAULT_HOST,
+    open_browser: bool = False,
+    token_file: Path | None = None,
+    host_name: list[str] | None = None,
+    repo: list[str] | None = None,
 ) -> None:
     """Search and read the indexes in a browser.
 
     The page loads nothing from other servers. Its `ask` uses the model of `codesum ask`, within the same caps. Stop it
     with Ctrl-C.
     """
-    invocation = invocation_of(ctx)
     tokens = TokenSource.of(token_file, os.environ, variable=TOKEN_VARIABLE)
     requested = Address(host, port, f"--host {host} --port {port}")
     metrics = ServerMetrics.start(invocation.settings.metrics, "web")

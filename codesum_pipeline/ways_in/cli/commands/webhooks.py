@@ -4,15 +4,12 @@ import logging
 import os
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from codesum_pipeline.builds.codesum_home.home_folders import open_copy
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.source.repositories.poll_state import mark_due
-from codesum_pipeline.ways_in.cli.invocation import invocation_of
-from codesum_pipeline.ways_in.cli.options import PortOption, option
+from codesum_pipeline.ways_in.cli.invocation import Invocation
 from codesum_pipeline.ways_in.cli.render import write_note
 from codesum_pipeline.ways_in.http_serving.access_tokens import DEFAULT_HOST, Address
 from codesum_pipeline.ways_in.http_serving.http_server import listen_on, serve_app
@@ -27,29 +24,13 @@ _PORT = 7779
 
 
 def webhooks(
-    ctx: typer.Context,
-    port: PortOption = _PORT,
-    host: Annotated[
-        str,
-        typer.Option(
-            metavar="ADDRESS", help="The address to listen on, where a proxy reaches it. Default: this machine."
-        ),
-    ] = DEFAULT_HOST,
-    secret_file: Annotated[
-        Path | None,
-        option(
-            "FILE",
-            "The file of the secrets that hosts sign with, one a line; each of them is valid. Default: those in "
-            "CODESUM_WEBHOOK_SECRET.",
-        ),
-    ] = None,
+    invocation: Invocation, port: int = _PORT, host: str = DEFAULT_HOST, secret_file: Path | None = None
 ) -> None:
     """Receive the push events of GitHub, GitLab, Gitea and Forgejo.
 
     Within seconds of a push, the planner of [bold]codesum dev[/] or of Dagster's daemon looks at the repository, so
     that polling can be rare. Give code hosts the address of a proxy that speaks https. Stop it with Ctrl-C.
     """
-    invocation = invocation_of(ctx)
     secrets = read_secrets(secret_file, os.environ)
     home = invocation.home
     bound, address = listen_on(Address(host, port, f"--host {host} --port {port}"))
