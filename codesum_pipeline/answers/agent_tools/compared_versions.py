@@ -17,7 +17,7 @@ from codesum_pipeline.answers.agent_tools.catalogue import SHORT_COMMIT
 from codesum_pipeline.answers.worktree_indexes.differences import compare_tree
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError, MissingTable
 from codesum_pipeline.foundation.data_model.file import SkipReason
-from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text
+from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text, some_of
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.source.files.origins import is_below
@@ -33,6 +33,7 @@ MOST_FILES = 2_000
 MOST_BYTES = 20_000_000
 _LONGEST_REVISION = 300
 _TIMEOUT_S = 30.0
+_BRANCHES_NAMED = 6
 # What git reads as a search through all commits, as a file, as an option, or as all but a commit.
 _NO_REVISION = re.compile(r"^[-^]|:|\^\{/|[\x00-\x20\x7f]")
 _PRESENT = re.compile(r"^(?:HEAD|@)(?=$|[~^])")
@@ -236,7 +237,8 @@ def _resolved(
             return git_dir, str(ids[0]), str(ids[1]) if asked.head else ""
         missing = missing or tuple(name for name, id_ in zip(names, ids, strict=True) if id_ is None)
     unknown = " or ".join(repr(shorten_text(one_line(name))) for name in missing)
-    why = f"{index.repo} has no commit {unknown} here: {_way_out(index.repo, entry, places[0])}"
+    branches = "" if _is_limited(call) else _told_branches(places[0])
+    why = f"{index.repo} has no commit {unknown} here{branches}: {_way_out(index.repo, entry, places[0])}"
     raise MissingCommits(why, repo=index.repo, names=missing)
 
 
@@ -244,6 +246,14 @@ def _is_before(git_dir: Path, commit: str, last: str) -> bool:
     """Whether a commit is another one, or among those before it."""
     arguments = ["merge-base", "--is-ancestor", commit, last]
     return try_git(arguments, git_dir=git_dir, timeout_s=_TIMEOUT_S).status == 0
+
+
+def _told_branches(git_dir: Path) -> str:
+    """The branches that were written to last, to put behind what is not there."""
+    arguments = ["for-each-ref", "--sort=-committerdate", "--format=%(refname:short)", "refs/heads", "refs/remotes"]
+    names = try_git(arguments, git_dir=git_dir, timeout_s=_TIMEOUT_S).output.decode("utf-8", "replace").split("\n")
+    shown = some_of([shorten_text(one_line(name)) for name in names if name], _BRANCHES_NAMED)
+    return f" (its branches are {shown})" if shown else ""
 
 
 def _way_out(repo: str, entry: RepositoryEntry, git_dir: Path) -> str:
