@@ -256,7 +256,6 @@ class Answer:
         scores = np.where((evidence > 0) | (best_called > 0), (evidence + raised) * factors * self._quoted(), 0.0)
 
         def notes(place: int) -> tuple[str, ...]:
-            """The reasons for a file, or for a document in it."""
             file = int(self.candidates.files[place])
             if not scores[file]:
                 return ()
