@@ -10,7 +10,7 @@ from codesum_pipeline.answers.agent_tools.call import ToolContext
 from codesum_pipeline.answers.agent_tools.changed_symbols import SymbolChange, SymbolChangeKind, constant_id
 from codesum_pipeline.answers.agent_tools.constants import ConstantReader
 from codesum_pipeline.answers.agent_tools.document_tree import JoinedDocuments
-from codesum_pipeline.answers.agent_tools.graph_role import StartNames, is_test_document
+from codesum_pipeline.answers.agent_tools.graph_role import StartNames, is_test_document, started_at
 from codesum_pipeline.answers.agent_tools.impact_page import ReachedPlace, title_of
 from codesum_pipeline.answers.agent_tools.importing_repositories import foreign_uses
 from codesum_pipeline.answers.agent_tools.kept_away import WalkBudget, keep_away
@@ -55,11 +55,7 @@ class Footprint(Struct, eq=False, dict=True):
         )
 
     def started(self, number: int) -> Sequence[str]:
-        """What starts at a document, or at the class whose method it is."""
-        owner = int(self.documents.parents[number])
-        return self.starts.get(self.documents[number].id) or (
-            self.starts.get(self.documents[owner].id, ()) if owner >= 0 else ()
-        )
+        return started_at(self.documents, number, self.starts)
 
     @cached_property
     def tests(self) -> list[int]:

@@ -130,9 +130,9 @@ class _Walks(Struct, eq=False):
         texts = enumerate(self.replacements.sources.lines_of(documents[user]), first)
         named = [line for line, text in texts if word.search(text)]
         return frozenset(
-            each.replaced for each in self.replacements.spans[user]
+            replaced for replaced, each in self.replacements.spans[user]
             if all(each.first <= line <= each.last for line in [one for one in named if one >= each.body] or [first])
-            and self._cut_by(each.replaced)
+            and self._cut_by(replaced)
         )  # fmt: skip
 
     def _cut_by(self, replaced: ReplacedDefinition) -> frozenset[Step]:

@@ -18,7 +18,7 @@ from codesum_pipeline.answers.agent_tools.answering_sources import SourceReader
 from codesum_pipeline.answers.agent_tools.document_tree import NOTHING, JoinedDocuments
 from codesum_pipeline.answers.agent_tools.reached_code import CodeReach
 from codesum_pipeline.answers.agent_tools.relations import Relation, related_documents
-from codesum_pipeline.answers.agent_tools.replaced_names import Replacement, replacing_functions
+from codesum_pipeline.answers.agent_tools.replaced_names import Replacement, replacements_in
 from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.ids import symbol_id
@@ -44,15 +44,6 @@ class ReplacedDefinition(Struct, frozen=True):
     is_handed: bool
 
 
-class ReplacedSpan(Struct, frozen=True):
-    """What is replaced in some lines of a function whose body begins at a line."""
-
-    replaced: ReplacedDefinition
-    first: int
-    last: int
-    body: int
-
-
 class TestReplacements(Struct, eq=False, dict=True):
     """What test code replaces of some definitions, `by_name`. Of more than `MOST_PARSED` files or `MOST_KEPT` pairs it
     `is_cut`: the others are taken to replace nothing. `spans` are by the functions that replace."""
@@ -63,7 +54,7 @@ class TestReplacements(Struct, eq=False, dict=True):
     sources: SourceReader
     by_name: Mapping[str, list[int]]
     is_cut: bool = False
-    spans: dict[int, list[ReplacedSpan]] = field(default_factory=lambda: defaultdict(list))
+    spans: dict[int, list[tuple[ReplacedDefinition, Replacement]]] = field(default_factory=lambda: defaultdict(list))
     _parsed: int = 0
     _kept: int = 0
 
@@ -77,13 +68,11 @@ class TestReplacements(Struct, eq=False, dict=True):
             stop_if_cancelled()
             inside = self.documents.inside_file(self.documents.number(path) or 0)
             by_line = {self.documents[one].shown()["start_line"]: one for one in inside}
-            for function in replacing_functions(text):
-                for each in function.replaced if function.line in by_line and not self.is_cut else ():
-                    for found in self._meant(each, path):
-                        self._kept += 1
-                        self.is_cut = self.is_cut or self._kept > MOST_KEPT
-                        span = ReplacedSpan(found, each.first, each.last, function.body)
-                        self.spans[by_line[function.line]] += [] if self.is_cut else [span]
+            for written in replacements_in(text):
+                for found in self._meant(written, path) if written.line in by_line and not self.is_cut else ():
+                    self._kept += 1
+                    self.is_cut = self.is_cut or self._kept > MOST_KEPT
+                    self.spans[by_line[written.line]] += [] if self.is_cut else [(found, written)]
 
     def _sources(self) -> Iterator[tuple[str, str]]:
         for index in self.documents.parts:

@@ -28,26 +28,21 @@ Functions = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Replacement(Struct, frozen=True):
-    """A name of a module or class, which the code writes as `owner`, with another value in the lines `first` to `last`.
-    `is_handed` where something else than a mock may stand for it, which may make or be a real object."""
+    """A name of a module or class, which the code writes as `owner`, with another value in the lines `first` to `last`
+    of the function at a `line`, whose body begins at another. `is_handed` where something else than a mock may stand
+    for it, which may make or be a real object."""
 
     owner: tuple[str, ...]
     name: str
-    first: int
-    last: int
-    is_handed: bool = False
+    is_handed: bool
+    line: int = 0
+    body: int = 0
+    first: int = 0
+    last: int = 0
 
 
-class ReplacingFunction(Struct, frozen=True):
-    """A function and its body, by their first lines, and what it replaces."""
-
-    line: int
-    body: int
-    replaced: Sequence[Replacement]
-
-
-def replacing_functions(source: str) -> Iterator[ReplacingFunction]:
-    """The functions of a file that replace something; none where the file is too long or cannot be parsed."""
+def replacements_in(source: str) -> Iterator[Replacement]:
+    """What the functions of a file replace; nothing where the file is too long or cannot be parsed."""
     if len(source) > LONGEST_SOURCE:
         return
     try:
@@ -60,7 +55,7 @@ def replacing_functions(source: str) -> Iterator[ReplacingFunction]:
         for node in nodes if isinstance(node, ast.Import | ast.ImportFrom) for each in node.names
     }  # fmt: skip
     reader = _FileReader(frozenset(imported), frozenset(_kept_originals(nodes)))
-    yield from (each for each in reader.functions_in(tree.body, []) if each.replaced)
+    yield from reader.replaced_in_functions(tree.body, [])
 
 
 def _kept_originals(nodes: Sequence[ast.AST]) -> Iterator[str]:
@@ -77,43 +72,45 @@ class _FileReader(Struct, frozen=True):
     imported: frozenset[str]
     kept: frozenset[str]
 
-    def functions_in(self, body: Sequence[ast.stmt], marks: Sequence[Replacement]) -> Iterator[ReplacingFunction]:
+    def replaced_in_functions(self, body: Sequence[ast.stmt], marks: Sequence[Replacement]) -> Iterator[Replacement]:
         """Those of a file or class; `marks` are what the decorators of the classes around replace in tests."""
         for node in body:
             if isinstance(node, Functions | ast.ClassDef):
-                own = [each for mark in node.decorator_list for each in self.replaced_by(mark, 0, 0)]
+                own = [each for mark in node.decorator_list for each in self.replaced_by(mark)]
                 if isinstance(node, ast.ClassDef):
-                    yield from self.functions_in(node.body, [*marks, *own][:MOST_REPLACED])
+                    yield from self.replaced_in_functions(node.body, [*marks, *own][:MOST_REPLACED])
                 else:
-                    yield self._function(node, [*marks, *own] if node.name.startswith("test") else own)
+                    yield from self._function(node, [*marks, *own] if node.name.startswith("test") else own)
 
-    def _function(self, node: Functions, marks: Sequence[Replacement]) -> ReplacingFunction:
+    def _function(self, node: Functions, marks: Sequence[Replacement]) -> Iterator[Replacement]:
         inside = [*ast.walk(node)]
         first, last = min([node.lineno, *(each.lineno for each in node.decorator_list)]), node.end_lineno or node.lineno
         called = {name[-1] for each in inside if isinstance(each, ast.Call) and (name := _dotted_name(each.func))}
         own = {each.arg for each in inside if isinstance(each, ast.arg)}
         own |= {each.id for each in inside if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+        names, is_ended = _FileReader(self.imported - own, self.kept), not called.isdisjoint(_ENDS)
         found = [replace(each, first=first, last=last) for each in marks]
-        is_ended = not called.isdisjoint(_ENDS)
-        found += _FileReader(self.imported - own, self.kept).replaced_in(node.body, last, is_ended=is_ended)
-        replaced = [] if _RELOAD in called else found[:MOST_REPLACED]
-        return ReplacingFunction(first, node.body[0].lineno, replaced)
+        found += names.replaced_in(node.body, last, is_ended=is_ended)
+        for each in () if _RELOAD in called else found[:MOST_REPLACED]:
+            yield replace(each, line=first, body=node.body[0].lineno)
 
     def replaced_in(self, body: Sequence[ast.stmt], last: int, *, is_ended: bool) -> Iterator[Replacement]:
         """What statements that surely run replace up to a `last` line; of what `is_ended` only blocks are sure."""
         for node in body:
+            found: list[ast.expr] = []
+            end = last
             if isinstance(node, ast.With | ast.AsyncWith):
-                end = node.end_lineno or node.lineno
-                for item in node.items:
-                    yield from self.replaced_by(item.context_expr, node.lineno, end)
+                found, end = [item.context_expr for item in node.items], node.end_lineno or node.lineno
                 yield from self.replaced_in(node.body, end, is_ended=is_ended)
             elif isinstance(node, ast.Try):
                 yield from self.replaced_in([*node.body, *node.finalbody], last, is_ended=is_ended)
             elif isinstance(node, ast.Expr | ast.Assign) and not is_ended and _is_set_at_once(node.value):
-                yield from self.replaced_by(node.value, node.lineno, last)
+                found = [node.value]
+            for each in (one for value in found for one in self.replaced_by(value)):
+                yield replace(each, first=node.lineno, last=end)
 
-    def replaced_by(self, node: ast.expr, first: int, last: int) -> Iterator[Replacement]:
-        """What a call of `patch`, `patch.object` or `setattr` replaces in some lines."""
+    def replaced_by(self, node: ast.expr) -> Iterator[Replacement]:
+        """What a call of `patch`, `patch.object` or `setattr` replaces."""
         called = _dotted_name(node.func) if isinstance(node, ast.Call) else ()
         if not isinstance(node, ast.Call) or not node.args or not called:
             return
@@ -129,7 +126,7 @@ class _FileReader(Struct, frozen=True):
         handed = {each for value in given for part in ast.walk(value) for each in _dotted_name(part)[-1:]}
         if owner and name and name not in self.kept | handed:
             is_handed = any(not isinstance(each, ast.Constant) for each in given)
-            yield Replacement(tuple(owner), name, first, last, is_handed)
+            yield Replacement(tuple(owner), name, is_handed)
 
 
 def _is_set_at_once(node: ast.expr) -> bool:

@@ -8,7 +8,7 @@ LONG = "[" + "a, " * 2_000 + "]"
 
 
 def replaced(text: str) -> list[replaced_names.Replacement]:
-    return [each for function in replaced_names.replacing_functions(text) for each in function.replaced]
+    return [*replaced_names.replacements_in(text)]
 
 
 @pytest.mark.parametrize(("most", "count"), [(3, 3), (2, 2)], ids=["at the limit", "above it"])
