@@ -76,7 +76,7 @@ class DifferingFile(Struct, frozen=True):
 class VersionPair(Struct, frozen=True):
     """Two versions in one git folder; `head` is empty for the work tree at `root`.
 
-    `skipped` counts files that the index leaves out, by reason; `modes` are files of which only the mode changed.
+    `skipped` counts files that the index leaves out, by reason.
     """
 
     git_dir: Path
@@ -84,7 +84,6 @@ class VersionPair(Struct, frozen=True):
     head: str
     files: tuple[DifferingFile, ...]
     skipped: Mapping[str, int]
-    modes: tuple[str, ...] = ()
     submodules: tuple[str, ...] = ()
     root: Path | None = None
 
@@ -172,7 +171,7 @@ def _between(git_dir: Path, base: str, head: str, rules: PathRules, hidden: Sequ
 
     files: list[DifferingFile] = []
     skipped: dict[str, int] = {}
-    modes, submodules = [], []
+    submodules: list[str] = []
     for change in files_between(git_dir, base, head, timeout_s=_TIMEOUT_S):
         path, is_valid = readable_path(change.path.encode("utf-8", "surrogateescape"))
         mode = change.modes[1] if change.after else change.modes[0]
@@ -183,11 +182,9 @@ def _between(git_dir: Path, base: str, head: str, rules: PathRules, hidden: Sequ
             submodules.append(path)
         elif reason is not None:
             skipped[str(reason)] = skipped.get(str(reason), 0) + 1
-        elif change.before == change.after:
-            modes.append(path)
-        else:
+        elif change.before != change.after:
             files.append(DifferingFile(path, change.before, change.after))
-    return VersionPair(git_dir, base, head, tuple(files), skipped, tuple(modes), tuple(submodules))
+    return VersionPair(git_dir, base, head, tuple(files), skipped, tuple(submodules))
 
 
 def _blobs_at(git_dir: Path, commit: str, paths: Sequence[str]) -> dict[str, str]:

@@ -147,7 +147,7 @@ class ReachedPlace(BaseModel):
     id: str
     path: str
     line: int | None = None
-    steps: int
+    steps: int = 0
     way: list[str] = []
     starts: list[str] = []
     is_elsewhere: bool = False
@@ -195,11 +195,12 @@ class ReachedPlace(BaseModel):
         return f"{self.place}{starts}  {self.title}{self.doubt}  ({self.told_way()})"
 
     def told_way(self) -> str:
+        if self.replaced:
+            return self.why
         way = [*map(one_line, self.way)]
         if len(way) > _MOST_STEPS_SHOWN:
             way = [way[0], "…", *way[-_MOST_STEPS_SHOWN + 1 :]]
-        told = f"{count_noun(self.steps, 'step')}: {' ← '.join(way)}"
-        return f"{told}; {self.why}" if self.replaced else told
+        return f"{self.why}: {' ← '.join(way)}"
 
 
 def pieces_by_file(rows: Iterable["Row"]) -> Iterator[tuple[ReachedPlace, str]]:

@@ -42,13 +42,8 @@ class WalkBudget(Struct, eq=False):
     documents: int = 0
 
 
-class KeptAway(Struct, frozen=True):
-    """What is reached although tests replace something, and the other tests with the names of what they replace;
-    `otherwise` is what would be reached if they did not."""
-
-    found: Found
-    otherwise: Found
-    tests: Mapping[int, list[str]] = {}
+# What is reached although tests replace something, and the other tests with the names of what they replace.
+KeptAway = tuple[Found, Mapping[int, list[str]]]
 
 
 def keep_away(
@@ -68,7 +63,7 @@ def keep_away(
             "lines: who uses it elsewhere is not named"
         )
     if not any(is_test_document(documents, number) for number in found):
-        return KeptAway(found, found)
+        return found, {}
     inside, by_name = defaultdict[int, list[int]](list), defaultdict[str, list[int]](list)
     for number in found:
         for holder in chain_of(documents, number):
@@ -110,10 +105,10 @@ class _Walks(Struct, eq=False):
             if replaced and self._blocks(replaced, step):
                 blocked[step] = replaced
         if not blocked:
-            return KeptAway(self.found, self.found)
+            return self.found, {}
         left = self.reach.reached(self.starts, steps=self.steps, without=blocked)
         tests = [number for number in self.found if number not in left and self.reach.is_test(number)]
-        return KeptAway(left, self.found, {number: self._told(number, blocked) for number in tests})
+        return left, {number: self._told(number, blocked) for number in tests}
 
     def _steps_from(self, number: int) -> list[Step]:
         return [(number, user) for user in self.reach.users(number) if user in self.found]
