@@ -90,16 +90,6 @@ KEPT_AWAY = {
         def test_it(with_tax):
             assert total(1)
     """,
-    "decorator_with_a_prefix": """
-        @patch(ORDERS + "with_tax", return_value=1)
-        def test_it(with_tax):
-            assert total(1)
-    """,
-    "decorator_with_a_formatted_prefix": """
-        @patch(f"{ORDERS}with_tax", return_value=1)
-        def test_it(with_tax):
-            assert total(1)
-    """,
     "with_block": """
         def test_it():
             with patch("shop.orders.with_tax"), patch("os.getcwd"):
@@ -150,11 +140,6 @@ KEPT_AWAY = {
         def test_it(round_cents):
             assert total(1)
     """,
-    "patch_multiple": """
-        @patch.multiple("shop.orders", with_tax=mock.DEFAULT, autospec=True)
-        def test_it(**mocks):
-            assert total(1)
-    """,
     "decorator_of_a_class": """
         @mock.patch("shop.orders.with_tax")
         class TestIt:
@@ -192,70 +177,6 @@ KEPT_AWAY = {
             setattr(orders, "with_tax", lambda amount: 1)
             assert total(1)
     """,
-    "started": """
-        def test_it():
-            patcher = patch("shop.orders.with_tax")
-            patcher.start()
-            assert total(1)
-            patcher.stop()
-    """,
-    "set_up": """
-        class TestIt(TestCase):
-            def setUp(self):
-                self.patcher = patch("shop.orders.with_tax")
-                self.patcher.start()
-                self.addCleanup(self.patcher.stop)
-
-            def test_it(self):
-                assert total(1)
-    """,
-    "set_up_of_a_base": """
-        class Base(TestCase):
-            def setUp(self):
-                self.enterContext(patch("shop.orders.with_tax"))
-
-        class TestIt(Base):
-            def test_it(self):
-                assert total(1)
-    """,
-    "fixture": """
-        @pytest.fixture
-        def no_tax(monkeypatch):
-            monkeypatch.setattr(orders, "with_tax", lambda amount: 1)
-
-        def test_it(no_tax):
-            assert total(1)
-    """,
-    "fixture_that_yields": """
-        @pytest.fixture
-        def no_tax():
-            with patch("shop.orders.with_tax") as found:
-                yield found
-
-        def test_it(no_tax):
-            assert total(1)
-    """,
-    "fixture_of_a_fixture": """
-        @pytest.fixture
-        def no_tax(mocker):
-            return mocker.patch("shop.orders.with_tax")
-
-        @pytest.fixture
-        def calm(no_tax):
-            return 1
-
-        def test_it(calm):
-            assert total(1)
-    """,
-    "automatic_fixture_of_a_class": """
-        class TestIt:
-            @pytest.fixture(autouse=True)
-            def no_tax(self, mocker):
-                mocker.patch("shop.orders.with_tax")
-
-            def test_it(self):
-                assert total(1)
-    """,
     "helper_with_a_block": """
         def run():
             with patch("shop.orders.with_tax"):
@@ -269,29 +190,6 @@ KEPT_AWAY = {
         @patch("shop.orders.Bank")
         def test_it(bank, with_tax):
             assert total(1) and pay(1)
-    """,
-    "stopped_when_all_is_over": """
-        class TestIt(TestCase):
-            def setUp(self):
-                self.patcher = patch("shop.orders.with_tax")
-                self.patcher.start()
-
-            def tearDown(self):
-                self.patcher.stop()
-                patch.stopall()
-
-            def test_it(self):
-                assert total(1)
-    """,
-    "fixture_that_undoes_after_the_test": """
-        @pytest.fixture
-        def no_tax():
-            patcher = patch("shop.orders.with_tax")
-            yield patcher.start()
-            patcher.stop()
-
-        def test_it(no_tax):
-            assert total(1)
     """,
     "two_modules_one_after_the_other": """
         def test_it(monkeypatch):
@@ -464,6 +362,108 @@ REACHED = {
 }  # fmt: skip
 # What replaces it in a form that is not read, or may have ended: such a test is named, too.
 NOT_READ = {
+    "fixture": """
+        @pytest.fixture
+        def no_tax(monkeypatch):
+            monkeypatch.setattr(orders, "with_tax", lambda amount: 1)
+
+        def test_it(no_tax):
+            assert total(1)
+    """,
+    "fixture_that_yields": """
+        @pytest.fixture
+        def no_tax():
+            with patch("shop.orders.with_tax") as found:
+                yield found
+
+        def test_it(no_tax):
+            assert total(1)
+    """,
+    "fixture_of_a_fixture": """
+        @pytest.fixture
+        def no_tax(mocker):
+            return mocker.patch("shop.orders.with_tax")
+
+        @pytest.fixture
+        def calm(no_tax):
+            return 1
+
+        def test_it(calm):
+            assert total(1)
+    """,
+    "automatic_fixture_of_a_class": """
+        class TestIt:
+            @pytest.fixture(autouse=True)
+            def no_tax(self, mocker):
+                mocker.patch("shop.orders.with_tax")
+
+            def test_it(self):
+                assert total(1)
+    """,
+    "decorator_with_a_prefix": """
+        @patch(ORDERS + "with_tax", return_value=1)
+        def test_it(with_tax):
+            assert total(1)
+    """,
+    "decorator_with_a_formatted_prefix": """
+        @patch(f"{ORDERS}with_tax", return_value=1)
+        def test_it(with_tax):
+            assert total(1)
+    """,
+    "patch_multiple": """
+        @patch.multiple("shop.orders", with_tax=mock.DEFAULT, autospec=True)
+        def test_it(**mocks):
+            assert total(1)
+    """,
+    "started": """
+        def test_it():
+            patcher = patch("shop.orders.with_tax")
+            patcher.start()
+            assert total(1)
+            patcher.stop()
+    """,
+    "set_up": """
+        class TestIt(TestCase):
+            def setUp(self):
+                self.patcher = patch("shop.orders.with_tax")
+                self.patcher.start()
+                self.addCleanup(self.patcher.stop)
+
+            def test_it(self):
+                assert total(1)
+    """,
+    "set_up_of_a_base": """
+        class Base(TestCase):
+            def setUp(self):
+                self.enterContext(patch("shop.orders.with_tax"))
+
+        class TestIt(Base):
+            def test_it(self):
+                assert total(1)
+    """,
+    "stopped_when_all_is_over": """
+        class TestIt(TestCase):
+            def setUp(self):
+                self.patcher = patch("shop.orders.with_tax")
+                self.patcher.start()
+
+            def tearDown(self):
+                self.patcher.stop()
+                patch.stopall()
+
+            def test_it(self):
+                assert total(1)
+    """,
+    "fixture_that_undoes_after_the_test": """
+        @pytest.fixture
+        def no_tax():
+            patcher = patch("shop.orders.with_tax")
+            yield patcher.start()
+            patcher.stop()
+
+        def test_it(no_tax):
+            assert total(1)
+    """,
     "assignment": """
         def test_it():
             orders.with_tax = lambda amount: 1

@@ -17,7 +17,7 @@ from codesum_pipeline.answers.agent_tools.catalogue import SHORT_COMMIT
 from codesum_pipeline.answers.worktree_indexes.differences import compare_tree
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError, MissingTable
 from codesum_pipeline.foundation.data_model.file import SkipReason
-from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text
+from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text, some_of
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.source.files.origins import is_below
@@ -33,6 +33,7 @@ MOST_FILES = 2_000
 MOST_BYTES = 20_000_000
 _LONGEST_REVISION = 300
 _TIMEOUT_S = 30.0
+_BRANCHES_NAMED = 6
 # What git reads as a search through all commits, as a file, as an option, or as all but a commit.
 _NO_REVISION = re.compile(r"^[-^]|:|\^\{/|[\x00-\x20\x7f]")
 _PRESENT = re.compile(r"^(?:HEAD|@)(?=$|[~^])")
@@ -75,7 +76,7 @@ class DifferingFile(Struct, frozen=True):
 class VersionPair(Struct, frozen=True):
     """Two versions in one git folder; `head` is empty for the work tree at `root`.
 
-    `skipped` counts files that the index leaves out, by reason; `modes` are files of which only the mode changed.
+    `skipped` counts files that the index leaves out, by reason.
     """
 
     git_dir: Path
@@ -83,7 +84,6 @@ class VersionPair(Struct, frozen=True):
     head: str
     files: tuple[DifferingFile, ...]
     skipped: Mapping[str, int]
-    modes: tuple[str, ...] = ()
     submodules: tuple[str, ...] = ()
     root: Path | None = None
 
@@ -171,7 +171,7 @@ def _between(git_dir: Path, base: str, head: str, rules: PathRules, hidden: Sequ
 
     files: list[DifferingFile] = []
     skipped: dict[str, int] = {}
-    modes, submodules = [], []
+    submodules: list[str] = []
     for change in files_between(git_dir, base, head, timeout_s=_TIMEOUT_S):
         path, is_valid = readable_path(change.path.encode("utf-8", "surrogateescape"))
         mode = change.modes[1] if change.after else change.modes[0]
@@ -182,11 +182,9 @@ def _between(git_dir: Path, base: str, head: str, rules: PathRules, hidden: Sequ
             submodules.append(path)
         elif reason is not None:
             skipped[str(reason)] = skipped.get(str(reason), 0) + 1
-        elif change.before == change.after:
-            modes.append(path)
-        else:
+        elif change.before != change.after:
             files.append(DifferingFile(path, change.before, change.after))
-    return VersionPair(git_dir, base, head, tuple(files), skipped, tuple(modes), tuple(submodules))
+    return VersionPair(git_dir, base, head, tuple(files), skipped, tuple(submodules))
 
 
 def _blobs_at(git_dir: Path, commit: str, paths: Sequence[str]) -> dict[str, str]:
@@ -236,7 +234,8 @@ def _resolved(
             return git_dir, str(ids[0]), str(ids[1]) if asked.head else ""
         missing = missing or tuple(name for name, id_ in zip(names, ids, strict=True) if id_ is None)
     unknown = " or ".join(repr(shorten_text(one_line(name))) for name in missing)
-    why = f"{index.repo} has no commit {unknown} here: {_way_out(index.repo, entry, places[0])}"
+    branches = "" if _is_limited(call) else _told_branches(places[0])
+    why = f"{index.repo} has no commit {unknown} here{branches}: {_way_out(index.repo, entry, places[0])}"
     raise MissingCommits(why, repo=index.repo, names=missing)
 
 
@@ -244,6 +243,14 @@ def _is_before(git_dir: Path, commit: str, last: str) -> bool:
     """Whether a commit is another one, or among those before it."""
     arguments = ["merge-base", "--is-ancestor", commit, last]
     return try_git(arguments, git_dir=git_dir, timeout_s=_TIMEOUT_S).status == 0
+
+
+def _told_branches(git_dir: Path) -> str:
+    """The branches that were written to last, to put behind what is not there."""
+    arguments = ["for-each-ref", "--sort=-committerdate", "--format=%(refname:short)", "refs/heads", "refs/remotes"]
+    names = try_git(arguments, git_dir=git_dir, timeout_s=_TIMEOUT_S).output.decode("utf-8", "replace").split("\n")
+    shown = some_of([shorten_text(one_line(name)) for name in names if name], _BRANCHES_NAMED)
+    return f" (its branches are {shown})" if shown else ""
 
 
 def _way_out(repo: str, entry: RepositoryEntry, git_dir: Path) -> str:

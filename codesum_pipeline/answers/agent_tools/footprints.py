@@ -10,7 +10,7 @@ from codesum_pipeline.answers.agent_tools.call import ToolContext
 from codesum_pipeline.answers.agent_tools.changed_symbols import SymbolChange, SymbolChangeKind, constant_id
 from codesum_pipeline.answers.agent_tools.constants import ConstantReader
 from codesum_pipeline.answers.agent_tools.document_tree import JoinedDocuments
-from codesum_pipeline.answers.agent_tools.graph_role import StartNames, is_test_document
+from codesum_pipeline.answers.agent_tools.graph_role import StartNames, is_test_document, started_at
 from codesum_pipeline.answers.agent_tools.impact_page import ReachedPlace, title_of
 from codesum_pipeline.answers.agent_tools.importing_repositories import foreign_uses
 from codesum_pipeline.answers.agent_tools.kept_away import WalkBudget, keep_away
@@ -30,36 +30,24 @@ class Footprint(Struct, eq=False, dict=True):
     starts: StartNames
     # The way in another repository from the change to a start.
     before: Mapping[int, list[str]] = field(default_factory=dict)
-    # Tests that would be reached if they did not replace what has these names, and all that would be reached then.
+    # Tests that would be reached if they did not replace what has these names.
     kept_away: Mapping[int, list[str]] = field(default_factory=dict)
-    otherwise: Mapping[int, ReachedDocument] = field(default_factory=dict)
 
     def place(self, number: int) -> ReachedPlace:
-        found, row = self.documents[number], self.documents.row(number)
-        reached = self.otherwise if number in self.kept_away else self.found
-        way = way_to(reached, number)
-        names = [*self.before.get(way[0], ()), *(title_of(self.documents[each].id) for each in way)]
-        steps = reached[number].distance
-        starts = sorted({*self.started(number)})
-        return ReachedPlace(
-            repo=found.repo,
-            id=found.id,
-            path=found.path,
-            line=row.start_line,
-            steps=steps,
-            way=names,
-            starts=starts,
-            is_elsewhere=bool(self.before),
-            is_sure=reached[number].is_sure,
+        found, reached = self.documents[number], self.found.get(number)
+        place = ReachedPlace(
+            repo=found.repo, id=found.id, path=found.path, line=self.documents.row(number).start_line,
+            starts=sorted({*self.started(number)}), is_elsewhere=bool(self.before),
             replaced=self.kept_away.get(number, []),
-        )
+        )  # fmt: skip
+        if reached is not None:
+            way = way_to(self.found, number)
+            place.way = [*self.before.get(way[0], ()), *(title_of(self.documents[each].id) for each in way)]
+            place.steps, place.is_sure = reached.distance, reached.is_sure
+        return place
 
     def started(self, number: int) -> Sequence[str]:
-        """What starts at a document, or at the class whose method it is."""
-        owner = int(self.documents.parents[number])
-        return self.starts.get(self.documents[number].id) or (
-            self.starts.get(self.documents[owner].id, ()) if owner >= 0 else ()
-        )
+        return started_at(self.documents, number, self.starts)
 
     @cached_property
     def tests(self) -> list[int]:
@@ -111,9 +99,8 @@ def footprints(
 ) -> Iterator[Footprint]:
     """What is reached in the repository, and in each other one that uses some of it."""
     reach, budget = CodeReach.of(ours, sources), WalkBudget()
-    kept = keep_away(call, reach, sources, starts.numbers, steps=steps, budget=budget)
-    found = kept.found
-    yield Footprint(ours, reach, found, start_names(call, ours.repo), {}, kept.tests, kept.otherwise)
+    found, kept = keep_away(call, reach, sources, starts.numbers, steps=steps, budget=budget)
+    yield Footprint(ours, reach, found, start_names(call, ours.repo), {}, kept)
     offered = {ours[number].id: number for number in found if not is_test_document(ours, number)}
     offered |= {id_: -1 for id_ in starts.gone if id_ not in offered}
     by_repo: dict[str, dict[int, tuple[int, list[str]]]] = {}
@@ -129,9 +116,9 @@ def footprints(
         their_sources = call.sources(theirs.parts)
         other = CodeReach.of(theirs, their_sources)
         numbers = {number: distance for number, (distance, _) in begun.items()}
-        kept = keep_away(call, other, their_sources, numbers, steps=steps, budget=budget)
+        there, kept = keep_away(call, other, their_sources, numbers, steps=steps, budget=budget)
         ways = {one: way for one, (_, way) in begun.items()}
-        yield Footprint(theirs, other, kept.found, start_names(call, key), ways, kept.tests, kept.otherwise)
+        yield Footprint(theirs, other, there, start_names(call, key), ways, kept)
 
 
 def starts_of_changes(

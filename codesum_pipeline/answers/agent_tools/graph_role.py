@@ -133,7 +133,7 @@ def _starts_reaching(documents: JoinedDocuments, number: int, starts: StartNames
     # A script that is called as its file is no news there.
     ending = f" {documents[number].path.rpartition('/')[2]}"
     for _ in range(_MOST_CALLS + 1 if starts else 0):
-        found = {name for each in frontier for name in _started(documents, each, starts) if not name.endswith(ending)}
+        found = {name for each in frontier for name in started_at(documents, each, starts) if not name.endswith(ending)}
         if found:
             return tuple(sorted(found)) if len(found) <= _MOST_STARTS else ()
         callers = {user for each in frontier for user in _callers(documents, each)} - seen
@@ -144,7 +144,7 @@ def _starts_reaching(documents: JoinedDocuments, number: int, starts: StartNames
     return ()
 
 
-def _started(documents: JoinedDocuments, number: int, starts: StartNames) -> Sequence[str]:
+def started_at(documents: JoinedDocuments, number: int, starts: StartNames) -> Sequence[str]:
     """What starts at a document, or at the class whose method it is."""
     names = starts.get(documents[number].id)
     owner = int(documents.parents[number])

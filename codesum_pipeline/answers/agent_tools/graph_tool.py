@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 from codesum_pipeline.answers.agent_tools.call import ToolContext
-from codesum_pipeline.answers.agent_tools.document_tree import NOTHING, JoinedDocuments
+from codesum_pipeline.answers.agent_tools.document_tree import NOTHING
 from codesum_pipeline.answers.agent_tools.graph_subjects import (
     EXTERNAL,
     GraphSubject,
@@ -22,7 +22,6 @@ from codesum_pipeline.answers.agent_tools.relations import (
     external_names,
     related_documents,
 )
-from codesum_pipeline.answers.agent_tools.submodule_answers import read_submodules, with_submodule
 from codesum_pipeline.answers.agent_tools.surroundings import TRUST_LEGEND
 from codesum_pipeline.answers.agent_tools.tool_answers import (
     AnswerPage,
@@ -38,7 +37,6 @@ from codesum_pipeline.answers.agent_tools.tool_answers import (
 )
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
-from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.printable import count_noun, one_line
 
 _TOOL = "graph"
@@ -209,7 +207,7 @@ def get_file_analysis(call: ToolContext, arguments: FileArguments) -> FilePage:
         exports=take_fitting(exports, Export.line, **bounds),
         imports=part([each.number for each in related_documents(documents, number, Relation.IMPORTS)]),
         imported_by=part([each.number for each in related_documents(documents, number, Relation.IMPORTED_BY)]),
-        external=take_fitting(_external_names(call, documents, number), str, **bounds),
+        external=take_fitting(map(one_line, external_names(documents, number)), str, **bounds),
     )
     call.tell_gone(documents, number)
     parts = (page.defines, page.imports, page.imported_by)
@@ -237,7 +235,7 @@ def _page(
     groups: list[Group] = []
     for place, name in enumerate(wanted):
         share = room // (len(wanted) - place)
-        group = _group(call, subject, name, start=start, limit=arguments.limit, tokens=share, depth=depth)
+        group = _group(subject, name, start=start, limit=arguments.limit, tokens=share, depth=depth)
         room -= tokens_of("\n".join(group.lines))
         if group.total:
             groups.append(group)
@@ -261,28 +259,11 @@ def _page(
     )
 
 
-def _external_names(call: ToolContext, documents: JoinedDocuments, number: int) -> list[str]:
-    """The names from outside as the code writes them, and which of them lead into a submodule that is not indexed."""
-    names = [one_line(each) for each in external_names(documents, number)]
-    submodules = read_submodules(call.catalogue.layout, documents.repo) if names else []
-    if all(each.is_indexed for each in submodules):
-        return names
-    importer = documents[number].id.partition(SEPARATOR)[0]
-
-    def has_folder(folder: str) -> bool:
-        return any(part.row(folder) is not None for part in documents.parts)
-
-    return [with_submodule(name, submodules, importer=importer, has_folder=has_folder) for name in names]
-
-
-def _group(
-    call: ToolContext, subject: GraphSubject, name: str, *, start: int, limit: int, tokens: int, depth: int
-) -> Group:
+def _group(subject: GraphSubject, name: str, *, start: int, limit: int, tokens: int, depth: int) -> Group:
+    bounds = {"limit": limit, "tokens": tokens}
     if name == EXTERNAL:
-        names = _external_names(call, subject.documents, subject.number)
-        return Group(
-            relation=name, total=len(names), names=take_fitting(names[start:], str, limit=limit, tokens=tokens)
-        )
+        names = [*map(one_line, external_names(subject.documents, subject.number))]
+        return Group(relation=name, total=len(names), names=take_fitting(names[start:], str, **bounds))
     others = subject.related(Relation(name), depth)
-    kept = take_fitting(map(subject.related_row, others[start:]), RelatedRow.line, limit=limit, tokens=tokens)
+    kept = take_fitting(map(subject.related_row, others[start:]), RelatedRow.line, **bounds)
     return Group(relation=name, total=len(others), rows=kept)

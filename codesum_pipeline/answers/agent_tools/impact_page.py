@@ -37,8 +37,8 @@ def title_of(id_: str) -> str:
 
 class ChangedDefinition(BaseModel):
     """One definition, or the code of a file outside of definitions; `moved_from` is its id before. `users` are the
-    first of those of one step that did not change, tests last; `left_count` of them use a name that is gone, and
-    `unresolved` are places that call something of that name."""
+    first of those of one step that did not change, tests last; `changed_user_count` are others. `left_count` of them
+    use a name that is gone, and `unresolved` are places that call something of that name."""
 
     kind: SymbolChangeKind
     id: str
@@ -53,6 +53,7 @@ class ChangedDefinition(BaseModel):
     names: list[str] = []
     users: list[str] = []
     user_count: int = 0
+    changed_user_count: int = 0
     left_count: int = 0
     test_user_count: int = 0
     unresolved: list[str] = []
@@ -95,13 +96,20 @@ class ChangedDefinition(BaseModel):
         tests = f" ({self.test_user_count:,} in tests)" if self.test_user_count else ""
         all_left = f" {self.told_left}" if self.told_left and self.left_count == self.user_count else ""
         counts = f"{count_noun(self.user_count, 'user')}{all_left}{tests}"
+        also = "asked about" if self.kind is SymbolChangeKind.ASKED else "changed"
+        too = f"{self.changed_user_count:,} more {also}, too" if self.changed_user_count else ""
         told = f"{counts}: {_some(users, self.user_count)}" if users else ""
         left = f"{self.left_count:,} of them {self.told_left}" if self.told_left and not all_left else ""
         places = f"by name: {some_of(self.unresolved, _NAMED)}" if self.unresolved else ""
-        return "; ".join(filter(None, (told, left, places)))
+        return "; ".join(filter(None, (told, too, left, places)))
 
     def line_of_risk(self) -> str:
-        return f"{self.told_kind}  {self.place}  {self.title}: {self.told_users}"
+        return f"{self.told_kind}  {self.place}{self._told_title}: {self.told_users}"
+
+    @property
+    def _told_title(self) -> str:
+        """The name behind the place; the place of a file is its name."""
+        return f"  {self.title}" if "::" in self.id else ""
 
     @property
     def place(self) -> str:
@@ -110,7 +118,7 @@ class ChangedDefinition(BaseModel):
     def lines(self) -> list[str]:
         names = f" ({some_of([*map(one_line, self.names)], _NAMED)})" if self.names else ""
         is_code = self.kind is SymbolChangeKind.CODE
-        what = "code outside of definitions" if is_code else f"{self.told_kind}  {self.title}"
+        what = "code outside of definitions" if is_code else f"{self.told_kind}{self._told_title}"
         head = f"{self.place}  {what}{names}"
         found = [f"{head}: {self._told_headline()}" if self._told_headline() else head]
         if self.signature_before and self.signature_before != self.signature:
@@ -139,7 +147,7 @@ class ReachedPlace(BaseModel):
     id: str
     path: str
     line: int | None = None
-    steps: int
+    steps: int = 0
     way: list[str] = []
     starts: list[str] = []
     is_elsewhere: bool = False
@@ -187,11 +195,12 @@ class ReachedPlace(BaseModel):
         return f"{self.place}{starts}  {self.title}{self.doubt}  ({self.told_way()})"
 
     def told_way(self) -> str:
+        if self.replaced:
+            return self.why
         way = [*map(one_line, self.way)]
         if len(way) > _MOST_STEPS_SHOWN:
             way = [way[0], "…", *way[-_MOST_STEPS_SHOWN + 1 :]]
-        told = f"{count_noun(self.steps, 'step')}: {' ← '.join(way)}"
-        return f"{told}; {self.why}" if self.replaced else told
+        return f"{self.why}: {' ← '.join(way)}"
 
 
 def pieces_by_file(rows: Iterable["Row"]) -> Iterator[tuple[ReachedPlace, str]]:
@@ -228,17 +237,6 @@ class ReachCounts(BaseModel):
         last = f", {more}{self.all:,} in {steps}" if steps > _STEPS_COUNTED else ""
         two = f", {self.two:,} in two" if steps > 1 else ""
         return f"{self.one:,} in one step{two}{last}; further steps were not followed"
-
-
-class KeptAwayTests(BaseModel):
-    """How many tests replace the same on every way that reaches them, and what that is."""
-
-    count: int
-    replaced: list[str]
-
-    def told(self) -> str:
-        names = some_of([*map(one_line, self.replaced)], _NAMED)
-        return f"{count_noun(self.count, 'test that replaces', 'tests that replace')} {names}"
 
 
 class UnfollowedCalls(BaseModel):
@@ -286,7 +284,7 @@ class ImpactPage(AnswerPage):
     riskiest: list[ChangedDefinition] = Field(default=[], exclude=True)
     nearest_tests: list[str] = []
     start_names: list[str] = []
-    replacing: list[KeptAwayTests] = []
+    kept_away_count: int = 0
     changes: list[ChangedDefinition] = []
     tests: list[ReachedPlace] = []
     starts: list[ReachedPlace] = []
@@ -345,9 +343,8 @@ class ImpactPage(AnswerPage):
         if self.asked or self.kinds:
             yield self._told_reach()
             yield self._told_tests()
-        if self.replacing:
-            told = "; ".join(each.told() for each in self.replacing[:_NAMED])
-            yield f"kept away: {told}{self._told_more_replacing()}"
+        if self.kept_away_count:
+            yield f"kept away by what they replace: {count_noun(self.kept_away_count, 'test')}"
         if self.start_count:
             yield f"routes and commands: {self.start_count:,}: {_some(self.start_names, self.start_count)}"
         if told := self._told_rest():
@@ -355,10 +352,6 @@ class ImpactPage(AnswerPage):
         if self.risks:
             yield "riskiest:"
             yield from indent_lines(self.risks)
-
-    def _told_more_replacing(self) -> str:
-        more = sum(each.count for each in self.replacing[_NAMED:])
-        return f"; {more:,} more that replace something else" if more else ""
 
     def _told_reach(self) -> str:
         others = [f"{one_line(key)} {number:,}" for key, number in self.counts.others.items()]

@@ -1,7 +1,6 @@
 """A whole answer of `impact`: its counts, and its rows, which are written when they are shown."""
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
 from itertools import islice
@@ -17,7 +16,6 @@ from codesum_pipeline.answers.agent_tools.impact_page import (
     SECTIONS,
     ChangedDefinition,
     ImpactPage,
-    KeptAwayTests,
     ReachCounts,
     Row,
     is_by_file,
@@ -126,23 +124,17 @@ def _counts(prints: Sequence[Footprint]) -> Mapping[str, Any]:
     )]  # fmt: skip
     return {
         "counts": counts, "test_count": len(tests), "nearest_tests": tests[:_NAMED], "start_count": len(starts),
-        "start_names": starts[:_NAMED], "replacing": _replacing(prints),
+        "start_names": starts[:_NAMED], "kept_away_count": sum(len(each.kept_away) for each in prints),
     }  # fmt: skip
 
 
-def _replacing(prints: Sequence[Footprint]) -> list[KeptAwayTests]:
-    """The tests that are kept away, counted by what they replace."""
-    counts = Counter(tuple(replaced) for each in prints for replaced in each.kept_away.values())
-    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return [KeptAwayTests(count=count, replaced=[*replaced]) for replaced, count in ordered]
-
-
-def fields_of_users(documents: JoinedDocuments, users: Iterable[int], changed: Collection[str]) -> Mapping[str, Any]:
+def fields_of_users(documents: JoinedDocuments, users: Sequence[int], changed: Collection[str]) -> Mapping[str, Any]:
     """The fields of a changed definition that tell its users of one step, without those that changed, tests last."""
     others = [each for each in dict.fromkeys(users) if documents[each].id not in changed]
     in_tests = [each for each in others if is_test_document(documents, each)]
     ids = [documents[each].id for each in sorted(others, key=set(in_tests).__contains__)]
-    return {"users": ids[:_NAMED], "user_count": len(ids), "test_user_count": len(in_tests)}
+    counts = {"user_count": len(ids), "test_user_count": len(in_tests), "changed_user_count": len({*users}) - len(ids)}
+    return {"users": ids[:_NAMED], **counts}
 
 
 def _by_distance(

@@ -131,7 +131,6 @@ def _symbols(
         "too large or not there, not compared": too_large,
         "not read as code": sorted(compared.unread),
         "without definitions": compared.no_code,
-        "with another mode": [*pair.modes],
         "of other commits of submodules, not compared": [*pair.submodules],
     }
     return compared, {why: paths for why, paths in left.items() if paths}

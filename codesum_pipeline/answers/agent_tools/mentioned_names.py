@@ -1,24 +1,29 @@
 """Which functions call a name on something (`x.save()`), read it (`x.size`), or look it up (`getattr(x, "save")`).
 
-A call whose receiver is not known has no edge in the graph. Its name says which methods it may run.
+A call whose receiver is not known has no edge in the graph. Its name says which methods it may run. A sign does so for
+Python's operators: `with` runs `__enter__`. Those whose signs are everywhere, as an index or a call, have none here.
 """
 
 import re
+import tomllib
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 from msgspec import Struct, field
 
 from codesum_pipeline.answers.agent_tools.answering_sources import SourceReader
 from codesum_pipeline.answers.agent_tools.document_tree import JoinedDocuments
-from codesum_pipeline.answers.agent_tools.operator_signs import sign_of_operator
 from codesum_pipeline.foundation.language_facts.file_languages import is_program, language_of_path
 from codesum_pipeline.indexes.file_formats.stored_zip import Array
 from codesum_pipeline.search.retrieval.innermost import innermost_around
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 
+# What finds the sign that runs each special method.
+_SIGNS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+SIGNS_BY_NAME = {f"__{name}__": re.compile(sign) for names, sign in _SIGNS.items() for name in names.split()}
 # Files whose sources are read for it, those with most definitions first.
 MOST_FILES_READ = 4_000
 _MEMBER = re.compile(r"(?:(?<!\w)(self|this|cls|super\([^()]{0,99}\)))?(?:\.|->|::)(\w+)(\s?\()?")
@@ -49,7 +54,7 @@ class MentionedNames(Struct, eq=False, dict=True):
     def with_operator(self, name: str) -> Collection[int] | None:
         """The functions, else classes or files, that have the sign of an operator: `with` for `__enter__`; None for a
         name without a sign of its own."""
-        sign = sign_of_operator(name)
+        sign = SIGNS_BY_NAME.get(name)
         return None if sign is None else self._with_code(sign)
 
     def with_text(self, text: str) -> Collection[int]:

@@ -363,14 +363,9 @@ class Folder(DocumentRow):
     files: int
 
 
-class TreePage(AnswerPage):
-    """Folders in the order of a listing, each before its subfolders."""
-
-    folders: list[Folder] = []
-
-
-def folder_tree(call: ToolContext, repo: str, *, limit: int) -> TreePage:
-    """The folders of a repository, for people; of more than `limit`, the deepest are left out, with a note."""
+def folder_tree(call: ToolContext, repo: str, *, limit: int) -> tuple[list[Folder], int]:
+    """The folders of a repository, for people, each before its subfolders, and how many there are; of more than
+    `limit`, the deepest are left out, with a note."""
     documents = call.documents(call.one_index(repo).repo)
     modules = documents.numbers(Level.MODULE)
     inside: dict[int, list[int]] = defaultdict(list)
@@ -384,12 +379,8 @@ def folder_tree(call: ToolContext, repo: str, *, limit: int) -> TreePage:
         call.tell(f"{count_noun(len(every) - len(shown), 'deeper folder')} left out")
         kept = {number for number, _ in shown}
         shown = [each for each in every if each[0] in kept]
-    return TreePage(
-        as_of=call.as_of([documents.repo]),
-        shown=len(shown),
-        total=len(modules),
-        folders=[Folder.of(documents[number], depth=depth, files=counts[number]) for number, depth in shown],
-    )
+    folders = [Folder.of(documents[number], depth=depth, files=counts[number]) for number, depth in shown]
+    return folders, len(modules)
 
 
 def _in_order(

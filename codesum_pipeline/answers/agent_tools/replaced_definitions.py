@@ -1,4 +1,4 @@
-"""Which definitions the functions of test code replace while they run, or while the tests run that they prepare.
+"""Which of the definitions that are reached the functions of test code replace, and whose uses that cuts.
 
 A replaced name of a module counts for whoever looks the definition up by it: what the module's own functions call, and
 what others call as `module.name`. Who has imported the definition itself before runs the original. A replaced member of
@@ -6,28 +6,30 @@ a class counts for all.
 """
 
 import re
+import sys
 from collections import defaultdict
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 
 import numpy as np
 from msgspec import Struct, field
 
+from codesum_pipeline.answers.agent_tools.answering_sources import SourceReader
 from codesum_pipeline.answers.agent_tools.document_tree import NOTHING, JoinedDocuments
-from codesum_pipeline.answers.agent_tools.python_modules import Meaning, PythonModules
 from codesum_pipeline.answers.agent_tools.reached_code import CodeReach
-from codesum_pipeline.answers.agent_tools.replaced_names import ReplacedName, ReplacingFunction, replacements_in
+from codesum_pipeline.answers.agent_tools.relations import Relation, related_documents
+from codesum_pipeline.answers.agent_tools.replaced_names import Replacement, replacements_in
 from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelled
 from codesum_pipeline.foundation.data_model.document import Level
-from codesum_pipeline.foundation.data_model.ids import own_name
+from codesum_pipeline.foundation.data_model.ids import symbol_id
 
-# Where a source has none of these, nothing is replaced; then the names that may be; and what ends replacements.
-_MARK = re.compile(r"\bpatch\b|\b(?:set|del)attr\b")
-_NAME = re.compile(r"\b(\w+)(?=['\"]| ?=(?!=))")
-_ENDING = re.compile(r"\b(?:stopall|undo|reload)\(")
-# Pairs of a function and what is replaced in or around it: about 50 MB.
+# Files that are parsed for one answer, and pairs of a function and what it replaces: about 50 MB.
+MOST_PARSED = 1_000
 MOST_KEPT = 500_000
-DOTTED_NAME = re.compile(r"(?<![\w.])[^\W\d]\w*(?:\.\w+)*")
-DEFINING = re.compile(r"^\s*(?:async\s+)?def\s")
+# Where a source has none of these, nothing is replaced; then the names that may be.
+_MARK = re.compile(r"\bpatch\b|attr\(")
+_NAME = re.compile(r"(\w+)['\"]")
+_DEFINING = re.compile(r"^\s*(?:async\s+)?def\s", re.MULTILINE)
 
 
 class ReplacedDefinition(Struct, frozen=True):
@@ -39,158 +41,138 @@ class ReplacedDefinition(Struct, frozen=True):
     name: str
     module: str
     told: str
-    is_handed: bool = False
+    is_handed: bool
 
 
-class ReplacedSpan(Struct, frozen=True):
-    """What is replaced in some lines of a function."""
-
-    replaced: ReplacedDefinition
-    first: int
-    last: int
-
-
-class TestReplacements(Struct, eq=False):
-    """What each function of test code replaces in its own lines, and what is replaced around it as a whole."""
+class TestReplacements(Struct, eq=False, dict=True):
+    """What test code replaces of some definitions, `by_name`. Of more than `MOST_PARSED` files or `MOST_KEPT` pairs it
+    `is_cut`: the others are taken to replace nothing. `spans` are by the functions that replace."""
 
     __test__ = False
 
-    own: Mapping[int, Sequence[ReplacedSpan]]
-    around: Mapping[int, Collection[ReplacedDefinition]]
-
-
-class ReplacementReader(Struct, eq=False):
-    """Reads the test code of a repository for what it replaces of some definitions: the `holders`. Of more than
-    `MOST_KEPT` pairs of a function and what it replaces it `is_cut`: the others are taken to replace nothing."""
-
-    documents: JoinedDocuments
     reach: CodeReach
-    modules: PythonModules
-    holders: Container[int]
+    sources: SourceReader
+    by_name: Mapping[str, list[int]]
     is_cut: bool = False
+    spans: dict[int, list[tuple[ReplacedDefinition, Replacement]]] = field(default_factory=lambda: defaultdict(list))
+    _parsed: int = 0
     _kept: int = 0
-    _own: dict[int, list[ReplacedSpan]] = field(default_factory=lambda: defaultdict(list))
-    _lasting: dict[int, list[ReplacedDefinition]] = field(default_factory=lambda: defaultdict(list))
-    _ending: list[int] = field(default_factory=list)
-    _around: dict[int, dict[ReplacedDefinition, None]] = field(default_factory=lambda: defaultdict(dict))
 
-    def read(self, names: frozenset[str]) -> TestReplacements:
-        """What test code replaces; `names` are those of the holders."""
+    @property
+    def documents(self) -> JoinedDocuments:
+        return self.reach.documents
+
+    def read(self) -> None:
+        """Read the files of test code in Python."""
         for path, text in self._sources():
-            if _ENDING.search(text) or (_MARK.search(text) and not names.isdisjoint(_NAME.findall(text))):
-                stop_if_cancelled()
-                self._read_file(path)
-        ended = {user for number in self._ending for user in self._run_with(number)}
-        for number, replaced in self._lasting.items():
-            for user in self._run_with(number)[1:]:
-                if user not in ended and self._has_room(len(replaced)):
-                    self._around[user].update(dict.fromkeys(replaced))
-        return TestReplacements(self._own, self._around)
+            stop_if_cancelled()
+            inside = self.documents.inside_file(self.documents.number(path) or 0)
+            by_line = {self.documents[one].shown()["start_line"]: one for one in inside}
+            for written in replacements_in(text):
+                for found in self._meant(written, path) if written.line in by_line and not self.is_cut else ():
+                    self._kept += 1
+                    self.is_cut = self.is_cut or self._kept > MOST_KEPT
+                    self.spans[by_line[written.line]] += [] if self.is_cut else [(found, written)]
 
     def _sources(self) -> Iterator[tuple[str, str]]:
-        """The files of test code in Python."""
         for index in self.documents.parts:
             rows = (row for row in np.flatnonzero(index.arrays["is_test"]).tolist() if index.shows(row))
             found = {index.ids[row].partition("::")[0] for row in rows}
-            yield from self.modules.sources.texts(index, sorted(each for each in found if each.endswith(".py"))).items()
+            for path, text in self.sources.texts(index, sorted(each for each in found if each.endswith(".py"))).items():
+                if _MARK.search(text) and not self.by_name.keys().isdisjoint(_NAME.findall(text)):
+                    self._parsed += 1
+                    if self._parsed > MOST_PARSED:
+                        self.is_cut = True
+                        return
+                    yield path, text
 
-    def _read_file(self, path: str) -> None:
-        tree, file = self.modules.tree(path), self.documents.number(path)
-        inside = [] if tree is None or file is None else self.documents.inside_file(file)
-        functions = (one for one in inside if self.documents[one].level is Level.FUNCTION)
-        by_line = {self.documents[one].shown()["start_line"]: one for one in functions}
-        for function in replacements_in(tree) if tree else ():
-            if function.line in by_line and not self.is_cut:
-                self._keep(by_line[function.line], path, function)
+    def _meant(self, written: Replacement, path: str) -> Iterator[ReplacedDefinition]:
+        """The definitions that a replaced name means in a file; none of another repository, or of an object."""
+        documents, told = self.documents, f"{written.owner[-1]}.{written.name}"
+        for number in self.by_name.get(written.name, ()):
+            above, module = int(documents.parents[number]), ""
+            if above != NOTHING and documents[above].level is Level.CLASS:
+                if above not in self._classes_meant(written.owner, path):
+                    continue
+            elif documents[number].level is Level.FILE or documents[above].level is Level.FILE:
+                module = self._module_meant(written.owner, path)
+                own = documents.number(symbol_id(module, [written.name])) if module else None
+                if not module or own not in (None, number):
+                    continue
+            else:
+                continue
+            yield ReplacedDefinition(number, written.name, module, told, written.is_handed)
 
-    def _keep(self, number: int, path: str, function: ReplacingFunction) -> None:
-        self._ending += [number] if function.is_ending else []
-        for each in function.replaced:
-            if (found := self._meant(each.of, path)) and self._has_room(1):
-                self._own[number].append(ReplacedSpan(found, each.first, each.last))
-                if each.lasts:
-                    self._lasting[number].append(found)
+    def _classes_meant(self, owner: tuple[str, ...], path: str) -> list[int]:
+        """The only class of a name, or that of the module before it."""
+        documents = self.documents
+        found = [one for one in documents.named_exactly(owner[-1]) if documents[one].level is Level.CLASS]
+        module = self._module_meant(owner[:-1], path) if len(found) > 1 and len(owner) > 1 else ""
+        return found if len(found) == 1 else [one for one in found if documents[one].path == module]
 
-    def _has_room(self, count: int) -> bool:
-        self.is_cut = self.is_cut or self._kept + count > MOST_KEPT
-        self._kept += count
-        return not self.is_cut
+    def _module_meant(self, owner: tuple[str, ...], path: str) -> str:
+        """The only file that a dotted name may mean, or the only one of these that a file imports; else the module that
+        the one before it imports under the last name."""
+        end, last = f"/{'/'.join(owner)}", owner[-1]
+        found = [each for each in self._files.get(last, ()) if f"/{_stem(each)}".endswith(end)]
+        if len(found) > 1:
+            found = [each for each in found if each in self._imported_by(path)]
+        if not found and (before := self._module_meant(owner[:-1], path) if owner[1:] else ""):
+            alias = re.search(rf"(\w+) as {last}\b", self.sources.text(self.documents.repo, before) or "")
+            real = alias[1] if alias else last
+            found = [each for each in self._imported_by(before) if module_name(each) == real]
+        return found[0] if len(found) == 1 and owner[0] not in sys.stdlib_module_names else ""
 
-    def _meant(self, written: ReplacedName, path: str) -> ReplacedDefinition | None:
-        """The definition that a name of a file's code means; None for one of another repository, or of an object."""
-        owner = self.modules.meaning(written.target, "" if written.is_text else path)
-        found = None if owner is None else self.modules.member(owner, written.name)
-        if isinstance(found, str):
-            found = self.documents.number(self.modules.path(found))
-        if owner is None or found is None or found not in self.holders:
-            return None
-        module = self.modules.path(owner) if isinstance(owner, str) else ""
-        told = f"{_last_name(self.documents, owner)}.{written.name}"
-        return ReplacedDefinition(found, written.name, module, told, written.is_handed)
+    def _imported_by(self, path: str) -> set[str]:
+        file = self.documents.number(path)
+        imported = [] if file is None else related_documents(self.documents, file, Relation.IMPORTS)
+        return {self.documents[each.number].id for each in imported}
 
-    def _run_with(self, number: int) -> list[int]:
-        """A function, and the tests and fixtures that it is run for as a fixture or a `setUp`."""
-        seen, waiting = {number: None}, [number]
-        while waiting:
-            for user in self.reach.tests_run_with(waiting.pop()):
-                if user not in seen:
-                    seen[user] = None
-                    waiting += [] if self.reach.is_test(user) else [user]
-        return list(seen)
-
-
-def _last_name(documents: JoinedDocuments, owner: Meaning) -> str:
-    return own_name(documents[owner].id) if isinstance(owner, int) else owner.rpartition("/")[2]
-
-
-class ReplacedLookups(Struct, eq=False):
-    """Which uses of a definition look it up by a name that is replaced."""
-
-    documents: JoinedDocuments
-    modules: PythonModules
-    _names: dict[int, frozenset[tuple[str, ...]]] = field(default_factory=dict)
+    @cached_property
+    def _files(self) -> Mapping[str, list[str]]:
+        """The files by the last name of their modules."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for path in (self.documents[number].id for number in self.documents.numbers(Level.FILE)):
+            found[module_name(path)].append(path)
+        return found
 
     def cuts(self, replaced: ReplacedDefinition, number: int, user: int) -> bool:
         """Whether a user does not run a definition while a name is replaced for it or for what it is in."""
-        if self.documents[user].level is not Level.FUNCTION or self.documents[number].level is Level.FILE:
+        documents = self.documents
+        if documents[user].level is not Level.FUNCTION or documents[number].level is Level.FILE:
             # What stands outside of functions is run when its file is imported.
             return False
-        if replaced.definition in self.chain(user) or (replaced.is_handed and number != replaced.definition):
+        if replaced.definition in chain_of(documents, user) or (replaced.is_handed and number != replaced.definition):
             return False
-        if not replaced.module or self._looks_up(replaced, user, user):
+        if not replaced.module or self._looks_up(replaced, user):
             return True
-        owner = int(self.documents.parents[user])
-        if number == replaced.definition or owner == NOTHING or self.documents[owner].level is not Level.CLASS:
-            return False
+        owner = int(documents.parents[user])
+        is_method = owner != NOTHING and documents[owner].level is Level.CLASS
         # Another method of its class may have made the object.
-        return self._looks_up(replaced, user, owner)
+        return number != replaced.definition and is_method and self._looks_up(replaced, owner)
 
-    def chain(self, number: int) -> Iterator[int]:
-        """A document and what it is in."""
-        while number != NOTHING and self.documents[number].level is not Level.MODULE:
-            yield number
-            number = int(self.documents.parents[number])
+    def _looks_up(self, replaced: ReplacedDefinition, holder: int) -> bool:
+        """Whether a definition has the name that is replaced, outside of the decorators, which are run before."""
+        found, name = self.documents[holder], re.escape(replaced.name)
+        is_own = found.path == replaced.module
+        by_module = rf"\b(?:{re.escape(module_name(replaced.module))}\.{name}|{re.escape(replaced.told)})\b"
+        pattern = rf"(?<![\w.]){name}\b" if is_own else by_module
+        text = "\n".join(self.sources.lines_of(found))
+        start = _DEFINING.search(text) if found.level is Level.FUNCTION else None
+        return re.search(pattern, text[start.start() if start else 0 :]) is not None
 
-    def _looks_up(self, replaced: ReplacedDefinition, user: int, holder: int) -> bool:
-        """Whether a definition, or its `holder` for it, has the name that is replaced."""
-        path, name = self.documents[user].path, replaced.name
-        module = self.modules.module_of(replaced.module)
-        found = [each for each in self._names_in(holder) if name in each]
-        is_bare = any(each[0] == name for each in found)
-        if is_bare and path == replaced.module:
-            return True
-        owners = {each[: at + 1] for each in found for at, part in enumerate(each[1:]) if part == name}
-        return any(self.modules.meaning(each, path) == module for each in owners)
 
-    def _names_in(self, number: int) -> frozenset[tuple[str, ...]]:
-        """The names in a definition, in their parts."""
-        if number not in self._names:
-            found = DOTTED_NAME.findall(self._text(number))
-            self._names[number] = frozenset(tuple(each.split(".")) for each in found)
-        return self._names[number]
+def chain_of(documents: JoinedDocuments, number: int) -> Iterator[int]:
+    """A document and what it is in."""
+    while number != NOTHING and documents[number].level is not Level.MODULE:
+        yield number
+        number = int(documents.parents[number])
 
-    def _text(self, number: int) -> str:
-        """The lines of a definition without its decorators, which are run before."""
-        own = self.modules.sources.lines_of(self.documents[number])
-        start = next((at for at, line in enumerate(own) if DEFINING.match(line)), 0)
-        return "\n".join(own[start:] if self.documents[number].level is Level.FUNCTION else own)
+
+def _stem(path: str) -> str:
+    """The path of a module: `src/shop` for `src/shop/__init__.py`."""
+    return path.removesuffix(".py").removesuffix("/__init__")
+
+
+def module_name(path: str) -> str:
+    return _stem(path).rpartition("/")[2]

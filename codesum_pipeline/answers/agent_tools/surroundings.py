@@ -29,8 +29,7 @@ class RelatedDocument(Struct, frozen=True):
 
 class DocumentRelations(Struct, frozen=True, omit_defaults=True):
     """The neighbours of a document: parents nearest first, up to the root module; children by level, then by id.
-    `dependencies` are the names that the document uses, external ones too. Where only some neighbours fit, `more`
-    counts the others of each part."""
+    `dependencies` are the names that the document uses, external ones too. `more` counts what is left out."""
 
     parents: tuple[RelatedDocument, ...]
     children: tuple[RelatedDocument, ...]
@@ -71,39 +70,47 @@ def bound_surroundings(relations: DocumentRelations, *, tokens: int) -> tuple[Do
                 if price <= tokens:
                     kept[name].append(each)
                     tokens -= price
-    more = {name: left for name in _PARTS if (left := len(waiting[name]) - len(kept[name]))}
+    unknown = relations.more
+    more = {name: left for name in _PARTS if (left := len(waiting[name]) - len(kept[name]) + unknown.get(name, 0))}
     first: dict[str, Any] = {name: tuple(some) for name, some in kept.items()}
     return DocumentRelations(**first, more=more), tokens
 
 
 def surroundings_of(documents: JoinedDocuments, number: int) -> DocumentRelations:
-    """The neighbours of a document. In an index, callers and callees are those that the document names, a sample of
-    many; those of a constructor, and all in a work tree that differs from its index, are computed from the graph."""
-    document = documents[number].document()
+    """The neighbours of a document, of users and callees a few. In an index, callers and callees are those that the
+    document names, a sample of many; those of a constructor, and all in a work tree that differs from its index, are
+    computed from the graph."""
+    document, level = documents[number].document(), documents[number].level
+    is_place = level in (Level.FILE, Level.MODULE)
+    users = _others(documents, number, Relation.IMPORTED_BY if is_place else Relation.CALLERS)
+    referring = _others(documents, number, Relation.REFERENCED_BY)
+    called_by, dependencies = _first(documents, users), document["dependencies"]
     if documents.is_one_index:
-        users, used = _confirmed(documents, number)
-        called_by = (
-            _related(documents, number, Relation.CALLERS)
-            if constructed_class(documents, number) is not None
-            else neighbours_of(documents, map(documents.number, document["context"]["called_by"]), trusted=users)
-        )
+        trusted_users, used = _confirmed(documents, number)
+        if constructed_class(documents, number) is None:
+            named = map(documents.number, document["context"]["called_by"])
+            called_by = neighbours_of(documents, named, trusted=trusted_users)
         calls = neighbours_of(documents, map(documents.number, document["context"]["calls"]), trusted=used)
-        dependencies = document["dependencies"]
     else:
-        is_place = documents[number].level in (Level.FILE, Level.MODULE)
-        called_by = _related(documents, number, Relation.IMPORTED_BY if is_place else Relation.CALLERS)
-        calls = _related(documents, number, Relation.IMPORTS if is_place else Relation.CALLEES)
-        known = {name for name in document["dependencies"] if documents.number(name) is not None}
+        calls = _first(documents, _others(documents, number, Relation.IMPORTS if is_place else Relation.CALLEES))
+        known = {name for name in dependencies if documents.number(name) is not None}
         dependencies = sorted({*known, *external_names(documents, number)})
+    referenced_by = _first(documents, referring)
+    # The users of a folder are folders.
+    left = {
+        "called_by": 0 if level is Level.MODULE else len(users) - len(called_by),
+        "referenced_by": len(referring) - len(referenced_by),
+    }
     return DocumentRelations(
         parents=neighbours_of(
             documents, (each.number for each in related_documents(documents, number, Relation.PART_OF))
         ),
         children=neighbours_of(documents, documents.children(number)),
         called_by=called_by,
-        referenced_by=_related(documents, number, Relation.REFERENCED_BY),
+        referenced_by=referenced_by,
         calls=calls,
         dependencies=tuple(dependencies),
+        more={name: count for name, count in left.items() if count > 0},
     )
 
 
@@ -154,14 +161,20 @@ def _qualified_name(id_: str) -> str:
     return one_line(without_suffix(id_).partition(SEPARATOR)[2].replace(SEPARATOR, "."))
 
 
-def _related(documents: JoinedDocuments, number: int, relation: Relation) -> tuple[RelatedDocument, ...]:
-    """The nearest documents in a relation to a document; for a class, also to its members."""
+def _others(documents: JoinedDocuments, number: int, relation: Relation) -> dict[int, bool]:
+    """The documents in a relation to a document, nearest first, and whether each is trusted; for a class, also to its
+    members."""
     is_class = documents[number].level is Level.CLASS
     inside = [number, *(documents.children(number) if is_class else ())]
     found: dict[int, bool] = {}
     for each in (other for one in inside for other in related_documents(documents, one, relation)):
-        found[each.number] = each.trusted or found.get(each.number, False)
-    others = [other for other in found if other not in inside][:_MOST_NEIGHBOURS]
+        if each.number not in inside:
+            found[each.number] = each.trusted or found.get(each.number, False)
+    return found
+
+
+def _first(documents: JoinedDocuments, found: Mapping[int, bool]) -> tuple[RelatedDocument, ...]:
+    others = [*found][:_MOST_NEIGHBOURS]
     return neighbours_of(documents, others, trusted=[other for other in others if found[other]])
 
 

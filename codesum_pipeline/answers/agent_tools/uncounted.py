@@ -54,7 +54,9 @@ def uncounted_uses(call: ToolContext, documents: JoinedDocuments, number: int | 
 
 def _unknown_calls(call: ToolContext, documents: JoinedDocuments, number: int) -> Iterator[str]:
     name = _called_name(documents, number)
-    places, unread = other_calls(call, documents, name, documents[number].path, but=number)
+    sources, path = call.sources(documents.parts), documents[number].path
+    found, unread = other_callers(sources, documents, name, path, but=number)
+    places = [each.place for each in found]
     if places:
         least = "at least " if unread else ""
         those = count_noun(len(places), "other function or file", "other functions or files")
@@ -69,16 +71,6 @@ def _called_name(documents: JoinedDocuments, number: int) -> str:
     return own_name(documents[number if class_ is None else class_].id)
 
 
-def other_calls(
-    call: ToolContext, documents: JoinedDocuments, name: str, path: str, *, but: int | None = None
-) -> tuple[list[str], int]:
-    """The first place in each function or file that calls something of a name and has no known use of any document of
-    that name, in the languages that a file at `path` can be called from; and the number of files that have the name and
-    were not looked through. The document `but` is left out."""
-    found, unread = other_callers(call.sources(documents.parts), documents, name, path, but=but)
-    return [each.place for each in found], unread
-
-
 class OtherCaller(Struct, frozen=True):
     """The functions around a call of something of a name, else the class or file; and the place of the call."""
 
@@ -89,7 +81,9 @@ class OtherCaller(Struct, frozen=True):
 def other_callers(
     sources: SourceReader, documents: JoinedDocuments, name: str, path: str, *, but: int | None = None
 ) -> tuple[list[OtherCaller], int]:
-    """The same with the functions around each place."""
+    """The first place in each function or file that calls something of a name and has no known use of any document of
+    that name, in the languages that a file at `path` can be called from; and the number of files that have the name and
+    were not looked through. The document `but` is left out."""
     if not _NAME.fullmatch(name):
         return [], 0
     family = family_of(path)

@@ -104,27 +104,15 @@ def _arguments_in(text: str, tool: ModelTool) -> list[str]:
 
     def take(value: dict[str, Any]) -> bool:
         # An empty object inside of others can be anything.
-        meant = [{}] if is_empty_call(value) else [value, _decoded(value)] if value else []
-        written = next((each for each in map(json.dumps, meant) if _takes(tool, each)), None)
-        if written is not None and written not in found:
+        written = json.dumps({} if is_empty_call(value) else value)
+        is_taken = bool(value) and _takes(tool, written)
+        if is_taken and written not in found:
             found.append(written)
-        return written is not None
+        return is_taken
 
     with suppress(RecursionError):
         visit_objects(text, tool.name, take)
     return found
-
-
-def _decoded(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments with the lists that are written in strings."""
-    return {name: _list_in(value) if isinstance(value, str) else value for name, value in values.items()}
-
-
-def _list_in(text: str) -> Any:
-    with suppress(ValueError, RecursionError):
-        value = json.loads(text)
-        return value if isinstance(value, list) else text
-    return text
 
 
 def _takes(tool: ModelTool, written: str) -> bool:

@@ -18,7 +18,7 @@ from pathlib import PurePosixPath
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.answers.question_answering.answer_endings import FinalText, NoAnswer, read_final
+from codesum_pipeline.answers.question_answering.answer_endings import FinalText, NoAnswer, read_final, reason_of
 from codesum_pipeline.answers.question_answering.calls import CapturedCall
 from codesum_pipeline.answers.question_answering.citations import FileRef, MessageBlocks, RepositoryFiles
 from codesum_pipeline.answers.question_answering.mentioned_files import rank_mentioned
@@ -31,8 +31,8 @@ from codesum_pipeline.answers.question_answering.question_store import (
     Speaker,
 )
 from codesum_pipeline.answers.question_answering.turn_events import OnEvent, SynthesisBegan, TextVoided
-from codesum_pipeline.answers.question_answering.turn_paying import CostCapReached, Payer
-from codesum_pipeline.foundation.data_model.errors import CodesumError, SummaryError
+from codesum_pipeline.answers.question_answering.turn_paying import Payer
+from codesum_pipeline.foundation.data_model.errors import CodesumError
 from codesum_pipeline.source.masking.secrets import mask_secrets
 from codesum_pipeline.texts.llm.budgets import cut_to_fit
 from codesum_pipeline.texts.llm.marking import enclose, number_lines
@@ -163,9 +163,6 @@ def _tokens(pieces: Sequence[ShownFile]) -> float:
     return sum(len(piece.text) for piece in pieces) / CHARS_PER_TOKEN
 
 
-TIMEOUT = "timeout"
-
-
 class Synthesiser(Struct, frozen=True):
     """Writes the synthesis of an overview."""
 
@@ -179,35 +176,23 @@ class Synthesiser(Struct, frozen=True):
     async def write(self, question: str, overview: CapturedCall) -> FinalText | None:
         """The answer, or None if the synthesis fails; raises `CancelledError` when the caller cancels."""
         message = self.notebook.begin(Speaker.ASSISTANT)
-        failed, why = "error", ""
+        failed, why = CANCELLED, ""
         try:
             async with asyncio.timeout(self.payer.ask.synthesis_timeout_s):
                 response, material = await self._write(question, overview)
             final = await asyncio.to_thread(read_final, response, self.sources, self.payer.ask)
             self._keep(message, overview, response, material)
             return final
-        except NoAnswer as error:
-            failed, why = error.reason, f": {error.detail}"
-        except TimeoutError:
-            failed = TIMEOUT
-        except asyncio.CancelledError:
-            failed = CANCELLED
-            raise
-        except CostCapReached:
-            failed = "cost-cap"
-        except SummaryError as error:
-            failed = error.kind
-            _log.warning("synthesis %s of %s: %s", message, overview.call.name, error)
-        except (CodesumError, OSError) as error:
-            _log.warning("synthesis %s of %s: %s", message, overview.call.name, error)
-        except Exception:
-            _log.exception("synthesis %s of %s", message, overview.call.name)
+        except Exception as error:
+            failed, why = reason_of(error), f": {error.detail}" if isinstance(error, NoAnswer) else ""
+            told = f"{failed}: {error}", "the turn goes on without it"
+            is_known = isinstance(error, NoAnswer | TimeoutError | CodesumError | OSError)
+            _log.warning(
+                "synthesis %s of %s failed (%s): %s", message, overview.call.name, *told, exc_info=not is_known
+            )
         finally:
             # This does not change a message that is complete already.
             self.notebook.end(message, failed=failed)
-        _log.warning(
-            "synthesis %s of %s failed (%s%s): the turn goes on without it", message, overview.call.name, failed, why
-        )
         self.on_event(TextVoided(f"the overview was not written up: {failed}{why}"))
         return None
 

@@ -17,7 +17,13 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from codesum_pipeline.answers.agent_tools.catalogue import AsOf
-from codesum_pipeline.answers.question_answering.answer_endings import FinalText, NoAnswer, check_end, read_final
+from codesum_pipeline.answers.question_answering.answer_endings import (
+    FinalText,
+    NoAnswer,
+    check_end,
+    read_final,
+    reason_of,
+)
 from codesum_pipeline.answers.question_answering.calls import (
     CapturedCall,
     ModelTool,
@@ -45,8 +51,8 @@ from codesum_pipeline.answers.question_answering.turn_events import (
     ToolAnswered,
     ToolCalled,
 )
-from codesum_pipeline.answers.question_answering.turn_paying import CostCapReached, Payer
-from codesum_pipeline.foundation.data_model.errors import CodesumError, SummaryCallFailed, SummaryError
+from codesum_pipeline.answers.question_answering.turn_paying import Payer
+from codesum_pipeline.foundation.data_model.errors import CodesumError, SummaryCallFailed
 from codesum_pipeline.foundation.data_model.printable import count_noun
 from codesum_pipeline.source.masking.secrets import mask_secrets
 from codesum_pipeline.texts.llm.marking import enclose
@@ -63,7 +69,7 @@ from codesum_pipeline.texts.llm.sent_parameters import changes_of
 
 # Much more often than the time after which a turn counts as abandoned.
 _TOUCH_EVERY_S = 30.0
-STEPS, COST_CAP, ERROR = "steps", "cost-cap", "error"
+STEPS = "steps"
 
 
 class TurnAnswer(Struct, frozen=True):
@@ -182,11 +188,8 @@ class Turn(Struct):
         except NoAnswer as error:
             failed = error.reason
             raise
-        except CostCapReached as error:
-            failed = COST_CAP
-            raise NoAnswer(failed, str(error)) from error
         except CodesumError as error:
-            failed = error.kind if isinstance(error, SummaryError) else ERROR
+            failed = reason_of(error)
             raise NoAnswer(failed, _words_of(error)) from error
         finally:
             self.notebook.end(message, failed=failed)

@@ -207,8 +207,7 @@ class Answer:
         def notes(place: int) -> tuple[str, ...]:
             best = raised.called_by(int(places.searchsorted(place)))[:_CALLED_SHOWN] if len(raised.callers) else ()
             calls = [f"calls {self._id(int(places[each])).partition('::')[2].replace('::', '.')}" for each in best]
-            of_file = files.notes(int(self.candidates.files[place]))
-            return tuple(dict.fromkeys((*calls, *of_file, *self._why_lowered(place))))
+            return tuple(dict.fromkeys((*calls, *files.notes(place), *self._why_lowered(place))))
 
         return _ScoredCandidates(places, raised.scores, fused, notes)
 
@@ -253,22 +252,28 @@ class Answer:
         best_called = np.zeros(count)
         np.maximum.at(best_called, defined_in, called.scores)
         raised = self._scores_of(named) + best_called
-        are_named, are_called = frozenset(named.places.tolist()), frozenset(defined_in.tolist())
+        are_named = frozenset(named.places.tolist())
         scores = np.where((evidence > 0) | (best_called > 0), (evidence + raised) * factors * self._quoted(), 0.0)
 
         def notes(place: int) -> tuple[str, ...]:
-            if not scores[place]:
+            file = int(self.candidates.files[place])
+            if not scores[file]:
                 return ()
-            by_name = [f"file name says {name_of_file(self._id(place))}"] if place in are_named else ()
-            here = called.places[defined_in == place].tolist() if place in are_called else ()
-            defines = [f"defines {self._id(each).rpartition('::')[2]}" for each in here if each != place]
-            return (*by_name, *defines, *self._why_lowered(place))
+            by_name = [f"file name says {name_of_file(self._id(file))}"] if file in are_named else ()
+            return (*by_name, *self._why_defining(place, called.places[defined_in == file]), *self._why_lowered(file))
 
         return _ScoredCandidates(self.candidates.files, scores, fused, notes)
 
     @cached_property
     def _called_in_files(self) -> Ranking:
         return self._called(IN_FILES)
+
+    def _why_defining(self, place: int, called: Places) -> Iterator[str]:
+        """What a document defines of what the query names in its file, and what else the file does."""
+        here = self._id(place)
+        for id_ in (self._id(each) for each in called.tolist() if each != place or "::" in here):
+            is_here = id_ == here or id_.startswith(f"{here}::")
+            yield f"{'defines' if is_here else 'its file defines'} {id_.rpartition('::')[2]}"
 
     def _quoted(self) -> Scores:
         """The factors of files that have rare words of the question, or nearly all its words in one passage where few

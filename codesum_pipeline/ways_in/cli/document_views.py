@@ -1,5 +1,6 @@
 """One document: how it is found in the published indexes, and how people see its neighbours, source and origin."""
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -113,16 +114,21 @@ _RELATIONS = {
     "parents": "part of", "children": "contains", "called_by": "called by", "referenced_by": "referenced by",
     "calls": "calls", "dependencies": "depends on",
 }  # fmt: skip
+# A document names only some of them.
+_OF_USERS = frozenset({"called_by", "referenced_by"})
 
 
-def describe_neighbours(relations: DocumentRelations) -> dict[str, list[RenderableType]]:
-    """The neighbours of a document by relation, a line each; below them how many more there are."""
+def describe_neighbours(relations: DocumentRelations, id_: str) -> dict[str, list[RenderableType]]:
+    """The neighbours of a document by relation, a line each; below them how many there are, if more."""
     parts: dict[str, list[RenderableType]] = {
         label: [Text(one_line(each)) if isinstance(each, str) else _line(each) for each in getattr(relations, name)]
         for name, label in _RELATIONS.items()
     }
     for name, left in relations.more.items():
-        parts[_RELATIONS[name]].append(style_text(f"… {left:,} more (`codesum show` lists all)", "dim"))
+        shown, command = parts[_RELATIONS[name]], "show"
+        if name in _OF_USERS:
+            command = f"impact --of {shlex.quote(one_line(id_))} --steps 1"
+        shown.append(style_text(f"… {left:,} more of {len(shown) + left:,} (`codesum {command}` lists all)", "dim"))
     return parts
 
 

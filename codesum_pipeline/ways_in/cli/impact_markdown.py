@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from codesum_pipeline.answers.agent_tools.impact_page import (
     ChangedDefinition,
     ImpactPage,
-    KeptAwayTests,
     ReachedPlace,
     explained_doubt,
     is_by_file,
@@ -48,27 +47,14 @@ def _counts(page: ImpactPage) -> str:
     rows = [
         *([] if page.asked else changed),
         ("reached", page.counts.told(page.steps)),
-        ("tests", _told_count(page.test_count, "reaches it", "reach it") if page.test_count else _NO_TEST),
+        ("tests", f"{page.test_count:,} reach it" if page.test_count else _NO_TEST),
         ("routes and commands", ", ".join(map(_cell, page.start_names)) + more_starts or "none"),
     ]
-    rows += [("tests kept away", told) for told in _told_replacing(page.replacing)]
+    rows += [("tests kept away", f"{page.kept_away_count:,} by what they replace")] if page.kept_away_count else []
     rows += [("other repositories", others)] if others else []
     rows += [("comments or layout alone", count_noun(page.only_layout, "file"))] if page.only_layout else []
     rows += [(why, some_of([*map(_cell, paths)], _NAMED)) for why, paths in page.not_compared.items()]
     return "\n".join(["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows)])
-
-
-def _told_replacing(replacing: Sequence[KeptAwayTests]) -> Iterator[str]:
-    """How many tests replace what, most first; of the rest, how many they are."""
-    for each in replacing[:_NAMED]:
-        names = some_of([*map(_cell, each.replaced)], _NAMED)
-        yield f"{_told_count(each.count, 'replaces', 'replace')} {names}"
-    if more := sum(each.count for each in replacing[_NAMED:]):
-        yield f"{_told_count(more, 'more replaces', 'more replace')} something else"
-
-
-def _told_count(number: int, one: str, several: str) -> str:
-    return f"{number:,} {one if number == 1 else several}"
 
 
 def _cell(text: str) -> str:
@@ -83,7 +69,12 @@ def _risk(change: ChangedDefinition) -> str:
     left = f"{change.left_count:,} of them {change.told_left}" if change.told_left else ""
     used = "; ".join(filter(None, (told, left, places)))
     kind = "renamed" if change.told_kind.startswith("renamed") else change.kind
-    return f"- {kind}: {code_span(change.title)} ({code_span(change.place)}){_was(change)}; {used}"
+    return f"- {kind}: {_title_and_place(change)}{_was(change)}; {used}"
+
+
+def _title_and_place(change: ChangedDefinition) -> str:
+    """The name of a definition and where it is; of a file both are one."""
+    return f"{code_span(change.title)} ({code_span(change.place)})" if "::" in change.id else code_span(change.place)
 
 
 def _was(change: ChangedDefinition) -> str:
@@ -124,7 +115,7 @@ def _list(rows: Sequence[ReachedPlace]) -> str:
 def _change(change: ChangedDefinition) -> str:
     names = f": {', '.join(map(code_span, change.names[:5]))}" if change.names else ""
     headline = change.headline or change.headline_before
-    lines = [f"- **{change.kind}** {code_span(change.title)} ({code_span(change.place)}){_was(change)}{names}"]
+    lines = [f"- **{change.kind}** {_title_and_place(change)}{_was(change)}{names}"]
     lines += [f"  {escape_text(headline)}"] if headline else []
     if change.signature_before and change.signature_before != change.signature:
         lines += [f"  before {code_span(change.signature_before, limit=_LONGEST_SIGNATURE)}"]

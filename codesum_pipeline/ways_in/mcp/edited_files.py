@@ -52,13 +52,13 @@ class _Item(Struct, frozen=True):
 
 
 class _Layout(Struct, frozen=True):
-    """What stands before each item on its line, and what is added for each level; None where all is on one line."""
+    """What stands before each item on its line, and what is added for each level."""
 
     margin: str
-    unit: str | None
+    unit: str
 
     def below(self, levels: int) -> "_Layout":
-        return _Layout(self.margin + (self.unit or "") * levels, self.unit)
+        return _Layout(self.margin + self.unit * levels, self.unit)
 
 
 Values = Mapping[str, Any] | Sequence[Any]
@@ -82,8 +82,6 @@ def insert_values(content: str, path: Sequence[str], values: Values) -> Insertio
     text = _nested(missing, entry, layout, is_list=is_list)
     if is_empty:
         return Insertion(len(content), f"{{\n{text}\n}}\n", entry)
-    if layout.unit is None:
-        return Insertion(items[0].start, f"{text}, ", entry)
     end = "," if items else f"\n{_INDENT * depth}"
     return Insertion(start + 1, f"\n{text}{end}", entry)
 
@@ -193,8 +191,6 @@ def _layout_of(content: str, start: int, items: Sequence[_Item], depth: int) -> 
     if not items:
         return usual
     gap, margin = content[start + 1 : items[0].start], content[: items[0].start].rpartition("\n")[2]
-    if not gap.strip() and "\n" not in gap:
-        return _Layout("", None)
     if "\n" not in gap or margin.strip():
         return usual
     unit = margin[: len(margin) // (depth + 1)]
@@ -207,17 +203,15 @@ def _lines_of(values: Values, layout: _Layout) -> str:
     for name, value in _pairs(values):
         lines = json.dumps(value, indent=layout.unit, ensure_ascii=False).split("\n")
         parts.append((f"{json.dumps(name)}: " if name is not None else "") + f"\n{layout.margin}".join(lines))
-    return (", " if layout.unit is None else f",\n{layout.margin}").join(parts)
+    return f",\n{layout.margin}".join(parts)
 
 
 def _nested(names: Sequence[str], entry: str, layout: _Layout, *, is_list: bool) -> str:
-    """The entry in the objects that are missing around it, each on lines of its own if the layout has such."""
+    """The entry in the objects that are missing around it, each on lines of its own."""
     if not names:
         return f"{layout.margin}{entry}"
     inner = _nested(names[1:], entry, layout.below(1), is_list=is_list)
     begin, end = "[]" if is_list and len(names) == 1 else "{}"
-    if layout.unit is None:
-        return f"{json.dumps(names[0])}: {begin}{inner}{end}"
     return f"{layout.margin}{json.dumps(names[0])}: {begin}\n{inner}\n{layout.margin}{end}"
 
 

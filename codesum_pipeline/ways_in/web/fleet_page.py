@@ -40,20 +40,6 @@ _ORDERS: Mapping[str, Callable[[RepositoryState], Any]] = {
 }
 
 
-class FleetRow(Struct, frozen=True):
-    """One repository as the page shows it."""
-
-    repo: str
-    state: str
-    css: str
-    commit: str
-    head: str
-    behind: str
-    is_late: bool
-    published: str
-    remark: str
-
-
 class FleetPage(Struct, frozen=True):
     catalogue: IndexCatalogue
 
@@ -94,18 +80,14 @@ class FleetPage(Struct, frozen=True):
         )
 
 
-def _row(each: RepositoryState, checks: CheckSettings) -> FleetRow:
-    return FleetRow(
-        repo=each.key,
-        state=each.state,
-        css=_CLASSES[IndexState(each.state)],
-        commit=(each.commit or "")[:_SHORT_COMMIT],
-        head=(each.head or "")[:_SHORT_COMMIT],
-        behind=behind_for(each) or "",
-        is_late=is_late(each, checks),
-        published=f"{age_in_words(each.published_at)} ago" if each.published_at else "",
-        remark=remark_of(each),
-    )
+def _row(each: RepositoryState, checks: CheckSettings) -> Mapping[str, Any]:
+    """One repository as the page shows it."""
+    return {
+        "repo": each.key, "state": each.state, "css": _CLASSES[IndexState(each.state)],
+        "commit": (each.commit or "")[:_SHORT_COMMIT], "head": (each.head or "")[:_SHORT_COMMIT],
+        "behind": behind_for(each) or "", "is_late": is_late(each, checks), "remark": remark_of(each),
+        "published": f"{age_in_words(each.published_at)} ago" if each.published_at else "",
+    }  # fmt: skip
 
 
 def _whole_number(text: str) -> int:

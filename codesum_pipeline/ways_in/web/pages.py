@@ -15,7 +15,7 @@ from codesum_pipeline.answers.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.answers.agent_tools.graph_subjects import EXTERNAL
 from codesum_pipeline.answers.agent_tools.graph_tool import GraphPage
 from codesum_pipeline.answers.agent_tools.grep_tool import GrepPage
-from codesum_pipeline.answers.agent_tools.overview_tool import folder_tree, read_overview
+from codesum_pipeline.answers.agent_tools.overview_tool import Folder, folder_tree, read_overview
 from codesum_pipeline.answers.agent_tools.read_tool import DEFAULT_LINES, ReadPage
 from codesum_pipeline.answers.agent_tools.relations import Relation
 from codesum_pipeline.answers.agent_tools.search_tool import SearchPage, fits_of
@@ -186,9 +186,10 @@ class Pages(Struct, frozen=True):
         call = self._call()
         status = self._ask(call, "status", StatusPage, repos=[repo], changes=10)
         standing = next(iter(status.repositories), None)
-        tree, overview, evaluations, costs = None, None, None, []
+        folders, folder_count = list[Folder](), 0
+        overview, evaluations, costs = None, None, []
         if standing is not None and standing.commit:
-            tree = folder_tree(call, standing.repo, limit=_FOLDERS)
+            folders, folder_count = folder_tree(call, standing.repo, limit=_FOLDERS)
             overview = self._overview(call, call.index(standing.repo))
             try:
                 evaluations = evaluation_chart(self.catalogue.layout, standing.repo)
@@ -197,11 +198,12 @@ class Pages(Struct, frozen=True):
                 call.tell(str(error))
         return respond_with(
             "repository.html",
-            page=tree or status,
+            page=status,
             notes=call.notes,
             standing=standing,
             changes=status.changes,
-            tree=tree,
+            folders=folders,
+            folder_count=folder_count,
             overview=overview,
             evaluations=evaluations,
             costs=costs,

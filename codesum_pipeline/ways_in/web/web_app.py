@@ -195,35 +195,21 @@ def pages_of(
         lifespan=lambda _: turns.open(),
         routes=routes,
         exception_handlers={CodesumError: _refused, HTTPException: _no_such_page, 500: _failed},
-        middleware=[
-            *([Middleware(_PersonMiddleware, name=person)] if person else []),
-            Middleware(_AuditMiddleware, audit=audit, paths=paths),
-        ],
+        middleware=[Middleware(_RequestMiddleware, audit=audit, paths=paths, person=person)],
     )
 
 
-class _PersonMiddleware(Struct, frozen=True):
-    """Lets pages show who has signed in."""
-
-    app: ASGIApp
-    name: str
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        before = SIGNED_IN_AS.set(self.name)
-        try:
-            await self.app(scope, receive, send)
-        finally:
-            SIGNED_IN_AS.reset(before)
-
-
-class _AuditMiddleware(Struct, frozen=True):
-    """Writes a line of the audit log for each requested page, but not for static files."""
+class _RequestMiddleware(Struct, frozen=True):
+    """Writes a line of the audit log for each requested page, but not for static files; pages show the `person` who
+    has signed in."""
 
     app: ASGIApp
     audit: Auditor
     paths: Collection[str]
+    person: str
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        SIGNED_IN_AS.set(self.person)
         if scope["type"] != "http" or scope["path"].startswith(f"{_STATIC_PATH}/"):
             await self.app(scope, receive, send)
             return

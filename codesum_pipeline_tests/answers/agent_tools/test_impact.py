@@ -205,6 +205,18 @@ def test_who_uses_what_was_renamed_or_moved_is_at_risk_unless_the_name_is_kept(
         )
 
 
+def test_users_that_changed_too_are_counted_apart(bills: Shop) -> None:
+    bills.repo.write({"money.py": MONEY.replace("{", "€{"), "bill.py": BILL.replace("(amount)\n", "(amount or 0)\n")})
+    page = bills.ask(folder=bills.repo.path)
+    asked = bills.ask(ids=["to_text"], range="")
+
+    change = next(each for each in page.changes if each.id == "money.py::to_text")
+    (same,) = asked.changes
+    assert (change.users, change.user_count, change.changed_user_count) == (["money.py::show"], 1, 1)
+    assert change.told_users == "1 user: show; 1 more changed, too"
+    assert (same.user_count, same.changed_user_count) == (2, 0)
+
+
 def test_users_of_the_old_name_are_told_in_a_comment(bills: Shop) -> None:
     bills.repo.write({"money.py": RENAMED})
     comment = impact_markdown(bills.ask(folder=bills.repo.path))
@@ -314,7 +326,7 @@ def test_two_dots_compare_as_they_are_and_three_since_they_parted(shop: Shop, tm
 @pytest.mark.parametrize(
     ("written", "message"),
     [
-        ("nowhere..HEAD", "shop has no commit 'nowhere' here: run `git -C "),
+        ("nowhere..HEAD", "shop has no commit 'nowhere' here (its branches are main): run `git -C "),
         ("--output=x..HEAD", "'--output=x' cannot name a commit"),
         ("n" * 300, "shop has no commit 'nnn"),
         ("n" * 301, "cannot name a commit"),
@@ -352,17 +364,15 @@ def test_a_huge_change_is_compared_up_to_a_limit_that_is_told(shop: Shop, monkey
     assert why == f"beyond the limit of 1 files or {compared_versions.MOST_BYTES // 1_000_000} MB, not compared"
 
 
-def test_files_that_are_no_text_moved_or_only_made_executable_are_told(shop: Shop, tmp_path: Path) -> None:
+def test_files_that_are_no_text_or_moved_are_told(shop: Shop, tmp_path: Path) -> None:
     mine = Shop(Path(shutil.copytree(shop.folder, tmp_path / "copy", symlinks=True)))
     registry = mine.home / "repos.yaml"
     registry.write_text(registry.read_text().replace(str(shop.folder), str(mine.folder)))
     mine.repo.git("mv", "shop/web.py", "shop/pages.py")
     mine.repo.write({"logo.bin": b"\0\1\2" * 100, "shop/link.py": "", "data.min.js": "x"})
-    (mine.repo.path / "tests/conftest.py").chmod(0o755)
     mine.repo.commit({})
     page = mine.ask(range="main~1..main")
 
-    assert page.not_compared["with another mode"] == ["tests/conftest.py"]
     assert page.not_compared["not read as code"] == ["logo.bin"]
     (moved,) = page.changes
     assert (moved.kind, moved.id, moved.moved_from) == ("moved", "shop/pages.py", "shop/web.py")

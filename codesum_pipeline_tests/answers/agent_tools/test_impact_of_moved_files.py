@@ -9,6 +9,7 @@ from codesum_pipeline.answers.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.answers.agent_tools.impact_page import ImpactPage
 from codesum_pipeline.answers.agent_tools.tool_registry import tools_by_name
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.ways_in.cli.impact_markdown import impact_markdown
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
 
@@ -66,7 +67,9 @@ def test_who_imports_a_file_from_its_old_place_is_at_risk(shop: MovedShop, is_co
 
     (change,) = page.changes
     assert (change.moved_from, change.left_count, change.test_user_count) == ("shop/money.py", 4, 2)
-    assert page.risks[0].startswith("moved, was shop/money.py  shop/cash.py  shop/cash.py: 4 users by the old place")
+    assert page.risks[0].startswith("moved, was shop/money.py  shop/cash.py: 4 users by the old place")
+    assert "    shop/cash.py  moved, was shop/money.py\n" in page.text()
+    assert "- moved: `shop/cash.py`, was `shop/money.py`; 4 users" in impact_markdown(page)
     assert reached(page) == PYTHON
     assert reached(page, "app") == {"app.py::total"}
     assert [row.title for row in page.tests] == ["test_cents"]

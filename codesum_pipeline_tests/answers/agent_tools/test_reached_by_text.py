@@ -2,7 +2,7 @@
 
 import pytest
 
-from codesum_pipeline.answers.agent_tools.operator_signs import sign_of_operator
+from codesum_pipeline.answers.agent_tools.mentioned_names import SIGNS_BY_NAME
 from codesum_pipeline.answers.agent_tools.reached_code import CodeReach
 from codesum_pipeline_tests.support.reaching import reach_in
 
@@ -256,7 +256,7 @@ def test_a_function_is_run_by(reach: CodeReach, name: str, tests: set[str]) -> N
     ],
 )
 def test_the_sign_of_an_operator_is_found(name: str, line: str, is_run: bool) -> None:
-    sign = sign_of_operator(name)
+    sign = SIGNS_BY_NAME.get(name)
     assert sign is not None
 
     assert bool(sign.search(line)) is is_run

@@ -3,12 +3,16 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from codesum_pipeline.answers.agent_tools.answering_sources import SourceReader
+from codesum_pipeline.answers.agent_tools.call import ToolContext
 from codesum_pipeline.answers.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.answers.agent_tools.document_tree import JoinedDocuments
 from codesum_pipeline.answers.agent_tools.joined_uses import join_uses
 from codesum_pipeline.answers.agent_tools.surroundings import DocumentRelations, RelatedDocument, surroundings_of
 from codesum_pipeline.foundation.data_model.document import SummaryDocument
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
 from codesum_pipeline_tests.support.synthetic_indexes import make_index_workspace, publish
 
 TOTAL_PRICE = "shop/cart.py::total_price"
@@ -65,3 +69,14 @@ def test_parents_children_callers_and_callees_are_told_with_what_they_are_for(tm
         calls=(),
         dependencies=(),
     )
+
+
+def test_callers_beyond_the_first_are_counted(tmp_path: Path) -> None:
+    code = "def total():\n    return 1\n" + "".join(f"\n\ndef pay_{at}():\n    return total()\n" for at in range(8))
+    repo = GitRepo.create(tmp_path / "shop", {"shop.py": code})
+    build(workspace_of(open_home(tmp_path / "home"), RepositoryEntry("shop", str(repo.path))))
+    call = ToolContext(IndexCatalogue.of(open_home(tmp_path / "home").settings), Path("/"))
+    documents = call.documents("shop")
+    around = surroundings_of(documents, documents.number("shop.py::total") or 0)
+
+    assert (len(around.called_by), around.more) == (5, {"called_by": 3})

@@ -62,13 +62,13 @@ def test_a_whole_answer_says_nothing_of_it(shop: Shop) -> None:
         pytest.param(
             Streams(reasoning="First I shall", ends="length"),
             "length",
-            f"the model wrote its reasoning and no answer: {LIMIT}",
+            f"the model was cut before it wrote a word of its answer: {LIMIT}",
             id="nothing but reasoning",
         ),
         pytest.param(
             Streams(ends="length"),
             "length",
-            f"the model was cut before it wrote a word: {LIMIT}",
+            f"the model was cut before it wrote a word of its answer: {LIMIT}",
             id="cut before the first word",
         ),
         pytest.param(
@@ -81,19 +81,19 @@ def test_a_whole_answer_says_nothing_of_it(shop: Shop) -> None:
             Streams("Orders `shop/orders.py:8`", ends="content_filter"),
             "content-filter",
             "a content filter of the provider ended the answer: ask in other words, or choose another model "
-            "(llm.model); before that it wrote: Orders `shop/orders.py:8`",
+            "(llm.model); it wrote: Orders `shop/orders.py:8`",
             id="a content filter",
         ),
         pytest.param(
             Streams(refusal=f"I cannot speak of {SECRET}."),
             "refusal",
-            "the model refuses to answer, and says: I cannot speak of «masked github-token».",
+            "the model refuses to answer; it wrote: I cannot speak of «masked github-token».",
             id="a refusal",
         ),
         pytest.param(
             Streams("Half of", ends="error"),
             "error-in-answer",
-            "the provider ended the answer with an error: ask again",
+            "the provider ended the answer with an error: ask again; it wrote: Half of",
             id="an error as the reason",
         ),
     ],
@@ -161,9 +161,9 @@ def test_a_cut_synthesis_whose_citation_holds_is_the_answer_and_says_that_it_was
     ("behaviour", "reason", "said"),
     [
         pytest.param(Streams("A shop, and", ends="length"), "length", "ask.max_tokens = 300", id="cut"),
-        pytest.param(Streams(reasoning="Hm", ends="length"), "length", "its reasoning and no answer", id="reasoning"),
+        pytest.param(Streams(reasoning="Hm", ends="length"), "length", "a word of its answer", id="reasoning"),
         pytest.param(Streams("A", ends="content_filter"), "content-filter", "a content filter", id="filtered"),
-        pytest.param(Streams(refusal="I will not."), "refusal", "says: I will not.", id="refused"),
+        pytest.param(Streams(refusal="I will not."), "refusal", "it wrote: I will not.", id="refused"),
         pytest.param(Streams("A", error={"message": "died"}), "error-in-answer", "error-in-answer", id="an error"),
     ],
 )

@@ -202,6 +202,14 @@ def test_a_class_that_a_question_calls_by_name_is_raised_with_its_file(
         assert "defines LoginHandler" in hit.why
 
 
+def test_what_the_file_of_a_hit_defines_is_told_as_its_files(shop: PublishedIndex, embedder: Embedder) -> None:
+    hits = search_indexes([shop], "who needs LoginHandler here", embedder=embedder, levels=[Level.FUNCTION], top=50)
+    told = {hit.id: hit.why for hit in hits if "defines" in hit.why}
+
+    assert told
+    assert all("its file defines LoginHandler" in why for why in told.values())
+
+
 def test_keywords_speak_for_files_only_where_nothing_but_names_does_too(
     shop: PublishedIndex, embedder: Embedder
 ) -> None:

@@ -208,7 +208,7 @@ def test_a_program_is_told_that_an_answer_was_cut(cli: Shop) -> None:
         pytest.param(Streams("It sells, and", ends="length"), "length", f"cites no line of the sources: {LIMIT}"),
         pytest.param(Streams(reasoning="Let me", ends="length"), "length", f"its reasoning and no answer: {LIMIT}"),
         pytest.param(Streams("It", ends="content_filter"), "content-filter", "a content filter of the provider"),
-        pytest.param(Streams(refusal="I will not."), "refusal", "the model refuses to answer, and says: I will not."),
+        pytest.param(Streams(refusal="I will not."), "refusal", "the model refuses to answer; it wrote: I will not."),
         pytest.param(Streams("It", error={"message": "died"}), "error-in-answer", "instead of the answer: died"),
     ],
     ids=["cut without a citation", "nothing but reasoning", "a filter", "a refusal", "an error inside"],

@@ -4,6 +4,7 @@ import json
 import shutil
 
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 from rich.padding import Padding
 
@@ -115,7 +116,7 @@ NEIGHBOURS = DocumentRelations(
     ],
 )  # fmt: skip
 def test_an_id_is_whole_and_its_summary_as_long_as_the_line(width, expected):
-    assert rendered(make_fields(describe_neighbours(NEIGHBOURS)), width) == expected
+    assert rendered(make_fields(describe_neighbours(NEIGHBOURS, "shop.py")), width) == expected
 
 
 def test_lines_are_cut_at_the_edge_and_keep_their_indentation():
@@ -131,7 +132,7 @@ def test_lines_are_cut_at_the_edge_and_keep_their_indentation():
 
 def test_what_is_shown_without_a_terminal_is_no_wider_than_its_text():
     parts = [
-        indent_part(make_fields(describe_neighbours(NEIGHBOURS)), 2),
+        indent_part(make_fields(describe_neighbours(NEIGHBOURS, "shop.py")), 2),
         indent_part(number_excerpt(Excerpt(1, ("x = 1",))), 4),
     ]
     console = Console(width=1_000_000, color_system=None)
@@ -159,5 +160,14 @@ def test_what_the_bound_leaves_out_is_counted(codesum, shop):
     assert around["children"] == []
     assert around["more"]["children"] >= 2
     assert (
-        f"contains  … {around['more']['children']} more (`codesum show` lists all)" in codesum(shop, *arguments).stdout
+        f"contains  … {around['more']['children']} more of "
+        f"{around['more']['children']} (`codesum show` lists all)" in codesum(shop, *arguments).stdout
     )
+
+
+def test_callers_that_are_not_shown_are_counted_with_the_command_that_lists_them():
+    caller = RelatedDocument("shop.py::pay", "function", "Pays.")
+    many = replace(NEIGHBOURS, called_by=(caller,), more={"called_by": 23})
+
+    shown = rendered(make_fields(describe_neighbours(many, "shop.py::total")), 120)
+    assert "              … 23 more of 24 (`codesum impact --of shop.py::total --steps 1` lists all)" in shown

@@ -216,7 +216,7 @@ class AnswerView(Struct, frozen=True):
             if excerpt := each.aids.get("excerpt"):
                 yield indent_part(number_excerpt(excerpt), width + 4)
             if each.relations:
-                yield indent_part(make_fields(describe_neighbours(each.relations)), width)
+                yield indent_part(make_fields(describe_neighbours(each.relations, hit.id)), width)
             if rank < len(self.hits):
                 yield ""
         yield from explain_trust_mark(each.relations for each in self.hits if each.relations)

@@ -139,7 +139,7 @@ def _show_constant(call: ToolContext, name: str, invocation: Invocation, repo: s
     show_parts(
         Text.assemble((one_line(row.id), "bold"), (f"  {lines_of(row.start_line, row.end_line)}".rstrip(), "cyan")),
         style_text(f"{row.kind} · {row.repo}", "dim"),
-        make_fields(describe_neighbours(relations)),
+        make_fields(describe_neighbours(relations, row.id)),
     )
     return True
 
@@ -168,7 +168,7 @@ def _sections(
             f"{each['field']}: lines {each['start_line']}-{each['end_line']}" for each in document["citations"]
         ],
     }
-    yield make_fields(fields_shown | describe_neighbours(relations))
+    yield make_fields(fields_shown | describe_neighbours(relations, document["id"]))
     yield from explain_trust_mark([relations])
     yield Text("\nHow it was written", style="bold")
     yield make_fields(name_for_people({name: document.get(name) for name in (*_ORIGIN_FIELDS, "cost_usd")}))
