@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, model_validator
 
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
 from codesum_pipeline.foundation.settings.channel_settings import DeliverySettings, unknown_channel
@@ -53,73 +53,22 @@ from codesum_pipeline.foundation.settings.stage_settings import (
 class Settings(ContextSettings, ScanSettings):
     """The settings of one home."""
 
-    home: Annotated[Path, NOTHING] = Field(
-        description="This folder holds everything; for a home in a bucket, this worker's copy of it."
-    )
-    bucket: str | None = setting(
-        None,
-        "The URL of a home in a bucket, of which `home` is a local copy; you set it only by naming the home.",
-        NOTHING,
-    )
-    home_mode: Literal["0700", "0750", "0755"] = setting(
-        "0700",
-        "The mode of the home's folder: who may read it (the owner, the group, or everybody). Only the "
-        "owner may write.",
-        NOTHING,
-    )
-    repos_file: Path = setting(
-        Path("repos.yaml"), "This file is the registry; relative to the home.", NOTHING, BELOW_HOME
-    )
-    ca_bundle: Path | None = setting(
-        None,
-        "git, buckets, models, code hosts, webhooks and mail trust the certificate authorities in this file (PEM), "
-        "in place of the system's; see [deploy](deploy.md#a-certificate-authority-of-your-own).",
-        NOTHING,
-    )
-    hash_policy: HashPolicy = setting(
-        HashPolicy.CANONICAL,
-        "content_hash covers: canonical (the source without layout) or raw (its bytes).",
-        Shapes(),
-        BY_RUN,
-    )
+    home: Annotated[Path, NOTHING]
+    bucket: str | None = setting(None, NOTHING)
+    home_mode: Literal["0700", "0750", "0755"] = setting("0700", NOTHING)
+    repos_file: Path = setting(Path("repos.yaml"), NOTHING, BELOW_HOME)
+    ca_bundle: Path | None = setting(None, NOTHING)
+    hash_policy: HashPolicy = setting(HashPolicy.CANONICAL, Shapes(), BY_RUN)
     filter: FilterSettings = FilterSettings()
-    embedder: str = setting(
-        "static",
-        "This model makes the vectors: static, minilm, sentence-transformers/ORG/NAME, a folder, litellm/MODEL or "
-        "text-embedding-…; see [models](models.md#choosing-an-embedding-model).",
-        Shapes("index"),
-    )
-    embedder_api_base: ApiBase = setting(
-        None, "The address of the server of a LiteLLM embedding model; default: its provider's.", Shapes("index")
-    )
-    summary_embed_max_tokens: int = setting(
-        512, "The first N tokens of a document's text are embedded.", Shapes("index"), ge=16
-    )
-    keep_versions: int = setting(3, "The last N published versions are kept.", NOTHING, ge=2)
-    lease_wait_s: float = setting(
-        600.0, "A build waits N seconds for another of the same repository.", NOTHING, BY_RUN, ge=0
-    )
+    embedder: str = setting("static", Shapes("index"))
+    embedder_api_base: ApiBase = setting(None, Shapes("index"))
+    summary_embed_max_tokens: int = setting(512, Shapes("index"), ge=16)
+    keep_versions: int = setting(3, NOTHING, ge=2)
+    lease_wait_s: float = setting(600.0, NOTHING, BY_RUN, ge=0)
     llm: LlmSettings = LlmSettings()
-    max_rewrite_fraction: float = setting(
-        0.5,
-        "If a model would rewrite more than this fraction of an index, the build waits for a confirmation.",
-        LIMITS,
-        ge=0,
-        le=1,
-    )
-    summary_cache_dir: Path = setting(
-        Path("cache"),
-        "The folder of models' texts, for all repositories; relative to the home.",
-        NOTHING,
-        BELOW_HOME,
-    )
-    prompts_dir: Path = setting(
-        Path("prompts"),
-        "The folder of your own templates (system/, instruction/), which replace those of codesum; "
-        "relative to the home.",
-        NOTHING,
-        BELOW_HOME,
-    )
+    max_rewrite_fraction: float = setting(0.5, LIMITS, ge=0, le=1)
+    summary_cache_dir: Path = setting(Path("cache"), NOTHING, BELOW_HOME)
+    prompts_dir: Path = setting(Path("prompts"), NOTHING, BELOW_HOME)
     evaluation: Annotated[EvaluationSettings, NOTHING] = EvaluationSettings()
     ask: Annotated[AskSettings, NOTHING] = AskSettings()
     compaction: Annotated[CompactionSettings, NOTHING] = CompactionSettings()

@@ -17,37 +17,19 @@ CLIENT_SECRET_VARIABLE = "CODESUM_OIDC_CLIENT_SECRET"
 class IdentitySettings(SettingsGroup):
     """Who signs in people, and which repositories each group of theirs may read; see [sign-in](access.md#sign-in)."""
 
-    issuer: str | None = setting(
-        None, "The address of the OpenID provider, exactly as its tokens name it; unset: nobody signs in."
-    )
-    groups: dict[str, tuple[str, ...]] = setting(
-        {},
-        "The repositories that each group opens, by patterns as of a token: "
-        '`{"payments" = ["payments-*", "!payments-secrets"]}`; a person reads what any of their groups opens.',
-    )
-    groups_claim: str = setting("groups", "The claim of a token that lists the groups.", min_length=1)
+    issuer: str | None = None
+    groups: dict[str, tuple[str, ...]] = setting({})
+    groups_claim: str = setting("groups", min_length=1)
     # A token that lists more than N groups is refused.
     max_groups: ClassVar[int] = 1000
-    mcp_url: str | None = setting(
-        None, "The address at which clients reach `codesum mcp --http`, with its path: `https://code.example.org/mcp`."
-    )
-    mcp_audience: str | None = setting(
-        None, "The audience that access tokens for MCP must name; default: `identity.mcp_url`."
-    )
-    mcp_scopes: tuple[str, ...] = setting(
-        (), "The scopes that clients of MCP ask the provider for, all of which an access token must have."
-    )
-    web_url: str | None = setting(
-        None, "The address at which browsers reach `codesum web`, without a path: `https://code.example.org`."
-    )
-    client_id: str | None = setting(
-        None, "The page's client id at the provider. Its secret, if any, is in `CODESUM_OIDC_CLIENT_SECRET`."
-    )
-    scopes: tuple[str, ...] = setting(("openid", "profile"), "The scopes that the page asks the provider for.")
-    session_minutes: float = setting(60.0, "A browser is sent to the provider again after N minutes.", gt=0, le=24 * 60)
-    max_token_minutes: float = setting(
-        90.0, "An access token that is valid for more than N minutes is refused.", gt=0, le=24 * 60
-    )
+    mcp_url: str | None = None
+    mcp_audience: str | None = None
+    mcp_scopes: tuple[str, ...] = ()
+    web_url: str | None = None
+    client_id: str | None = None
+    scopes: tuple[str, ...] = ("openid", "profile")
+    session_minutes: float = setting(60.0, gt=0, le=24 * 60)
+    max_token_minutes: float = setting(90.0, gt=0, le=24 * 60)
     # The clocks of this machine and of the provider may differ by N seconds.
     clock_skew_s: ClassVar[float] = 60.0
     # One request to the provider takes at most N seconds.

@@ -1,7 +1,7 @@
 """The marks of a setting, in its `Annotated`, which say more than its type.
 
 A setting has a `Shapes`, `LIMITS` or `NOTHING`, or is in a group that has one of them; without, it is an error of
-`marked_settings`, so that none is forgotten.
+`marked_settings`, so that none is forgotten. What a setting means stands in `settings.toml`, below its class.
 """
 
 from collections.abc import Iterator
@@ -43,9 +43,9 @@ class SettingsGroup(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-def setting(default: Any, description: str, *marks: Shapes | SettingMark, **bounds: Any) -> Any:
+def setting(default: Any, *marks: Shapes | SettingMark, **bounds: Any) -> Any:
     """A field of a group; it may be declared without `Annotated`, which would take two lines more for each."""
-    field: FieldInfo = Field(default=default, description=description, **bounds)
+    field: FieldInfo = Field(default=default, **bounds)
     field.metadata += marks
     return field
 
