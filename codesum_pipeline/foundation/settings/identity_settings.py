@@ -1,9 +1,9 @@
 """Settings of people who sign in at an OpenID provider, and of what their groups may read."""
 
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar, Self
 from urllib.parse import urlsplit
 
-from pydantic import field_validator, model_validator
+from pydantic import AfterValidator, field_validator, model_validator
 
 from codesum_pipeline.foundation.data_model.client_addresses import is_loopback
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
@@ -14,18 +14,35 @@ from codesum_pipeline.foundation.settings.marks import SettingsGroup, setting
 CLIENT_SECRET_VARIABLE = "CODESUM_OIDC_CLIENT_SECRET"
 
 
+def check_address(url: str) -> str:
+    """The address of a server; raises `ValueError` for any other, and for one that others on the way could read."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError as error:
+        raise ValueError(f"{url!r} is no address: {error}") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or parts.username:
+        raise ValueError(f"{url!r} is no address: write https://NAME, without user, query and fragment")
+    if parts.scheme == "http" and not is_loopback(parts.hostname):
+        raise ValueError(f"{url!r} is not encrypted: write https:// (http:// is only for this machine)")
+    return url
+
+
+_Address = Annotated[str, AfterValidator(check_address)]
+
+
 class IdentitySettings(SettingsGroup):
     """Who signs in people, and which repositories each group of theirs may read; see [sign-in](access.md#sign-in)."""
 
-    issuer: str | None = None
+    issuer: _Address | None = None
     groups: dict[str, tuple[str, ...]] = setting({})
     groups_claim: str = setting("groups", min_length=1)
     # A token that lists more than N groups is refused.
     max_groups: ClassVar[int] = 1000
-    mcp_url: str | None = None
+    mcp_url: _Address | None = None
     mcp_audience: str | None = None
     mcp_scopes: tuple[str, ...] = ()
-    web_url: str | None = None
+    web_url: _Address | None = None
     client_id: str | None = None
     scopes: tuple[str, ...] = ("openid", "profile")
     session_minutes: float = setting(60.0, gt=0, le=24 * 60)
@@ -34,13 +51,6 @@ class IdentitySettings(SettingsGroup):
     clock_skew_s: ClassVar[float] = 60.0
     # One request to the provider takes at most N seconds.
     timeout_s: ClassVar[float] = 5.0
-
-    @field_validator("issuer", "mcp_url", "web_url")
-    @classmethod
-    def _are_addresses(cls, url: str | None) -> str | None:
-        if url is not None:
-            check_address(url)
-        return url
 
     @field_validator("groups")
     @classmethod
@@ -77,16 +87,3 @@ class IdentitySettings(SettingsGroup):
     @property
     def has_web(self) -> bool:
         return bool(self.issuer and self.web_url)
-
-
-def check_address(url: str) -> None:
-    """Raise `ValueError` for what is no address of a server, and for one that others on the way could read."""
-    try:
-        parts = urlsplit(url)
-        _ = parts.port
-    except ValueError as error:
-        raise ValueError(f"{url!r} is no address: {error}") from None
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or parts.username:
-        raise ValueError(f"{url!r} is no address: write https://NAME, without user, query and fragment")
-    if parts.scheme == "http" and not is_loopback(parts.hostname):
-        raise ValueError(f"{url!r} is not encrypted: write https:// (http:// is only for this machine)")

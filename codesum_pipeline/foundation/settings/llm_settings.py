@@ -5,7 +5,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from codesum_pipeline.foundation.settings.marks import BELOW_HOME, LIMITS, NOTHING, SettingsGroup, Shapes, setting
 from codesum_pipeline.foundation.settings.parameter_settings import ChangedParameters, find_nearest
@@ -43,16 +43,9 @@ class ModelPrice(SettingsGroup):
     """What a model costs that LiteLLM's list lacks, or has otherwise."""
 
     model: str = Field(min_length=1)
-    input: float
-    output: float
-    cached_input: float | None = None
-
-    @field_validator("input", "output", "cached_input")
-    @classmethod
-    def _is_no_gain(cls, price: float | None, info: ValidationInfo) -> float | None:
-        if price is not None and price < 0:
-            raise ValueError(f"a price of {info.data.get('model')!r} is below 0: a model that costs nothing has 0")
-        return price
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cached_input: float | None = setting(None, ge=0)
 
 
 class LlmSettings(SettingsGroup):

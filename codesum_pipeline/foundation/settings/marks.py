@@ -4,13 +4,16 @@ A setting has a `Shapes`, `LIMITS` or `NOTHING`, or is in a group that has one o
 `marked_settings`, so that none is forgotten. What a setting means stands in `settings.toml`, below its class.
 """
 
+import re
 from collections.abc import Iterator
 from enum import Enum
 from typing import Any
 
 from msgspec import Struct
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
+
+_MOST_SHOWN = 60
 
 
 class Shapes(Struct, frozen=True):
@@ -35,6 +38,17 @@ class SettingMark(Enum):
 
 
 NOTHING, LIMITS, BY_RUN, BELOW_HOME = SettingMark
+
+
+def spelled(expression: str, complaint: str) -> AfterValidator:
+    """Takes the texts that an expression fits as a whole; `complaint` follows any other in the message about it."""
+
+    def check(text: str) -> str:
+        if not re.fullmatch(expression, text):
+            raise ValueError(f"{text[:_MOST_SHOWN]!r} {complaint}")
+        return text
+
+    return AfterValidator(check)
 
 
 class SettingsGroup(BaseModel):

@@ -1,23 +1,27 @@
 """Settings of what keeps a home in order and serves it: none of them shapes an index."""
 
-import re
 from enum import StrEnum
 from ipaddress import ip_network
 from pathlib import Path
-from typing import ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import field_validator, model_validator
+from pydantic import AfterValidator, field_validator, model_validator
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.repository import read_scope
-from codesum_pipeline.foundation.settings.marks import BELOW_HOME, SettingsGroup, setting
+from codesum_pipeline.foundation.settings.marks import BELOW_HOME, SettingsGroup, setting, spelled
 
 # Addresses of servers hold passwords, so they are no settings: the environment has them under these names.
 POSTGRES_VARIABLE = "CODESUM_POSTGRES_URL"
 BROKER_VARIABLE = "CODESUM_BROKER_URL"
 
-_HOST_AND_PORT = re.compile(r"(?:[A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
-_KUBERNETES_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
+_HOST_AND_PORT = r"(?:[A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?"
+_HostName = Annotated[
+    str,
+    spelled(_HOST_AND_PORT, "is no host: write HOST or HOST:PORT, as in git.example.org:3000"),
+    AfterValidator(str.lower),
+]
+_KubernetesName = Annotated[str, spelled(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?", "is no name of a Kubernetes object")]
 
 
 class CheckName(StrEnum):
@@ -213,21 +217,13 @@ class MetricsSettings(SettingsGroup):
 class KubernetesSettings(SettingsGroup):
     """The Kubernetes jobs that carry out runs."""
 
-    namespace: str = "default"
+    namespace: _KubernetesName = "default"
     image: str | None = None
-    service_account: str = "default"
-    instance_config_map: str = "dagster-instance"
+    service_account: _KubernetesName = "default"
+    instance_config_map: _KubernetesName = "dagster-instance"
     kubeconfig: Path | None = None
-    secrets: tuple[str, ...] = ()
-    config_maps: tuple[str, ...] = ()
-
-    @model_validator(mode="after")
-    def _are_names(self) -> Self:
-        named = (self.namespace, self.service_account, self.instance_config_map, *self.secrets, *self.config_maps)
-        for name in named:
-            if not _KUBERNETES_NAME.fullmatch(name):
-                raise ValueError(f"{name!r} is no name of a Kubernetes object")
-        return self
+    secrets: tuple[_KubernetesName, ...] = ()
+    config_maps: tuple[_KubernetesName, ...] = ()
 
 
 class EngineSettings(SettingsGroup):
@@ -254,7 +250,7 @@ class EngineSettings(SettingsGroup):
 class HostSettings(SettingsGroup):
     """How hosts are asked. Which organisations: `codesum org`, [organisations](organisations.md)."""
 
-    over_http: tuple[str, ...] = ()
+    over_http: tuple[_HostName, ...] = ()
     sync_cron: str = "23 * * * *"
     # One request to a host's API takes at most N seconds.
     timeout_s: ClassVar[float] = 30.0
@@ -263,11 +259,3 @@ class HostSettings(SettingsGroup):
     # A sync that would retire more than this share of an organisation's repositories, and more than two, waits for a
     # confirmation.
     max_retired_share: ClassVar[float] = 0.2
-
-    @field_validator("over_http")
-    @classmethod
-    def _are_hosts(cls, hosts: tuple[str, ...]) -> tuple[str, ...]:
-        for each in hosts:
-            if not _HOST_AND_PORT.fullmatch(each):
-                raise ValueError(f"{each!r} is no host: write HOST or HOST:PORT, as in git.example.org:3000")
-        return tuple(each.lower() for each in hosts)

@@ -1,16 +1,26 @@
 """The settings of the stages of a build."""
 
-import re
 from enum import StrEnum
 from pathlib import Path
-from typing import ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import field_validator, model_validator
 
 from codesum_pipeline.foundation.data_model.patterns import any_of
-from codesum_pipeline.foundation.settings.marks import BELOW_HOME, BY_RUN, NOTHING, SettingsGroup, Shapes, setting
+from codesum_pipeline.foundation.settings.marks import (
+    BELOW_HOME,
+    BY_RUN,
+    NOTHING,
+    SettingsGroup,
+    Shapes,
+    setting,
+    spelled,
+)
 
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_Variable = Annotated[
+    str, spelled(r"[A-Za-z_][A-Za-z0-9_]*", "is not the name of an environment variable: give the name alone")
+]
+_Folder = Annotated[str, spelled(r"(?s)(?!.*/\.\.(/|$))/+[^/].*", "is not an absolute path of a folder below /")]
 
 
 class GraphPolicy(StrEnum):
@@ -98,21 +108,5 @@ class ScipSettings(SettingsGroup):
     timeout_s: float = setting(1800.0, gt=0)
     max_memory_mb: int = setting(4096, ge=16)
     max_index_mb: int = setting(4096, ge=1)
-    environment: tuple[str, ...] = ()
-    read_only: tuple[str, ...] = ()
-
-    @field_validator("environment")
-    @classmethod
-    def _are_names(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        for name in names:
-            if not _VARIABLE.fullmatch(name):
-                raise ValueError(f"{name[:60]!r} is not the name of an environment variable: give the name alone")
-        return names
-
-    @field_validator("read_only")
-    @classmethod
-    def _are_folders(cls, folders: tuple[str, ...]) -> tuple[str, ...]:
-        for folder in folders:
-            if not folder.startswith("/") or not folder.strip("/") or ".." in folder.split("/"):
-                raise ValueError(f"{folder!r} is not an absolute path of a folder below /")
-        return folders
+    environment: tuple[_Variable, ...] = ()
+    read_only: tuple[_Folder, ...] = ()
