@@ -91,7 +91,7 @@ def import_bundle(
     """
     run_id = f"import-{bundle.digest[:12]}"
     # No model writes what the bundle lacks: the next build does, within the caps of the settings.
-    ws = home.workspace(entry, run_id=run_id, usd_left=0.0)
+    ws = replace(home.workspace(entry, run_id=run_id), usd_left=0.0)
     _check_costs_nothing(bundle, ws)
     wait_s = home.settings.lease_wait_s
     with hold_repository(home.layout, entry.key, run_id=run_id, wait_s=wait_s) as record, _scratch_home(ws) as scratch:

@@ -1,8 +1,6 @@
 """Looks for faults in tables by SQL, and passes over what was looked at before without one."""
 
-import tomllib
 from collections.abc import Callable, Mapping
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -10,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.builds.checks.looked_at import LookedAt
+from codesum_pipeline.evidence.packaged_tables import packaged_table
 from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.store.workspace import Workspace
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     import duckdb
 
 Faults = Mapping[str, list[str]]
-FAULT_TABLE = tomllib.loads(resources.files(__package__).joinpath("fault_checks.toml").read_text(encoding="utf-8"))
+FAULT_TABLE = packaged_table(__package__, "fault_checks")
 
 
 class FaultQuery(Struct, frozen=True):

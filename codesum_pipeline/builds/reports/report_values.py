@@ -8,7 +8,6 @@ than the build of a small repository.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 from msgspec import Struct, to_builtins
@@ -245,12 +244,6 @@ def _two_prices(calls: PlannedCalls) -> tuple[str, str]:
 def draw_bars(name: str, counts: Mapping[str, int]) -> str:
     """A horizontal bar chart, largest first; `name` says what is counted."""
     return _chart(name, sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-
-
-def draw_histogram(name: str, edges: Sequence[float], counts: Sequence[int]) -> str:
-    """One bar for each range between `edges`, in order."""
-    ranges = [f"{left:,.0f} to {right:,.0f}" for left, right in pairwise(edges)]
-    return _chart(name, list(zip(ranges, counts, strict=True)))
 
 
 def draw_lines(name: str, series: Mapping[str, Sequence[float]]) -> str:

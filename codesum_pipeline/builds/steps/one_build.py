@@ -2,8 +2,10 @@
 
 import time
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any, TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.builds.checks.fault_checks import CHECK_FUNCTIONS
@@ -44,50 +46,32 @@ _PUBLISHING = "published_index"
 _STEPS = {step.name: step for step in STEPS}
 
 
-class Build:
+class Build(Struct, dict=True, eq=False):
     """A build in this process; its caller holds the repository's lease.
 
     Its workspace is made when it is first asked for, and stays: what the settings and the registry said then holds for
     the whole build.
     """
 
-    def __init__(
-        self,
-        home: Home,
-        key: str,
-        run_id: str,
-        options: BuildOptions,
-        *,
-        progress: Progress = no_progress,
-        new_connection: Connect = connect_in_memory,
-        record: RepositoryRecord = FOLDER_RECORD,
-    ) -> None:
-        self.home = home
-        self.key = key
-        self.run_id = run_id
-        self.options = options
-        self.progress = progress
-        self.new_connection = new_connection
-        self.record = record
-        self._workspace: Workspace | None = None
-        # How many rows were kept of each table that was damaged, until a step tells it.
-        self._mended: dict[str, int] = {}
+    home: Home
+    key: str
+    run_id: str
+    options: BuildOptions
+    progress: Progress = no_progress
+    new_connection: Connect = connect_in_memory
+    record: RepositoryRecord = FOLDER_RECORD
+    # How many rows were kept of each table that was damaged, until a step tells it.
+    mended: dict[str, int] = {}
 
-    @property
+    @cached_property
     def workspace(self) -> Workspace:
         """Raises `ConfigurationError` for a key that is missing or disabled, `OlderRelease` where a newer release of
         codesum has published the repository."""
-        if self._workspace is None:
-            self._workspace = self._open_workspace()
-        return self._workspace
-
-    def _open_workspace(self) -> Workspace:
         self.home.check_choices(is_building=True)
-        workspace = self.home.workspace(
-            self.key,
-            run_id=self.run_id,
-            force=self.options.force,
-            is_confirmed=self.options.confirm_llm,
+        workspace = replace(
+            self.home.workspace(
+                self.key, run_id=self.run_id, force=self.options.force, is_confirmed=self.options.confirm_llm
+            ),
             usd_left=self.options.llm_usd_left,
             new_connection=self.new_connection,
             record=self.record,
@@ -97,18 +81,6 @@ class Build:
         if not self.options.force:
             refuse_older_release(self.home.layout, self.key)
         return workspace
-
-    def beside(self, progress: Progress) -> "Build":
-        """The same build for another thread, with a progress of its own."""
-        return Build(
-            self.home,
-            self.key,
-            self.run_id,
-            self.options,
-            progress=progress,
-            new_connection=self.new_connection,
-            record=self.record,
-        )
 
     def built_from(self) -> str:
         """The fingerprint of the current snapshot under the current settings."""
@@ -121,7 +93,7 @@ class Build:
         if step in DIGEST_STEPS:
             return perform_digest_step(step, self.home, self.workspace, built_from=self.built_from())
         outcome = self._with_whole_tables(lambda: self._perform(_STEPS[step]), STEPS.index(_STEPS[step]))
-        told, self._mended = {f"{DAMAGED}{table}": kept for table, kept in self._mended.items()}, {}
+        told, self.mended = {f"{DAMAGED}{table}": kept for table, kept in self.mended.items()}, {}
         return replace(outcome, values={**outcome.values, **told})
 
     def _perform(self, step: Step[Any]) -> StepOutcome:
@@ -164,7 +136,7 @@ class Build:
                 mended.add(error.table)
                 home = self.workspace.layout.home
                 with explain_refused_writes(home, called=f"the table {error.table} in {home}"):
-                    self._mended[error.table] = self.workspace.tables.mend(error.table, self.key)
+                    self.mended[error.table] = self.workspace.tables.mend(error.table, self.key)
 
     def show(self, step: str) -> Values:
         """The preview of a step's table; nothing for a step without a table of its own."""

@@ -53,7 +53,7 @@ from codesum_pipeline.foundation.store.object_storage.state_manifest import (
     part_name,
     read_manifest,
 )
-from codesum_pipeline.foundation.store.repository_record import Entry
+from codesum_pipeline.foundation.store.repository_record import Entry, RepositoryRecord
 
 # What models cost a repository on a day. The amount is in the object's name, so that one listing gives the sum; within
 # a day it only rises.
@@ -112,7 +112,7 @@ class Journal:
             self.names = [name for name in self.names if name not in gone]
 
 
-class BucketRecord:
+class BucketRecord(RepositoryRecord):
     """The record, from when its lease is taken until it is given back."""
 
     def __init__(self, layout: HomeLayout, key: str, objects: Objects, lease: HeadLease, *, transfers: int) -> None:
@@ -122,7 +122,7 @@ class BucketRecord:
         self._lease = lease
         self._transfers = transfers
         self._notes = PartNotes.read(layout.part_notes(key), url=objects.url)
-        self.journal = Journal(objects, key, fence=lease.head.fence)
+        self.journal = self._written = Journal(objects, key, fence=lease.head.fence)
 
     def check(self) -> None:
         """Raises `LeaseLost` if it is known that another worker took over."""
@@ -142,7 +142,7 @@ class BucketRecord:
 
         What the objects `lost` held, by their sha256, is sent again.
         """
-        kept = [*self.journal.names] if self.journal.is_taken else []
+        kept = [*self._written.names] if self._written.is_taken else []
         self._lease.check()
         layout, notes = self._layout, self._notes
         dump_ledger(layout.state(self._key), layout.kept_ledger(self._key))
@@ -158,7 +158,7 @@ class BucketRecord:
             self._objects.put(part_name(state), encoded)
             self._lease.commit(state, self._published())
             self._note_state(state, manifest)
-        self.journal.forget(kept)
+        self._written.forget(kept)
 
     def hydrate(self) -> None:
         """Make the files of the repository those of the bucket's state.

@@ -39,6 +39,7 @@ from codesum_pipeline.foundation.store.layout import (
     MANIFEST_NAME,
     STATE,
     HomeLayout,
+    LocalFiles,
     PublishedPointer,
 )
 from codesum_pipeline.foundation.store.locks import lock_exclusively, lock_if_free, lock_shared
@@ -73,8 +74,10 @@ class KnownHead(Struct, frozen=True, array_like=True):
     published: PublishedPointer | None = None
 
 
-class ReadingCopy:
+class ReadingCopy(LocalFiles):
     """The copy at `folder` of the home in a bucket whose own files are `files`."""
+
+    is_copy = True
 
     def __init__(self, files: HomeFiles, folder: Path, reading: ReadingSettings, *, is_offline: bool = False) -> None:
         self.layout = HomeLayout(folder)
@@ -90,8 +93,6 @@ class ReadingCopy:
         self._bytes: int | None = None
         self._lock = threading.RLock()
         self._looking = threading.Lock()
-
-    is_copy = True
 
     @property
     def objects(self) -> Objects:
