@@ -6,14 +6,13 @@ Whoever builds a repository, from the UI, the command line, a schedule or a sens
 that fails stops the run of its own repository, and no other.
 """
 
-import tomllib
 from collections.abc import Mapping, Sequence
-from importlib import resources
 from typing import Any
 
 import dagster as dg
 
 from codesum_pipeline.builds.dagster.asset_steps import (
+    DEFINITIONS,
     JOB,
     OWNER,
     check_results,
@@ -30,12 +29,11 @@ from codesum_pipeline.builds.reports.build_values import (
 )
 from codesum_pipeline.builds.steps.known_facts import STAGE_FACTS
 
-_TABLE = tomllib.loads(resources.files(__package__).joinpath("assets.toml").read_text(encoding="utf-8"))
 OWN_CHECKS = tuple(
     dg.AssetCheckSpec(
         name, asset=asset, partitions_def=codesum_repos, description=description, blocking=name in BLOCKING
     )
-    for asset, checks in _TABLE["checks_of_steps"].items()
+    for asset, checks in DEFINITIONS["checks_of_steps"].items()
     for name, description in checks.items()
 )
 
@@ -61,7 +59,7 @@ def _asset(name: str, group: str, kinds: Sequence[str], description: str) -> dg.
     return step
 
 
-ASSETS = tuple(_asset(name, **definition) for name, definition in _TABLE["steps"].items())
+ASSETS = tuple(_asset(name, **definition) for name, definition in DEFINITIONS["steps"].items())
 
 
 def _checks(asset: str, specs: Mapping[str, str]) -> dg.AssetChecksDefinition:
@@ -82,13 +80,13 @@ def _checks(asset: str, specs: Mapping[str, str]) -> dg.AssetChecksDefinition:
     return look
 
 
-CHECKS = tuple(_checks(asset, specs) for asset, specs in _TABLE["blocking_checks"].items())
+CHECKS = tuple(_checks(asset, specs) for asset, specs in DEFINITIONS["blocking_checks"].items())
 
 # Steps of one repository depend on one another: a process for each would cost more than it saves, and would
 # leave the repository's lease free between them.
 index_repository = dg.define_asset_job(
     name=JOB,
-    description="Bring the index of one repository up to date.",
+    description=DEFINITIONS["jobs"][JOB],
     # Without the checks that look at an index while nothing is built.
     selection=dg.AssetSelection.assets(*ASSETS).without_checks()
     | dg.AssetSelection.checks(*(check.key for check in OWN_CHECKS), *CHECKS),

@@ -261,16 +261,6 @@ def ended_builds(home: Home, *, after: datetime) -> list[EndedBuild]:
     return found
 
 
-def worker_troubles(home: Home) -> list[str]:
-    """The workers that take no runs, each with the reason.
-
-    Raises `BrokerUnavailable` and `RecordsUnavailable` if they cannot be asked.
-    """
-    return [
-        f"a worker on {each.host} takes no runs since {each.since}: {each.why}" for each in workers_without_runs(home)
-    ]
-
-
 def workers_without_runs(home: Home) -> "list[PausedWorker]":
     """The workers that take no runs; none where runs are carried out without a queue.
 

@@ -39,7 +39,13 @@ from codesum_pipeline.builds.dagster.private_names import (
     run_alembic_upgrade,
 )
 from codesum_pipeline.builds.dagster.sqlite_records import with_open_records
-from codesum_pipeline.foundation.data_model.errors import BrokenStore, CannotWrite, CodesumError, RecordsUnavailable
+from codesum_pipeline.foundation.data_model.errors import (
+    BrokenStore,
+    CannotWrite,
+    CodesumError,
+    RecordsUnavailable,
+    causes_of,
+)
 from codesum_pipeline.foundation.data_model.printable import one_line
 from codesum_pipeline.foundation.settings.operation_settings import POSTGRES_VARIABLE
 from codesum_pipeline.foundation.store.atomic import explain_refused_writes, write_text_atomically
@@ -110,17 +116,12 @@ def open_instance(layout: HomeLayout) -> Iterator[dg.DagsterInstance]:
             yield instance
 
 
-def _unreachable(error: BaseException | None) -> str | None:
+def _unreachable(error: BaseException) -> str | None:
     """Why a server's database cannot be reached, without its password; None for any other error."""
-    while error is not None:
-        # A driver that is not installed is not imported to find out. SQLite has no server.
-        if type(error).__module__.startswith("psycopg2") and type(error).__name__ in (
-            "OperationalError",
-            "InterfaceError",
-        ):
-            return one_line(str(error))[:_MOST_SHOWN]
-        error = error.__cause__ or error.__context__
-    return None
+    # A driver that is not installed is not imported to find out. SQLite has no server.
+    names = ("OperationalError", "InterfaceError")
+    found = (each for each in causes_of(error) if type(each).__module__.startswith("psycopg2"))
+    return next((one_line(str(each))[:_MOST_SHOWN] for each in found if type(each).__name__ in names), None)
 
 
 def reference_of(layout: HomeLayout) -> InstanceRef:
@@ -139,9 +140,7 @@ def writing_records(layout: HomeLayout) -> Iterator[None]:
         except CodesumError:
             raise
         except Exception as error:
-            cause: BaseException | None = error
-            while cause is not None and not _is_breakage(cause):
-                cause = cause.__cause__ or cause.__context__
+            cause = next(filter(_is_breakage, causes_of(error)), None)
             if cause is None:
                 if (database := _unreachable(error)) is not None:
                     raise RecordsUnavailable(

@@ -4,13 +4,14 @@ A run of theirs holds no lease: it reads what is published. No run config reache
 come from the home and from the environment of the process that runs.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import dagster as dg
 
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.asset_steps import (
+    DEFINITIONS,
     OWNER,
     SECONDS,
     log_outcome,
@@ -26,7 +27,6 @@ from codesum_pipeline.builds.steps.known_facts import STAGE_FACTS
 from codesum_pipeline.builds.steps.scheduled_digests import (
     explain_due_digests,
     explain_no_rollups,
-    find_due_rollups,
     tell_due_digests,
     write_rollups,
 )
@@ -37,14 +37,12 @@ from codesum_pipeline.foundation.data_model.errors import CodesumError
 ROLLUP_CRON = "0 14 * * *"
 
 
-def _asset(
-    name: str, description: str, work: Callable[[Home], StepOutcome], *, deps: Sequence[str]
-) -> dg.AssetsDefinition:
+def _asset(name: str, work: Callable[[Home], StepOutcome], *deps: str) -> dg.AssetsDefinition:
     """An asset of the whole home; one row is one digest. Every run materialises, also where nothing was due."""
 
     @dg.asset(
         name=name,
-        description=description,
+        description=DEFINITIONS["home_assets"][name],
         group_name="digests",
         kinds={"markdown", "sqlite"},
         owners=[OWNER],
@@ -64,40 +62,21 @@ def _asset(
     return tell
 
 
-def _job(name: str, asset: dg.AssetsDefinition, description: str) -> Any:
+def _job(name: str, asset: dg.AssetsDefinition) -> Any:
     return dg.define_asset_job(
         name=name,
-        description=description,
+        description=DEFINITIONS["jobs"][name],
         owners=[OWNER],
         selection=dg.AssetSelection.assets(asset),
         executor_def=dg.in_process_executor,
     )
 
 
-scheduled_digests = _asset(
-    "scheduled_digests",
-    "The answers to daily and weekly questions, over all repositories, and another try for what was held or not sent. "
-    "One row is one digest.",
-    tell_due_digests,
-    deps=["intent_matches"],
-)
-digest_rollups = _asset(
-    "digest_rollups",
-    "The digests of a month in one, for each question that had some. One row is one of these.",
-    write_rollups,
-    deps=["intent_digests", "scheduled_digests"],
-)
+scheduled_digests = _asset("scheduled_digests", tell_due_digests, "intent_matches")
+digest_rollups = _asset("digest_rollups", write_rollups, "intent_digests", "scheduled_digests")
 HOME_ASSETS = (scheduled_digests, digest_rollups)
-send_digests = _job(
-    "send_digests",
-    scheduled_digests,
-    "Write and send the daily and weekly digests that are due, and try again what was held or not sent.",
-)
-roll_up_digests = _job(
-    "roll_up_digests",
-    digest_rollups,
-    "Write and send the digests of the month before in one, for each standing question.",
-)
+send_digests = _job("send_digests", scheduled_digests)
+roll_up_digests = _job("roll_up_digests", digest_rollups)
 
 
 @dg.op(description="Asks each organisation's host which repositories it has, and brings repos.yaml up to date.")
@@ -130,7 +109,7 @@ def follow_hosts(context: dg.OpExecutionContext, codesum: CodesumResource) -> No
 
 @dg.job(
     name="sync_organisations",
-    description="Register what is new in the organisations of code hosts, and retire what is gone.",
+    description=DEFINITIONS["jobs"]["sync_organisations"],
     owners=[OWNER],
     executor_def=dg.in_process_executor,
 )
@@ -145,27 +124,9 @@ HOME_JOBS = (send_digests, roll_up_digests, sync_organisations)
 def home_schedules(*, digests_cron: str, sync_cron: str) -> list[dg.ScheduleDefinition]:
     """When these jobs run: where there is nothing to do, they do not."""
     return [
-        schedule_of(
-            "digests",
-            send_digests,
-            digests_cron,
-            "Starts a run where a daily or weekly digest is due, or something is to be tried or sent again.",
-            _look_for_digests,
-        ),
-        schedule_of(
-            "digest_rollup",
-            roll_up_digests,
-            ROLLUP_CRON,
-            "Has the digests of the month before written up in one, once a month.",
-            _look_for_rollups,
-        ),
-        schedule_of(
-            "sync_organisations",
-            sync_organisations,
-            sync_cron,
-            "Registers what is new in the organisations of code hosts, and retires what is gone.",
-            _look_at_hosts,
-        ),
+        schedule_of("digests", send_digests, digests_cron, _look_for_digests),
+        schedule_of("digest_rollup", roll_up_digests, ROLLUP_CRON, _look_for_rollups),
+        schedule_of("sync_organisations", sync_organisations, sync_cron, _look_at_hosts),
     ]
 
 
@@ -183,8 +144,7 @@ def _look_for_digests(context: dg.ScheduleEvaluationContext, home: Home) -> list
 
 def _look_for_rollups(context: dg.ScheduleEvaluationContext, home: Home) -> list[dg.RunRequest] | str:
     at = context.scheduled_execution_time
-    is_wanted = find_due_rollups(home, now=lambda: at)
-    return [dg.RunRequest()] if is_wanted else explain_no_rollups(home, now=lambda: at)
+    return explain_no_rollups(home, now=lambda: at) or [dg.RunRequest()]
 
 
 def _look_at_hosts(context: dg.ScheduleEvaluationContext, home: Home) -> list[dg.RunRequest] | str:

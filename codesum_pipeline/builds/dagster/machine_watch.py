@@ -46,6 +46,9 @@ class PausedWorker(Struct, frozen=True):
     why: str
     since: str
 
+    def __str__(self) -> str:
+        return f"a worker on {self.host} takes no runs since {self.since}: {self.why}"
+
 
 def paused_workers(app: Celery) -> list[PausedWorker]:
     """The workers that take no runs now. Raises an error of `errors_of_broker` if Redis cannot be reached."""

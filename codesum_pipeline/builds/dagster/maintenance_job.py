@@ -21,10 +21,10 @@ from pathlib import Path
 
 import dagster as dg
 import sqlalchemy as sql
-from msgspec import Struct, to_builtins
+from msgspec import Struct
 
 from codesum_pipeline.builds.codesum_home.wiring import Home
-from codesum_pipeline.builds.dagster.asset_steps import OWNER, metadata_of, schedule_of, stage_failures
+from codesum_pipeline.builds.dagster.asset_steps import DEFINITIONS, OWNER, metadata_of, schedule_of, stage_failures
 from codesum_pipeline.builds.dagster.dagster_records import StorageFile, storage_files
 from codesum_pipeline.builds.dagster.private_names import (
     AssetCheckExecutionsTable,
@@ -38,7 +38,7 @@ from codesum_pipeline.builds.dagster.private_names import (
 from codesum_pipeline.builds.dagster.resource import PARTITION_TAG, CodesumResource
 from codesum_pipeline.builds.maintenance.freed import FreedSpace, Maintenance, RemovalKind, SkippedUpkeep, size_of
 from codesum_pipeline.builds.maintenance.maintaining import Found, MaintainedHome
-from codesum_pipeline.builds.reports.build_values import PreviewRows
+from codesum_pipeline.builds.reports.report_values import rows_of_items
 from codesum_pipeline.foundation.data_model.errors import CodesumError
 from codesum_pipeline.foundation.data_model.moments import utc_now
 from codesum_pipeline.foundation.store.locks import lock_if_free
@@ -63,8 +63,6 @@ _LAST_EVENTS = (
     dg.DagsterEventType.ASSET_OBSERVATION,
     dg.DagsterEventType.ASSET_CHECK_EVALUATION,
 )
-# A fleet's repositories would make the page of a run too long to read.
-_SHOWN = 50
 
 Tell = Callable[[Found], None]
 
@@ -279,24 +277,15 @@ def prune(context: dg.OpExecutionContext, codesum: CodesumResource) -> Iterator[
         done = maintain_everything(codesum.open_home(), context.instance, tell=log)
     # The total that was removed and by kind, the largest removals, and what was skipped.
     largest = sorted(done.freed, key=lambda each: (-each.size, each.kind, each.repository))
-    shown: dict[str, Sequence[Found]] = {
-        "by_kind": done.by_kind(),
-        "freed": largest[:_SHOWN],
-        "left": done.untouched[:_SHOWN],
-    }
-    tables = {name: PreviewRows(tuple(map(_row, rows))) for name, rows in shown.items()}
+    shown = {"by_kind": done.by_kind(), "freed": largest, "left": done.untouched}
+    tables = {name: rows_of_items(rows) for name, rows in shown.items()}
     numbers = {"seconds": done.seconds, "freed_bytes": done.size, "untouched": len(done.untouched)}
     yield dg.Output(None, metadata=metadata_of({**numbers, **tables}))
 
 
-def _row(found: Found) -> dict[str, str | int]:
-    row = {name: "" if value is None else value for name, value in to_builtins(found).items()}
-    return {"bytes" if name == "size" else name: value for name, value in row.items()}
-
-
 @dg.job(
     name="maintenance",
-    description="Prune old runs, rows, mirrors and caches, so that a home does not grow for ever.",
+    description=DEFINITIONS["jobs"]["maintenance"],
     owners=[OWNER],
     executor_def=dg.in_process_executor,
 )
@@ -307,5 +296,4 @@ def maintenance() -> None:
 
 def pruning(cron: str) -> dg.ScheduleDefinition:
     """When the job runs."""
-    says = "Prunes what the settings below `maintenance` let go."
-    return schedule_of("maintenance", maintenance, cron, says, lambda _context, _home: [dg.RunRequest()])
+    return schedule_of("maintenance", maintenance, cron, lambda _context, _home: [dg.RunRequest()])

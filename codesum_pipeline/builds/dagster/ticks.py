@@ -172,8 +172,7 @@ def repository_changes(interval_s: int) -> dg.SensorDefinition:
         last = context.cursor or ""
         return _result(context, take_tick(home, context.instance, asker=name, last=last, log=context.log))
 
-    says = "Builds every registered repository whose published index is not what a build would give now."
-    return sensor_of(name, interval_s, says, look, job=index_repository)
+    return sensor_of(name, interval_s, look, job=index_repository)
 
 
 def pushed_repositories(interval_s: int) -> dg.SensorDefinition:
@@ -188,8 +187,7 @@ def pushed_repositories(interval_s: int) -> dg.SensorDefinition:
         tick = take_tick(home, context.instance, asker=name, last="", log=context.log, only=only)
         return _result(context, tick)
 
-    says = "Builds repositories seconds after a webhook said that they were pushed to."
-    return sensor_of(name, interval_s, says, look, job=index_repository)
+    return sensor_of(name, interval_s, look, job=index_repository)
 
 
 def nightly(cron: str) -> dg.ScheduleDefinition:
@@ -200,5 +198,4 @@ def nightly(cron: str) -> dg.ScheduleDefinition:
         add_partitions(context.instance, tick.new_keys)
         return tick.run_requests or tick.plan.summary()
 
-    says = "Builds every registered repository that is not up to date."
-    return schedule_of("nightly", index_repository, cron, says, look)
+    return schedule_of("nightly", index_repository, cron, look)

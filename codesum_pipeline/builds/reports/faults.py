@@ -10,7 +10,7 @@ be reached either by a process without descriptors.
 import errno
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 from msgspec import Struct
@@ -27,6 +27,7 @@ from codesum_pipeline.foundation.data_model.errors import (
     OlderRelease,
     RepositoryUnavailable,
     WriteConflict,
+    causes_of,
 )
 
 
@@ -139,7 +140,7 @@ _BY_END = {
 
 def sort_fault(error: BaseException) -> Fault:
     """Whose fault an error is; the repository's if nothing in its chain of causes says otherwise."""
-    causes = list(_causes(error))
+    causes = list(causes_of(error))
     found = next((fault for cause in causes if (fault := _fault_of_machine(cause))), None)
     return found or next((fault for cause in causes if (fault := _fault_of_part(cause))), REPOSITORY)
 
@@ -161,15 +162,6 @@ def _fault_named(name: str) -> Fault | None:
         if name.startswith(f"{library}.") and name.endswith(f".{kind}")
     )
     return _BY_OWN_NAME.get(name) or next(by_library, None)
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    cause: BaseException | None = error
-    while cause is not None and id(cause) not in seen:
-        seen.add(id(cause))
-        yield cause
-        cause = cause.__cause__ or cause.__context__
 
 
 def _fault_of_machine(error: BaseException) -> Fault | None:

@@ -69,7 +69,7 @@ def _value(value: Any) -> Value | None:
         case Mapping() if value:
             return rows_of([_counts(name, counts) for name, counts in value.items()])
         case Sequence() if value:
-            return rows_of([_row(item) for item in value[:MAX_ROWS]])
+            return rows_of_items(value)
         case Struct():
             counts = asdict(value).items()
             return rows_of([_counts(name, count) for name, count in counts if isinstance(count, int | float)])
@@ -79,6 +79,11 @@ def _value(value: Any) -> Value | None:
 def rows_of(rows: Sequence[Mapping[str, Any]]) -> PreviewRows:
     """A table of the first rows."""
     return PreviewRows(tuple(rows[:MAX_ROWS]))
+
+
+def rows_of_items(items: Sequence[Any]) -> PreviewRows:
+    """A table of the first items: the fields of each, or its name."""
+    return rows_of([_row(item) for item in items[:MAX_ROWS]])
 
 
 def _counts(name: Any, counts: Any) -> dict[str, Any]:
