@@ -8,15 +8,7 @@ from statistics import median
 
 import pyarrow.compute as pc
 
-from codesum_pipeline.builds.reports.build_values import (
-    NO_DATA,
-    OFF,
-    OK,
-    OUT_OF_BAND,
-    STATE,
-    CheckFinding,
-    Value,
-)
+from codesum_pipeline.builds.reports.build_values import NO_DATA, OFF, OK, OUT_OF_BAND, STATE, CheckFinding, Value
 from codesum_pipeline.builds.reports.kept_failures import read_failures
 from codesum_pipeline.foundation.data_model.document import Level, WrittenBy
 from codesum_pipeline.foundation.settings.operation_settings import CheckName, CheckSettings

@@ -22,11 +22,7 @@ from codesum_pipeline.builds.dagster.asset_steps import (
 )
 from codesum_pipeline.builds.dagster.resource import IN_MEMORY, BuildRequest, CodesumResource, RunHost, codesum_repos
 from codesum_pipeline.builds.dagster.run_tags import noting_fault
-from codesum_pipeline.builds.reports.build_values import (
-    BLOCKING,
-    CHECKED_AFTER,
-    BuildOptions,
-)
+from codesum_pipeline.builds.reports.build_values import BLOCKING, CHECKED_AFTER, BuildOptions
 from codesum_pipeline.builds.steps.known_facts import STAGE_FACTS
 
 OWN_CHECKS = tuple(

@@ -6,14 +6,13 @@ private; a test builds with this storage and reads with Dagster's.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
 import sqlalchemy as sql
-from msgspec import Struct, field
 from sqlalchemy.pool import StaticPool
 
 from codesum_pipeline.builds.dagster.private_names import (
@@ -78,19 +77,6 @@ class _Runs(SqliteRunStorage):
         self._engine.dispose()
 
 
-class _AssetReads(Struct):
-    """What was read of an asset since this process wrote its last event, by the arguments it was read with. Of an asset
-    that this process writes nothing of, nothing is kept: others may."""
-
-    record: Any = None
-    tags: dict[tuple[Any, ...], Mapping[str, Mapping[str, str]]] = field(default_factory=dict)
-    materializations: dict[tuple[Any, ...], dg.EventRecordsResult] = field(default_factory=dict)
-
-
-def _as_key(values: Sequence[Any] | None) -> tuple[Any, ...] | None:
-    return None if values is None else tuple(values)
-
-
 class _Events(SqliteEventLogStorage):
     """A connection for the index and for each run that is written; a lock lets one user at a time through."""
 
@@ -98,7 +84,7 @@ class _Events(SqliteEventLogStorage):
         self._engines: dict[str, sql.Engine] = {}
         # Partitions, tables and columns that are there.
         self._known: set[tuple[str, ...]] = set()
-        self._assets: dict[dg.AssetKey, _AssetReads] = {}
+        self._reads: dict[dg.AssetKey, dict[str, Any]] = {}
         super().__init__(base_dir)
 
     @contextmanager
@@ -132,55 +118,35 @@ class _Events(SqliteEventLogStorage):
     def store_event(self, event: dg.EventLogEntry) -> None:
         super().store_event(event)
         if event.dagster_event and event.dagster_event.asset_key:
-            self._assets[event.dagster_event.asset_key] = _AssetReads()
+            self._reads[event.dagster_event.asset_key] = {}
 
-    def get_latest_tags_by_partition(
-        self,
-        asset_key: dg.AssetKey,
-        event_type: dg.DagsterEventType,
-        tag_keys: Sequence[str],
-        asset_partitions: Sequence[str] | None = None,
-        before_cursor: int | None = None,
-        after_cursor: int | None = None,
-    ) -> Mapping[str, Mapping[str, str]]:
+    def _read(self, asset: dg.AssetKey, look: Callable[..., Any], *asked: Any, **named: Any) -> Any:
+        """What was read of an asset since this process wrote its last event, by the arguments it was read with. Of an
+        asset that this process writes nothing of, nothing is kept: others may."""
+        known, query = self._reads.get(asset, {}), f"{look.__name__}{asked}{named}"
+        if query not in known:
+            known[query] = look(*asked, **named)
+        return known[query]
+
+    def get_latest_tags_by_partition(self, asset_key: dg.AssetKey, *asked: Any, **named: Any) -> Any:
         """Each step asks this of every asset that it reads."""
-        reads = self._assets.get(asset_key, _AssetReads())
-        query = (event_type, (*tag_keys,), _as_key(asset_partitions), before_cursor, after_cursor)
-        if query not in reads.tags:
-            reads.tags[query] = super().get_latest_tags_by_partition(
-                asset_key, event_type, tag_keys, asset_partitions, before_cursor, after_cursor
-            )
-        return reads.tags[query]
+        return self._read(asset_key, super().get_latest_tags_by_partition, asset_key, *asked, **named)
 
     def fetch_materializations(
-        self,
-        records_filter: dg.AssetKey | dg.AssetRecordsFilter,
-        limit: int,
-        cursor: str | None = None,
-        ascending: bool = False,
-    ) -> dg.EventRecordsResult:
+        self, records_filter: dg.AssetKey | dg.AssetRecordsFilter, *asked: Any, **named: Any
+    ) -> Any:
         """So does each check, of the asset that it looks at."""
-        if isinstance(records_filter, dg.AssetKey):
-            records_filter = dg.AssetRecordsFilter(records_filter)
-        reads = self._assets.get(records_filter.asset_key, _AssetReads())
-        conditions = records_filter._replace(
-            asset_partitions=_as_key(records_filter.asset_partitions), storage_ids=_as_key(records_filter.storage_ids)
-        )
-        query = (*conditions, limit, cursor, ascending)
-        if query not in reads.materializations:
-            found = super().fetch_materializations(records_filter, limit, cursor, ascending)
-            reads.materializations[query] = found
-        return reads.materializations[query]
+        asset = records_filter if isinstance(records_filter, dg.AssetKey) else records_filter.asset_key
+        return self._read(asset, super().fetch_materializations, records_filter, *asked, **named)
 
     def get_asset_records(self, asset_keys: Sequence[dg.AssetKey] | None = None) -> Sequence[Any]:
         """So does each step."""
-        known = [reads.record for key in asset_keys or () if (reads := self._assets.get(key)) and reads.record]
-        if asset_keys and len(known) == len(asset_keys):
+        known = [self._reads.get(key, {}).get("record") for key in asset_keys or ()]
+        if asset_keys and all(known):
             return known
         records = super().get_asset_records(asset_keys)
         for record in records:
-            if reads := self._assets.get(record.asset_entry.asset_key):
-                reads.record = record
+            self._reads.get(record.asset_entry.asset_key, {})["record"] = record
         return records
 
     def dispose(self) -> None:

@@ -17,7 +17,7 @@ from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.reports.build_values import PREVIEW, Markdown, StepOutcome, Value, Values
 from codesum_pipeline.builds.reports.kept_failures import keep_failures
 from codesum_pipeline.builds.reports.report_values import rows_of
-from codesum_pipeline.builds.steps.reuse import PUBLISHED
+from codesum_pipeline.evidence.packaged_tables import packaged_table
 from codesum_pipeline.foundation.data_model.digest_record import PostId
 from codesum_pipeline.foundation.data_model.errors import CodesumError
 from codesum_pipeline.foundation.data_model.guard import Failure
@@ -194,12 +194,10 @@ class DigestStep(Struct, frozen=True):
     writes: tuple[str, ...]
 
 
+_TABLES = packaged_table(__package__, "steps")
 DIGEST_STEPS = {
-    step.name: step
-    for step in (
-        DigestStep("intent_matches", find_matches, (PUBLISHED, "snapshot"), ("intent_matches",)),
-        DigestStep("intent_digests", tell_of_build, ("intent_matches",), ("digests",)),
-    )
+    name: DigestStep(name, run, tuple(_TABLES[name]["reads"]), tuple(_TABLES[name]["writes"]))
+    for name, run in (("intent_matches", find_matches), ("intent_digests", tell_of_build))
 }
 
 

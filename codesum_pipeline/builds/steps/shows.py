@@ -14,13 +14,7 @@ from codesum_pipeline.builds.checks.fault_finding import rows_of_query
 from codesum_pipeline.builds.checks.health_checks import known_share
 from codesum_pipeline.builds.reports.build_values import PLOT, PREVIEW, Markdown, Value, Values
 from codesum_pipeline.builds.reports.report_values import draw_bars, draw_lines, index_values
-from codesum_pipeline.builds.steps.part_previews import (
-    FirstRows,
-    LaneCounts,
-    most_complex,
-    show_documents,
-    some_texts,
-)
+from codesum_pipeline.builds.steps.part_previews import FirstRows, LaneCounts, most_complex, show_documents, some_texts
 from codesum_pipeline.evidence.packaged_tables import packaged_table
 from codesum_pipeline.foundation.data_model.document import LEVELS, HistoryEvent
 from codesum_pipeline.foundation.data_model.edge import IndexFile

@@ -15,9 +15,15 @@ from pydantic import Field, field_validator, model_validator
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.printable import one_line
-from codesum_pipeline.foundation.settings.marks import SettingsGroup, setting
+from codesum_pipeline.foundation.settings.marks import SettingsGroup, setting, spelled
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
+_Name = Annotated[
+    str,
+    spelled(
+        r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}",
+        "is no name of a channel: that is up to 60 letters, digits, dots, dashes and underscores",
+    ),
+]
 _ADDRESS = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?")
 _MAILBOX = re.compile(r"(?P<alone>[^<>\s]+)|\"?(?P<name>[^<>\"]*?)\"?\s*<(?P<inner>[^<>\s]+)>")
 _SECRET_KEYS = re.compile(r"pass|secret|token|key", re.IGNORECASE)
@@ -153,19 +159,11 @@ ChannelSettings = EmailSettings | WebhookChannelSettings | ChatSettings
 class DeliverySettings(SettingsGroup):
     """How digests and notices reach people."""
 
-    channels: dict[str, Annotated[ChannelSettings, Field(discriminator="kind")]] = setting({})
+    channels: dict[_Name, Annotated[ChannelSettings, Field(discriminator="kind")]] = setting({})
     operator_channels: tuple[str, ...] = ()
     # One message is tried N times on one channel, then given up.
     max_attempts: ClassVar[int] = 8
     web_hosts: dict[str, WebHost] = setting({})
-
-    @field_validator("channels")
-    @classmethod
-    def _have_names(cls, channels: dict[str, ChannelSettings]) -> dict[str, ChannelSettings]:
-        for name in channels:
-            if not _NAME.fullmatch(name):
-                raise ValueError(f"channel {name!r}: a name is up to 60 letters, digits, dots, dashes and underscores")
-        return channels
 
     @model_validator(mode="after")
     def _operator_channels_exist(self) -> Self:

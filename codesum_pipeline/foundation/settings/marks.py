@@ -13,6 +13,9 @@ from msgspec import Struct
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
 
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.repository import read_scope
+
 _MOST_SHOWN = 60
 
 
@@ -49,6 +52,20 @@ def spelled(expression: str, complaint: str) -> AfterValidator:
         return text
 
     return AfterValidator(check)
+
+
+def check_patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    """Patterns of repositories' keys, for a field; raises `ValueError` for others."""
+    try:
+        read_scope([*patterns])
+    except ConfigurationError as error:
+        raise ValueError(str(error)) from None
+    return patterns
+
+
+def check_pattern(pattern: str) -> str:
+    """As `check_patterns`, of one."""
+    return check_patterns((pattern,))[0]
 
 
 class SettingsGroup(BaseModel):

@@ -5,11 +5,10 @@ from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, field_validator, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.repository import read_scope
-from codesum_pipeline.foundation.settings.marks import BELOW_HOME, SettingsGroup, setting, spelled
+from codesum_pipeline.foundation.settings.marks import BELOW_HOME, SettingsGroup, check_pattern, setting, spelled
 
 # Addresses of servers hold passwords, so they are no settings: the environment has them under these names.
 POSTGRES_VARIABLE = "CODESUM_POSTGRES_URL"
@@ -22,6 +21,17 @@ _HostName = Annotated[
     AfterValidator(str.lower),
 ]
 _KubernetesName = Annotated[str, spelled(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?", "is no name of a Kubernetes object")]
+
+
+def _check_network(text: str) -> str:
+    try:
+        ip_network(text)
+    except ValueError as error:
+        raise ValueError(f"{error}: write an address, or a network such as 10.0.0.0/8") from None
+    return text
+
+
+_Network = Annotated[str, AfterValidator(_check_network)]
 
 
 class CheckName(StrEnum):
@@ -123,21 +133,11 @@ class ServingSettings(SettingsGroup):
     # One address, or one network /64 of IPv6, has at most N connections. Proxies in `serving.trusted_proxies` may have
     # more.
     max_connections_per_address: ClassVar[int] = 250
-    trusted_proxies: tuple[str, ...] = ()
+    trusted_proxies: tuple[_Network, ...] = ()
 
     @property
     def max_body_bytes(self) -> int:
         return int(self.max_body_mb * 1024 * 1024)
-
-    @field_validator("trusted_proxies")
-    @classmethod
-    def _are_networks(cls, proxies: tuple[str, ...]) -> tuple[str, ...]:
-        for each in proxies:
-            try:
-                ip_network(each)
-            except ValueError as error:
-                raise ValueError(f"{error}: write an address, or a network such as 10.0.0.0/8") from None
-        return proxies
 
 
 class AuditSettings(SettingsGroup):
@@ -166,7 +166,7 @@ class CheckSettings(SettingsGroup):
 
     errors: tuple[CheckName, ...] = (CheckName.VERIFIED,)
     behind_hours: float = setting(24.0, gt=0)
-    behind_hours_of: dict[str, float] = setting({})
+    behind_hours_of: dict[Annotated[str, AfterValidator(check_pattern)], Annotated[float, Field(gt=0)]] = setting({})
     resolved_calls_least: float = setting(0.0, ge=0, le=1)
     resolved_calls_drop: float = setting(0.1, ge=0, le=1)
     placeholders_most: float = setting(0.95, ge=0, le=1)
@@ -174,18 +174,6 @@ class CheckSettings(SettingsGroup):
     failures_most: float = setting(0.05, ge=0, le=1)
     cost_usd_most: float | None = setting(None, ge=0)
     verify_days: float = setting(7.0, gt=0)
-
-    @field_validator("behind_hours_of")
-    @classmethod
-    def _are_targets(cls, targets: dict[str, float]) -> dict[str, float]:
-        for pattern, hours in targets.items():
-            try:
-                read_scope([pattern])
-            except ConfigurationError as error:
-                raise ValueError(str(error)) from None
-            if hours <= 0:
-                raise ValueError(f"{pattern!r} = {hours:g}: give more than 0 hours")
-        return targets
 
     def hours_behind(self, key: str, slug: str | None) -> float:
         """How many hours the published index of a repository may be behind it; `slug` is its owner/name, if any."""

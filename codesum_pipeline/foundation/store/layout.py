@@ -95,13 +95,10 @@ class _HomePath:
         return layout.home / self._below
 
 
-class _RepositoryPath:
+class _RepositoryPath(_HomePath):
     """A path below the home for each repository, with `{}` for its key."""
 
-    def __init__(self, below: str) -> None:
-        self._below = below
-
-    def __get__(self, layout: "HomeLayout", _: Any) -> Callable[[str], Path]:
+    def __get__(self, layout: "HomeLayout", _: Any) -> Callable[[str], Path]:  # type: ignore[override]
         return lambda key: layout.home / self._below.format(key)
 
 
