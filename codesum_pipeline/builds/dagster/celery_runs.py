@@ -21,14 +21,7 @@ from dagster_celery.defaults import task_default_queue
 from dagster_celery.launcher import CeleryRunLauncher
 from dagster_celery.tasks import create_execute_job_task
 
-from codesum_pipeline.builds.dagster.private_names import (
-    CheckRunHealthResult,
-    ConfigurableClassData,
-    ExecuteRunArgs,
-    LaunchRunContext,
-    WorkerStatus,
-    pack_value,
-)
+from codesum_pipeline.builds.dagster import private_names
 from codesum_pipeline.builds.dagster.resource import holder_of
 from codesum_pipeline.builds.dagster.run_tags import note_fault
 from codesum_pipeline.builds.dagster.runs import COMMAND_LINE, STARTED_BY_TAG
@@ -64,7 +57,9 @@ logger = logging.getLogger("dagster.codesum.celery")
 class CeleryRuns(CeleryRunLauncher):
     """Hands runs to `codesum worker`, and notices when one is lost."""
 
-    def __init__(self, broker: str, lost_after_s: float, inst_data: ConfigurableClassData | None = None) -> None:
+    def __init__(
+        self, broker: str, lost_after_s: float, inst_data: private_names.ConfigurableClassData | None = None
+    ) -> None:
         super().__init__(
             default_queue=task_default_queue, broker=broker, backend=broker, config_source=_OPTIONS, inst_data=inst_data
         )
@@ -82,16 +77,16 @@ class CeleryRuns(CeleryRunLauncher):
         """Its steps are in one process: where that is gone, the run begins anew."""
         return False
 
-    def launch_run(self, context: LaunchRunContext) -> None:
+    def launch_run(self, context: private_names.LaunchRunContext) -> None:
         run = context.dagster_run
         assert run.job_code_origin is not None
-        arguments = ExecuteRunArgs(
+        arguments = private_names.ExecuteRunArgs(
             job_origin=run.job_code_origin,
             run_id=run.run_id,
             instance_ref=self._instance.get_ref(),
             set_exit_code_on_failure=True,
         )
-        task = create_execute_job_task(self.celery).si(execute_job_args_packed=pack_value(arguments))
+        task = create_execute_job_task(self.celery).si(execute_job_args_packed=private_names.pack_value(arguments))
         try:
             task.apply_async(
                 task_id=run.run_id,
@@ -113,21 +108,23 @@ class CeleryRuns(CeleryRunLauncher):
         self.celery.control.revoke(run_id, terminate=True)
         return True
 
-    def check_run_worker_health(self, run: DagsterRun) -> CheckRunHealthResult:
+    def check_run_worker_health(self, run: DagsterRun) -> private_names.CheckRunHealthResult:
         """Whether a started run is being carried out."""
         if run.tags.get(STARTED_BY_TAG) == COMMAND_LINE:
             # `codesum index` carries it out, in the same instance and without a launcher.
             holder = holder_of(run)
             if holder and holder.is_gone():
                 reason = f"process {holder.pid} on {holder.host} ended without a word"
-                return CheckRunHealthResult(WorkerStatus.FAILED, reason)
-            return CheckRunHealthResult(WorkerStatus.RUNNING)
+                return private_names.CheckRunHealthResult(private_names.WorkerStatus.FAILED, reason)
+            return private_names.CheckRunHealthResult(private_names.WorkerStatus.RUNNING)
         seen = self._sightings.of(run.run_id)
         if seen in (WorkerReport.MISSED, WorkerReport.LOST) and (end := self._end_of(run.run_id)):
-            return CheckRunHealthResult(WorkerStatus.FAILED, end)
+            return private_names.CheckRunHealthResult(private_names.WorkerStatus.FAILED, end)
         if seen is WorkerReport.LOST:
-            return CheckRunHealthResult(WorkerStatus.FAILED, "no worker carries it out any more")
-        return CheckRunHealthResult(WorkerStatus.RUNNING)
+            return private_names.CheckRunHealthResult(
+                private_names.WorkerStatus.FAILED, "no worker carries it out any more"
+            )
+        return private_names.CheckRunHealthResult(private_names.WorkerStatus.RUNNING)
 
     def _end_of(self, run_id: str) -> str | None:
         """How the task of a run ended that is not over in Dagster's records; None if it goes on, or nobody can say."""

@@ -18,7 +18,7 @@ import sqlalchemy
 from msgspec import Struct
 
 from codesum_pipeline.builds.codesum_home.wiring import Home
-from codesum_pipeline.builds.dagster import resource
+from codesum_pipeline.builds.dagster import private_names, resource
 from codesum_pipeline.builds.dagster.asset_steps import JOB, PUBLISHED_INDEX, is_held, recorded_fingerprint
 from codesum_pipeline.builds.dagster.assets import ASSETS, resolve_job
 from codesum_pipeline.builds.dagster.dagster_records import (
@@ -30,12 +30,6 @@ from codesum_pipeline.builds.dagster.dagster_records import (
 from codesum_pipeline.builds.dagster.instance_file import apply_engine, check_packages, check_variables
 from codesum_pipeline.builds.dagster.maintenance_job import Tell, maintain_everything
 from codesum_pipeline.builds.dagster.observing import ACTIVE, active_keys
-from codesum_pipeline.builds.dagster.private_names import (
-    DEFAULT_DAGSTER_ENTRY_POINT,
-    JobPythonOrigin,
-    ModuleCodePointer,
-    RepositoryPythonOrigin,
-)
 from codesum_pipeline.builds.dagster.resource import PARTITION_TAG, PARTITIONS, add_partitions
 from codesum_pipeline.builds.dagster.run_tags import fault_of
 from codesum_pipeline.builds.dagster.runs import MODULE, REPOSITORY_TAGS, STARTED_BY_TAG, job_origin, note_recorded
@@ -248,17 +242,17 @@ def keys_that_failed(instance: dg.DagsterInstance) -> set[str]:
 
 
 def _enqueue(instance: dg.DagsterInstance, key: str) -> str:
-    place = RepositoryPythonOrigin(
+    place = private_names.RepositoryPythonOrigin(
         executable_path=sys.executable,
-        code_pointer=ModuleCodePointer(MODULE, "defs", working_directory=None),
-        entry_point=DEFAULT_DAGSTER_ENTRY_POINT,
+        code_pointer=private_names.ModuleCodePointer(MODULE, "defs", working_directory=None),
+        entry_point=private_names.DEFAULT_DAGSTER_ENTRY_POINT,
     )
     run = instance.create_run_for_job(
         resolve_job(),
         status=dg.DagsterRunStatus.NOT_STARTED,
         tags={PARTITION_TAG: key, STARTED_BY_TAG: BY_RETRY, **REPOSITORY_TAGS},
         remote_job_origin=job_origin(),
-        job_code_origin=JobPythonOrigin(job_name=JOB, repository_origin=place),
+        job_code_origin=private_names.JobPythonOrigin(job_name=JOB, repository_origin=place),
     )
     instance.report_dagster_event(dg.DagsterEvent.job_enqueue(run), run_id=run.run_id)
     return run.run_id

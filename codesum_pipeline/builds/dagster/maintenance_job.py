@@ -24,17 +24,9 @@ import sqlalchemy as sql
 from msgspec import Struct
 
 from codesum_pipeline.builds.codesum_home.wiring import Home
+from codesum_pipeline.builds.dagster import private_names
 from codesum_pipeline.builds.dagster.asset_steps import DEFINITIONS, OWNER, metadata_of, schedule_of, stage_failures
 from codesum_pipeline.builds.dagster.dagster_records import StorageFile, storage_files
-from codesum_pipeline.builds.dagster.private_names import (
-    AssetCheckExecutionsTable,
-    RunsTable,
-    RunTagsTable,
-    SqlEventLogStorage,
-    SqlEventLogStorageTable,
-    SqliteEventLogStorage,
-    SqliteRunStorage,
-)
 from codesum_pipeline.builds.dagster.resource import PARTITION_TAG, CodesumResource
 from codesum_pipeline.builds.maintenance.freed import FreedSpace, Maintenance, RemovalKind, SkippedUpkeep, size_of
 from codesum_pipeline.builds.maintenance.maintaining import Found, MaintainedHome
@@ -118,9 +110,9 @@ class RunRecords(Struct, frozen=True):
     def _shown_runs(self) -> set[str]:
         """The runs that hold the last event of a kind, or the last execution of a check, of an asset's partition."""
         storage = self.instance.event_log_storage
-        if not isinstance(storage, SqlEventLogStorage):
+        if not isinstance(storage, private_names.SqlEventLogStorage):
             raise NotImplementedError(f"{type(storage).__name__} keeps its events in no SQL database")
-        events, checks = SqlEventLogStorageTable.c, AssetCheckExecutionsTable.c
+        events, checks = private_names.SqlEventLogStorageTable.c, private_names.AssetCheckExecutionsTable.c
         last_events = (
             sql.select(sql.func.max(events.id))
             .where(events.asset_key.is_not(None), events.dagster_event_type.in_([kind.value for kind in _LAST_EVENTS]))
@@ -142,16 +134,16 @@ class RunRecords(Struct, frozen=True):
             _unlink(self._files(run_id))
             if events.supports_global_concurrency_limits:
                 events.free_concurrency_slots_for_run(run_id)
-        if isinstance(events, SqlEventLogStorage):
-            checks = AssetCheckExecutionsTable
+        if isinstance(events, private_names.SqlEventLogStorage):
+            checks = private_names.AssetCheckExecutionsTable
             with events.index_connection() as connection:
                 for run_id in run_ids:
                     events.delete_events_for_run(connection, run_id)
                 connection.execute(checks.delete().where(checks.c.run_id.in_(run_ids)))
-        if isinstance(runs, SqliteRunStorage):
+        if isinstance(runs, private_names.SqliteRunStorage):
             # Dagster leaves the tags of a run behind there.
             with runs.connect() as connection:
-                for table in (RunTagsTable, RunsTable):
+                for table in (private_names.RunTagsTable, private_names.RunsTable):
                     connection.execute(table.delete().where(table.c.run_id.in_(run_ids)))
             return
         for run_id in run_ids:
@@ -161,7 +153,7 @@ class RunRecords(Struct, frozen=True):
         """The files of a run: its events in SQLite, and the output of its steps."""
         found = [self.folder / "storage" / run_id]
         storage = self.instance.event_log_storage
-        if isinstance(storage, SqliteEventLogStorage):
+        if isinstance(storage, private_names.SqliteEventLogStorage):
             events = Path(storage.path_for_shard(run_id))
             found += [events.with_name(events.name + end) for end in ("", "-wal", "-shm", "-journal")]
         return [path for path in found if path.exists()]
@@ -170,7 +162,7 @@ class RunRecords(Struct, frozen=True):
         """Files of runs that are gone: a page that was open makes an empty one."""
         names = {path.name for path in (self.folder / "storage").glob("*")}
         storage = self.instance.event_log_storage
-        if isinstance(storage, SqliteEventLogStorage):
+        if isinstance(storage, private_names.SqliteEventLogStorage):
             names |= {path.stem for path in Path(storage.path_for_shard("index")).parent.glob("*.db")}
         orphans = [name for name in sorted(filter(_is_run_id, names)) if self.instance.get_run_by_id(name) is None]
         files = [path for run_id in orphans for path in self._files(run_id)]

@@ -15,45 +15,36 @@ import dagster as dg
 import sqlalchemy as sql
 from sqlalchemy.pool import StaticPool
 
-from codesum_pipeline.builds.dagster.private_names import (
-    INDEX_SHARD_NAME,
-    SQLITE_BUSY_TIMEOUT_SECONDS,
-    ConfigurableClassData,
-    DagsterSqliteStorage,
-    InstanceRef,
-    SqlEventLogStorageMetadata,
-    SqliteEventLogStorage,
-    SqliteRunStorage,
-    SqliteScheduleStorage,
-    create_db_conn_string,
-)
+from codesum_pipeline.builds.dagster import private_names
 from codesum_pipeline.foundation.store.atomic import temporary_beside
 
 
-def with_open_records(reference: InstanceRef) -> InstanceRef:
+def with_open_records(reference: private_names.InstanceRef) -> private_names.InstanceRef:
     """The same instance, through `OpenSqliteStorage` where it keeps its records in SQLite."""
     data = reference.storage_data
-    if data is None or data.class_name != DagsterSqliteStorage.__name__:
+    if data is None or data.class_name != private_names.DagsterSqliteStorage.__name__:
         return reference
-    opened = ConfigurableClassData(__name__, OpenSqliteStorage.__name__, data.config_yaml)
+    opened = private_names.ConfigurableClassData(__name__, OpenSqliteStorage.__name__, data.config_yaml)
     return reference._replace(storage_data=opened)
 
 
-class OpenSqliteStorage(DagsterSqliteStorage):
+class OpenSqliteStorage(private_names.DagsterSqliteStorage):
     """Runs, events and schedules below one folder, in files that `storage.make_ready` made whole."""
 
-    def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
+    def __init__(self, base_dir: str, inst_data: private_names.ConfigurableClassData | None = None) -> None:
         history = Path(base_dir) / "history"
         self.base_dir = base_dir
-        self._run_storage = _Runs(create_db_conn_string(str(history), "runs"))
+        self._run_storage = _Runs(private_names.create_db_conn_string(str(history), "runs"))
         self._event_log_storage = _Events(str(history / "runs"))
-        schedules = create_db_conn_string(str(Path(base_dir) / "schedules"), "schedules")
-        self._schedule_storage = SqliteScheduleStorage(schedules)
+        schedules = private_names.create_db_conn_string(str(Path(base_dir) / "schedules"), "schedules")
+        self._schedule_storage = private_names.SqliteScheduleStorage(schedules)
         self._inst_data = inst_data
-        super(DagsterSqliteStorage, self).__init__()  # type: ignore[no-untyped-call]
+        super(private_names.DagsterSqliteStorage, self).__init__()  # type: ignore[no-untyped-call]
 
     @classmethod
-    def from_config_value(cls, inst_data: ConfigurableClassData, config_value: Any) -> "OpenSqliteStorage":
+    def from_config_value(
+        cls, inst_data: private_names.ConfigurableClassData, config_value: Any
+    ) -> "OpenSqliteStorage":
         return cls(inst_data=inst_data, **config_value)
 
     def dispose(self) -> None:
@@ -61,10 +52,10 @@ class OpenSqliteStorage(DagsterSqliteStorage):
         self._run_storage.dispose()
 
 
-class _Runs(SqliteRunStorage):
+class _Runs(private_names.SqliteRunStorage):
     """One connection; its user waits for the one before."""
 
-    def __init__(self, conn_string: str, inst_data: ConfigurableClassData | None = None) -> None:
+    def __init__(self, conn_string: str, inst_data: private_names.ConfigurableClassData | None = None) -> None:
         super().__init__(conn_string, inst_data)
         self._engine = _engine(conn_string)
 
@@ -77,7 +68,7 @@ class _Runs(SqliteRunStorage):
         self._engine.dispose()
 
 
-class _Events(SqliteEventLogStorage):
+class _Events(private_names.SqliteEventLogStorage):
     """A connection for the index and for each run that is written; a lock lets one user at a time through."""
 
     def __init__(self, base_dir: str) -> None:
@@ -158,7 +149,7 @@ class _Events(SqliteEventLogStorage):
     def _engine_of(self, shard: str) -> sql.Engine:
         if shard not in self._engines:
             engine = _engine(self.conn_string_for_shard(shard))
-            if shard != INDEX_SHARD_NAME and not self._create_run(Path(self.path_for_shard(shard))):
+            if shard != private_names.INDEX_SHARD_NAME and not self._create_run(Path(self.path_for_shard(shard))):
                 self._initdb(engine)
             self._engines[shard] = engine
         return self._engines[shard]
@@ -171,7 +162,7 @@ class _Events(SqliteEventLogStorage):
         """
         if file.exists():
             return False
-        with self._engine_of(INDEX_SHARD_NAME).connect() as connection:
+        with self._engine_of(private_names.INDEX_SHARD_NAME).connect() as connection:
             revision = connection.execute(sql.text("SELECT version_num FROM alembic_version")).scalar()
         aside = temporary_beside(file)
         engine = _engine(f"sqlite:///{aside}")
@@ -179,7 +170,7 @@ class _Events(SqliteEventLogStorage):
             with engine.connect() as connection:
                 # Most tables of a run's file stay empty, and each takes a page for itself and for each index.
                 connection.execute(sql.text("PRAGMA page_size=1024"))
-            SqlEventLogStorageMetadata.create_all(engine)
+            private_names.SqlEventLogStorageMetadata.create_all(engine)
             with engine.connect() as connection:
                 connection.execute(sql.text("PRAGMA journal_mode=WAL"))
             with engine.begin() as connection:
@@ -203,7 +194,7 @@ def _engine(conn_string: str) -> sql.Engine:
     engine = sql.create_engine(
         conn_string,
         poolclass=StaticPool,
-        connect_args={"timeout": SQLITE_BUSY_TIMEOUT_SECONDS, "check_same_thread": False},
+        connect_args={"timeout": private_names.SQLITE_BUSY_TIMEOUT_SECONDS, "check_same_thread": False},
     )
 
     @sql.event.listens_for(engine, "connect")
