@@ -15,19 +15,7 @@ import dagster as dg
 from codesum_pipeline.builds.alerts.alert_book import AlertBook, ConditionKind, ConditionState, open_book
 from codesum_pipeline.builds.alerts.announcing import announce_changes
 from codesum_pipeline.builds.codesum_home.wiring import Home
-from codesum_pipeline.builds.dagster.asset_steps import (
-    DEFINITIONS,
-    JOB,
-    OWNER,
-    PUBLISHED_INDEX,
-    is_held,
-    published_check,
-    report_check,
-    schedule_of,
-    sensor_of,
-    severity_of,
-    stage_failures,
-)
+from codesum_pipeline.builds.dagster import asset_steps
 from codesum_pipeline.builds.dagster.planner import BuildDecision, Plan
 from codesum_pipeline.builds.dagster.resource import (
     PARTITION_TAG,
@@ -90,7 +78,7 @@ def alerts(interval_s: int) -> dg.SensorDefinition:
         count = look_for_conditions(home, context.instance, context.log)
         return f"{count} alerts" if count else "nothing changed that has to be told"
 
-    return sensor_of(NAME, interval_s, look_for_alerts)
+    return asset_steps.sensor_of(NAME, interval_s, look_for_alerts)
 
 
 def look_for_conditions(home: Home, instance: dg.DagsterInstance, log: logging.Logger) -> int:
@@ -180,11 +168,11 @@ def note_daemon(instance: dg.DagsterInstance, book: AlertBook) -> None:
 
 def _note_run(home: Home, instance: dg.DagsterInstance, book: AlertBook, run: dg.DagsterRun) -> None:
     """Count a run and note what its checks found, in one transaction."""
-    failed = run.status is dg.DagsterRunStatus.FAILURE and not is_held(run)
+    failed = run.status is dg.DagsterRunStatus.FAILURE and not asset_steps.is_held(run)
     # A repository where it was to be built, else the job and what it was about.
     key = run.tags.get(PARTITION_TAG, "")
     subject = f"{run.job_name} of {key}" if key else run.job_name
-    if key and run.job_name in (JOB, "__ASSET_JOB"):
+    if key and run.job_name in (asset_steps.JOB, "__ASSET_JOB"):
         subject = key
     records = instance.get_records_for_run(run.run_id, of_type=_READ).records
     events = [event for record in records if (event := record.event_log_entry.dagster_event) is not None]
@@ -214,9 +202,9 @@ def _judged(home: Home, events: Sequence[dg.DagsterEvent]) -> Iterator[Condition
 
 def _check(name: CheckName, look: Callable[[Home, str, str], dg.AssetCheckEvaluation]) -> dg.AssetChecksDefinition:
     """A check of the published index that a person can also have carried out."""
-    says = DEFINITIONS["standing_checks"][PUBLISHED_INDEX.to_user_string()][name]
+    says = asset_steps.DEFINITIONS["standing_checks"][asset_steps.PUBLISHED_INDEX.to_user_string()][name]
 
-    @dg.asset_check(asset=PUBLISHED_INDEX, name=name.value, partitions_def=codesum_repos, description=says)
+    @dg.asset_check(asset=asset_steps.PUBLISHED_INDEX, name=name.value, partitions_def=codesum_repos, description=says)
     def check(context: dg.AssetCheckExecutionContext, codesum: CodesumResource) -> dg.AssetCheckResult:
         found = look(codesum.open_home(), context.partition_key, context.run.run_id)
         return dg.AssetCheckResult(
@@ -236,17 +224,17 @@ def _lateness(home: Home, key: str, _run_id: str) -> dg.AssetCheckEvaluation:
 
 
 def _fresh(home: Home, key: str, allowed: timedelta, *, passed: bool, description: str) -> dg.AssetCheckEvaluation:
-    severity, hours = severity_of(home, CheckName.FRESH), allowed / timedelta(hours=1)
-    return published_check(
+    severity, hours = asset_steps.severity_of(home, CheckName.FRESH), allowed / timedelta(hours=1)
+    return asset_steps.published_check(
         CheckName.FRESH, key, passed=passed, description=description, severity=severity, allowed_hours=hours
     )
 
 
 def _verify(home: Home, key: str, run_id: str) -> dg.AssetCheckEvaluation:
     """What `codesum doctor` finds about the index."""
-    with stage_failures():
+    with asset_steps.stage_failures():
         findings = _findings(home, key, run_id)
-    severity, state = severity_of(home, CheckName.VERIFIED), OUT_OF_BAND if findings else OK
+    severity, state = asset_steps.severity_of(home, CheckName.VERIFIED), OUT_OF_BAND if findings else OK
     description = "no fault"
     if findings:
         faults = [f"{each.check}: {each.subject}: {each.detail}" for each in findings]
@@ -254,7 +242,7 @@ def _verify(home: Home, key: str, run_id: str) -> dg.AssetCheckEvaluation:
     elif findings is None:
         severity, state, description = dg.AssetCheckSeverity.WARN, NO_DATA, f"{NO_DATA}: nothing is published"
     numbers = {"wrong": len(findings or ()), STATE: state}
-    return published_check(
+    return asset_steps.published_check(
         CheckName.VERIFIED, key, passed=state == OK, description=description, severity=severity, **numbers
     )
 
@@ -289,10 +277,10 @@ def verify_published_index(context: dg.OpExecutionContext, codesum: CodesumResou
 
 @dg.job(
     name=VERIFY_JOB,
-    description=DEFINITIONS["jobs"][VERIFY_JOB],
+    description=asset_steps.DEFINITIONS["jobs"][VERIFY_JOB],
     partitions_def=codesum_repos,
     executor_def=dg.in_process_executor,
-    owners=[OWNER],
+    owners=[asset_steps.OWNER],
 )
 def verify_indexes() -> None:
     """One run for each repository, which holds its lease meanwhile."""
@@ -306,7 +294,7 @@ def _look_for_due(context: dg.ScheduleEvaluationContext, home: Home) -> list[dg.
     return [dg.RunRequest(partition_key=key) for key in keys] or "no index is due"
 
 
-verification = schedule_of(
+verification = asset_steps.schedule_of(
     "verification",
     verify_indexes,
     VERIFICATION_CRON,
@@ -362,7 +350,7 @@ def note_plan(home: Home, instance: dg.DagsterInstance, plan: Plan, entries: Seq
     again = dict.fromkeys(found.in_time, "at the repository's newest commit again")
     for key, description in {**late, **again}.items():
         passed = key not in late
-        report_check(instance, _fresh(home, key, allowed[key], passed=passed, description=description))
+        asset_steps.report_check(instance, _fresh(home, key, allowed[key], passed=passed, description=description))
 
 
 def evaluate_published(
@@ -379,5 +367,5 @@ def evaluate_published(
         for entry in (each for each in entries if f"{_EVALUATED}{each.key}" in new):
             allowed = allowed_lag(home.settings.checks, entry)
             description = "at the repository's newest commit"
-            report_check(instance, _fresh(home, entry.key, allowed, passed=True, description=description))
+            asset_steps.report_check(instance, _fresh(home, entry.key, allowed, passed=True, description=description))
         book.set_marks(new)

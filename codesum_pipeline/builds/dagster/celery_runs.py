@@ -26,29 +26,16 @@ from codesum_pipeline.builds.dagster.resource import holder_of
 from codesum_pipeline.builds.dagster.run_tags import note_fault
 from codesum_pipeline.builds.dagster.runs import COMMAND_LINE, STARTED_BY_TAG
 from codesum_pipeline.builds.reports.faults import QUEUE, UNWRITTEN_END
+from codesum_pipeline.evidence.packaged_tables import packaged_table
 
 # How long workers may take to answer which tasks they carry out, and how long that answer is used.
 ANSWER_S = 2.0
 FRESH_S = 5.0
 _OPTIONS: dict[str, Any] = {
-    # Redis may restart at any time: connect again, for ever, and let builds that are under way go on.
-    "broker_connection_retry_on_startup": True,
-    "broker_connection_max_retries": None,
-    "worker_cancel_long_running_tasks_on_connection_loss": False,
-    # For the one who hands over: a broker that is away for long fails the run, which Dagster then tries again.
-    "broker_transport_options": {"max_retries": 5, "interval_start": 0, "interval_step": 1, "interval_max": 5},
-    # A task that waits in a busy worker could be carried out by an idle one.
-    "worker_prefetch_multiplier": 1,
-    "worker_disable_prefetch": True,
-    # A run that is handed over twice is built once: Dagster ignores what has started already. So a task is taken off
-    # the queue before it is begun, and Dagster, not Celery, decides whether a run is tried again.
-    "task_acks_late": False,
-    # What a build leaves in memory goes with its process.
-    "worker_max_tasks_per_child": 1,
-    "worker_hijack_root_logger": False,
-    "worker_send_task_events": False,
-    "result_expires": 86_400,
+    **packaged_table(__package__, "celery"),
     "task_default_queue": task_default_queue,
+    # For ever.
+    "broker_connection_max_retries": None,
 }
 
 logger = logging.getLogger("dagster.codesum.celery")

@@ -28,7 +28,7 @@ from codesum_pipeline.builds.dagster.dagster_records import (
     writing_records,
 )
 from codesum_pipeline.builds.dagster.instance_file import apply_engine, check_packages, check_variables
-from codesum_pipeline.builds.dagster.maintenance_job import Tell, maintain_everything
+from codesum_pipeline.builds.dagster.maintenance_job import ENDED, Tell, maintain_everything
 from codesum_pipeline.builds.dagster.observing import ACTIVE, active_keys
 from codesum_pipeline.builds.dagster.resource import PARTITION_TAG, PARTITIONS, add_partitions
 from codesum_pipeline.builds.dagster.run_tags import fault_of
@@ -49,11 +49,6 @@ _MOST_UNDER_WAY = 5_000
 _ANSWER_S = 2.0
 _MOST_SHOWN = 200
 _MOST_ENDED = 5_000
-_ENDED = {
-    dg.DagsterRunStatus.SUCCESS: "success",
-    dg.DagsterRunStatus.FAILURE: "failure",
-    dg.DagsterRunStatus.CANCELED: "canceled",
-}
 _WAITING = (dg.DagsterRunStatus.QUEUED, dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING)
 
 
@@ -297,7 +292,7 @@ class EndedBuild(Struct, frozen=True):
 
 def ended_builds(home: Home, *, after: datetime) -> list[EndedBuild]:
     """The builds of whose end the record was written after a moment, oldest first, `_MOST_ENDED` at most."""
-    wanted = dg.RunsFilter(statuses=[*_ENDED], updated_after=after)
+    wanted = dg.RunsFilter(statuses=list(ENDED), updated_after=after)
     with _looked_at(home) as instance:
         records = instance.get_run_records(wanted, limit=_MOST_ENDED, order_by="update_timestamp", ascending=True)
     found = []
@@ -305,7 +300,7 @@ def ended_builds(home: Home, *, after: datetime) -> list[EndedBuild]:
         run, ended = record.dagster_run, record.end_time
         if run.job_name in (JOB, "__ASSET_JOB") and (key := run.tags.get(PARTITION_TAG)) and ended is not None:
             fault = None if is_held(run) else fault_of(run)
-            outcome = "held" if is_held(run) else _ENDED[run.status]
+            outcome = "held" if is_held(run) else run.status.value.lower()
             cause = fault.source.value if fault else ""
             recorded_at = record.update_timestamp.replace(tzinfo=UTC).timestamp()
             seconds = max(0.0, ended - (record.start_time or ended))

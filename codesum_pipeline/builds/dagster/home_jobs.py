@@ -10,16 +10,7 @@ from typing import Any
 import dagster as dg
 
 from codesum_pipeline.builds.codesum_home.wiring import Home
-from codesum_pipeline.builds.dagster.asset_steps import (
-    DEFINITIONS,
-    OWNER,
-    SECONDS,
-    log_outcome,
-    metadata_of,
-    schedule_of,
-    stage_failures,
-    table_metadata,
-)
+from codesum_pipeline.builds.dagster import asset_steps
 from codesum_pipeline.builds.dagster.observing import ACTIVE
 from codesum_pipeline.builds.dagster.resource import CodesumResource, add_partitions, end_vanished_runs
 from codesum_pipeline.builds.reports.build_values import StepOutcome
@@ -42,21 +33,25 @@ def _asset(name: str, work: Callable[[Home], StepOutcome], *deps: str) -> dg.Ass
 
     @dg.asset(
         name=name,
-        description=DEFINITIONS["home_assets"][name],
+        description=asset_steps.DEFINITIONS["home_assets"][name],
         group_name="digests",
         kinds={"markdown", "sqlite"},
-        owners=[OWNER],
+        owners=[asset_steps.OWNER],
         code_version=STAGE_FACTS.get().assets["intent_digests"].code_version,
         deps=deps,
-        metadata=table_metadata("digests"),
+        metadata=asset_steps.table_metadata("digests"),
     )
     def tell(context: dg.AssetExecutionContext, codesum: CodesumResource) -> dg.MaterializeResult[None]:
-        with stage_failures():
+        with asset_steps.stage_failures():
             done = work(codesum.open_home())
-        log_outcome(context, done)
+        asset_steps.log_outcome(context, done)
         return dg.MaterializeResult(
             data_version=dg.DataVersion(done.table_hash),
-            metadata={SECONDS: done.seconds, "dagster/row_count": done.rows, **metadata_of(done.values)},
+            metadata={
+                asset_steps.SECONDS: done.seconds,
+                "dagster/row_count": done.rows,
+                **asset_steps.metadata_of(done.values),
+            },
         )
 
     return tell
@@ -65,8 +60,8 @@ def _asset(name: str, work: Callable[[Home], StepOutcome], *deps: str) -> dg.Ass
 def _job(name: str, asset: dg.AssetsDefinition) -> Any:
     return dg.define_asset_job(
         name=name,
-        description=DEFINITIONS["jobs"][name],
-        owners=[OWNER],
+        description=asset_steps.DEFINITIONS["jobs"][name],
+        owners=[asset_steps.OWNER],
         selection=dg.AssetSelection.assets(asset),
         executor_def=dg.in_process_executor,
     )
@@ -109,8 +104,8 @@ def follow_hosts(context: dg.OpExecutionContext, codesum: CodesumResource) -> No
 
 @dg.job(
     name="sync_organisations",
-    description=DEFINITIONS["jobs"]["sync_organisations"],
-    owners=[OWNER],
+    description=asset_steps.DEFINITIONS["jobs"]["sync_organisations"],
+    owners=[asset_steps.OWNER],
     executor_def=dg.in_process_executor,
 )
 def sync_organisations() -> None:
@@ -124,9 +119,9 @@ HOME_JOBS = (send_digests, roll_up_digests, sync_organisations)
 def home_schedules(*, digests_cron: str, sync_cron: str) -> list[dg.ScheduleDefinition]:
     """When these jobs run: where there is nothing to do, they do not."""
     return [
-        schedule_of("digests", send_digests, digests_cron, _look_for_digests),
-        schedule_of("digest_rollup", roll_up_digests, ROLLUP_CRON, _look_for_rollups),
-        schedule_of("sync_organisations", sync_organisations, sync_cron, _look_at_hosts),
+        asset_steps.schedule_of("digests", send_digests, digests_cron, _look_for_digests),
+        asset_steps.schedule_of("digest_rollup", roll_up_digests, ROLLUP_CRON, _look_for_rollups),
+        asset_steps.schedule_of("sync_organisations", sync_organisations, sync_cron, _look_at_hosts),
     ]
 
 

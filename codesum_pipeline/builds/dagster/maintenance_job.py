@@ -24,8 +24,7 @@ import sqlalchemy as sql
 from msgspec import Struct
 
 from codesum_pipeline.builds.codesum_home.wiring import Home
-from codesum_pipeline.builds.dagster import private_names
-from codesum_pipeline.builds.dagster.asset_steps import DEFINITIONS, OWNER, metadata_of, schedule_of, stage_failures
+from codesum_pipeline.builds.dagster import asset_steps, private_names
 from codesum_pipeline.builds.dagster.dagster_records import StorageFile, storage_files
 from codesum_pipeline.builds.dagster.resource import PARTITION_TAG, CodesumResource
 from codesum_pipeline.builds.maintenance.freed import FreedSpace, Maintenance, RemovalKind, SkippedUpkeep, size_of
@@ -265,20 +264,20 @@ def prune(context: dg.OpExecutionContext, codesum: CodesumResource) -> Iterator[
         if isinstance(found, SkippedUpkeep):
             context.log.warning("%s: left as it is: %s", found.repository or "the home", found.because)
 
-    with stage_failures():
+    with asset_steps.stage_failures():
         done = maintain_everything(codesum.open_home(), context.instance, tell=log)
     # The total that was removed and by kind, the largest removals, and what was skipped.
     largest = sorted(done.freed, key=lambda each: (-each.size, each.kind, each.repository))
     shown = {"by_kind": done.by_kind(), "freed": largest, "left": done.untouched}
     tables = {name: rows_of_items(rows) for name, rows in shown.items()}
     numbers = {"seconds": done.seconds, "freed_bytes": done.size, "untouched": len(done.untouched)}
-    yield dg.Output(None, metadata=metadata_of({**numbers, **tables}))
+    yield dg.Output(None, metadata=asset_steps.metadata_of({**numbers, **tables}))
 
 
 @dg.job(
     name="maintenance",
-    description=DEFINITIONS["jobs"]["maintenance"],
-    owners=[OWNER],
+    description=asset_steps.DEFINITIONS["jobs"]["maintenance"],
+    owners=[asset_steps.OWNER],
     executor_def=dg.in_process_executor,
 )
 def maintenance() -> None:
@@ -288,4 +287,4 @@ def maintenance() -> None:
 
 def pruning(cron: str) -> dg.ScheduleDefinition:
     """When the job runs."""
-    return schedule_of("maintenance", maintenance, cron, lambda _context, _home: [dg.RunRequest()])
+    return asset_steps.schedule_of("maintenance", maintenance, cron, lambda _context, _home: [dg.RunRequest()])

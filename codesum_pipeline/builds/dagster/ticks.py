@@ -13,14 +13,8 @@ from msgspec.structs import replace
 
 from codesum_pipeline.builds.alerts.alert_book import open_book
 from codesum_pipeline.builds.codesum_home.wiring import Home
+from codesum_pipeline.builds.dagster import asset_steps
 from codesum_pipeline.builds.dagster.alerting import evaluate_published, note_plan
-from codesum_pipeline.builds.dagster.asset_steps import (
-    FINGERPRINT_TAG,
-    published_check,
-    report_check,
-    schedule_of,
-    sensor_of,
-)
 from codesum_pipeline.builds.dagster.assets import index_repository
 from codesum_pipeline.builds.dagster.check_verdicts import WHY_BEHIND, restore_verdicts
 from codesum_pipeline.builds.dagster.observing import ACTIVE, Sight, active_keys, observe_repositories
@@ -57,7 +51,7 @@ class SensorTick(Struct, frozen=True):
     def run_requests(self) -> list[dg.RunRequest]:
         requests = []
         for each in self.plan.requests:
-            tags, config = {FINGERPRINT_TAG: each.fingerprint}, None
+            tags, config = {asset_steps.FINGERPRINT_TAG: each.fingerprint}, None
             if each.usd_left is not None:
                 tags[GOES_ON_TAG] = "true"
                 config = run_config_for(BuildOptions(llm_usd_left=each.usd_left))
@@ -137,9 +131,10 @@ def _result(context: dg.SensorEvaluationContext, tick: SensorTick) -> dg.SensorR
     # The check of published indexes that are to be built fails.
     for request in tick.plan.requests:
         if request.key in tick.published.difference(tick.new_keys) and request.usd_left is None:
-            tried: dict[str, Any] = {FINGERPRINT_TAG: request.fingerprint, "attempt": request.number}
-            report_check(
-                context.instance, published_check(AT_HEAD, request.key, passed=False, description=WHY_BEHIND, **tried)
+            tried: dict[str, Any] = {asset_steps.FINGERPRINT_TAG: request.fingerprint, "attempt": request.number}
+            asset_steps.report_check(
+                context.instance,
+                asset_steps.published_check(AT_HEAD, request.key, passed=False, description=WHY_BEHIND, **tried),
             )
     return dg.SensorResult(
         run_requests=tick.run_requests,
@@ -157,7 +152,7 @@ def repository_changes(interval_s: int) -> dg.SensorDefinition:
         last = context.cursor or ""
         return _result(context, take_tick(home, context.instance, asker=name, last=last, log=context.log))
 
-    return sensor_of(name, interval_s, look, job=index_repository)
+    return asset_steps.sensor_of(name, interval_s, look, job=index_repository)
 
 
 def pushed_repositories(interval_s: int) -> dg.SensorDefinition:
@@ -172,7 +167,7 @@ def pushed_repositories(interval_s: int) -> dg.SensorDefinition:
         tick = take_tick(home, context.instance, asker=name, last="", log=context.log, only=only)
         return _result(context, tick)
 
-    return sensor_of(name, interval_s, look, job=index_repository)
+    return asset_steps.sensor_of(name, interval_s, look, job=index_repository)
 
 
 def nightly(cron: str) -> dg.ScheduleDefinition:
@@ -183,7 +178,7 @@ def nightly(cron: str) -> dg.ScheduleDefinition:
         add_partitions(context.instance, tick.new_keys)
         return tick.run_requests or tick.plan.summary()
 
-    return schedule_of("nightly", index_repository, cron, look)
+    return asset_steps.schedule_of("nightly", index_repository, cron, look)
 
 
 _log = logging.getLogger(__name__)
