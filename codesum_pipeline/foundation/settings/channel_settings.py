@@ -9,13 +9,12 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
-from urllib.parse import urlsplit
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.printable import one_line
-from codesum_pipeline.foundation.settings.marks import SettingsGroup, setting, spelled
+from codesum_pipeline.foundation.settings.marks import SettingsGroup, check_http_address, setting, spelled
 
 _Name = Annotated[
     str,
@@ -124,20 +123,9 @@ class WebhookChannelSettings(_ChannelSettings):
 
     promise: ClassVar[str] = "once, where the receiver drops a webhook-id that it has seen"
     kind: Literal["webhook"]
-    url: str
+    url: Annotated[str, AfterValidator(check_http_address)]
     ca_file: Path | None = None
     allow_private: bool = False
-
-    @field_validator("url")
-    @classmethod
-    def _is_url(cls, url: str) -> str:
-        if not re.fullmatch(r"https?://[^@?#\s/]+(/[^@?#\s]*)?", url) or not url.isprintable():
-            raise ValueError("write http(s)://HOST/PATH without a key or password: those belong into secret_env")
-        parts = urlsplit(url)
-        # Raises `ValueError` for a port that is none.
-        if not parts.hostname or parts.port == 0:
-            raise ValueError("the address has no host, or port 0")
-        return url
 
 
 class ChatSettings(_ChannelSettings):

@@ -1,13 +1,20 @@
 """Settings of texts by a language model: whether, by which, and at most at what cost."""
 
-import re
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from codesum_pipeline.foundation.settings.marks import BELOW_HOME, LIMITS, NOTHING, SettingsGroup, Shapes, setting
+from codesum_pipeline.foundation.settings.marks import (
+    BELOW_HOME,
+    LIMITS,
+    NOTHING,
+    SettingsGroup,
+    Shapes,
+    check_http_address,
+    setting,
+)
 from codesum_pipeline.foundation.settings.parameter_settings import ChangedParameters, find_nearest
 
 _TEXTS = Shapes("llm", by_model=True)
@@ -29,14 +36,7 @@ class BackendName(StrEnum):
     RECORD = "record"
 
 
-def _without_secret(url: str | None) -> str | None:
-    """Settings are shown in files, logs and messages; raises `ValueError` for what may hold a key or a password."""
-    if url is not None and not re.fullmatch(r"https?://[^@?#\s]+", url):
-        raise ValueError("write http(s)://HOST/PATH without a key or password: keys belong in the environment")
-    return url
-
-
-ApiBase = Annotated[str | None, AfterValidator(_without_secret)]
+ApiBase = Annotated[str | None, AfterValidator(lambda url: None if url is None else check_http_address(url))]
 
 
 class ModelPrice(SettingsGroup):

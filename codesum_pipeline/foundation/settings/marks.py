@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from enum import Enum
 from typing import Any
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -52,6 +53,16 @@ def spelled(expression: str, complaint: str) -> AfterValidator:
         return text
 
     return AfterValidator(check)
+
+
+def check_http_address(url: str) -> str:
+    """An address of a server, for a field; raises `ValueError` for others, and for what may hold a key or a password:
+    settings are shown in files, logs and messages."""
+    is_one = re.fullmatch(r"https?://[^@?#\s/]+(/[^@?#\s]*)?", url) and url.isprintable()
+    # Raises `ValueError` for a port that is none.
+    if not is_one or not urlsplit(url).hostname or urlsplit(url).port == 0:
+        raise ValueError("write http(s)://HOST/PATH without a key or password: keys belong in the environment")
+    return url
 
 
 def check_patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
