@@ -70,8 +70,8 @@ class CallTotals(Struct, frozen=True):
 
     def __sub__(self, part: "CallTotals") -> "CallTotals":
         """What is left without a part; floating point must not make its price negative."""
-        *counts, usd = (one - other for one, other in zip(astuple(self), astuple(part), strict=True))
-        return CallTotals(*counts, max(0.0, usd))
+        calls, read, written, usd = (one - other for one, other in zip(astuple(self), astuple(part), strict=True))
+        return CallTotals(calls, read, written, max(0.0, usd))
 
 
 class AvoidedRow(Struct, frozen=True):
