@@ -11,7 +11,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -86,13 +86,9 @@ def _write(folder: Path) -> None:
 
 
 def _open_files() -> None:
-    opened: list[int] = []
-    try:
+    with ExitStack() as opened:
         for _ in range(_TRIED_FILES):
-            opened.append(os.open(os.devnull, os.O_RDONLY))
-    finally:
-        for each in opened:
-            os.close(each)
+            opened.enter_context(Path(os.devnull).open("rb"))
 
 
 class MachineWatch(Struct, eq=False, kw_only=True):

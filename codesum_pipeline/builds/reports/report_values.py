@@ -246,11 +246,6 @@ def _two_prices(calls: PlannedCalls) -> tuple[str, str]:
     return f"{calls.expected_usd:.4f}", f"{calls.at_most_usd:.4f}"
 
 
-def draw_bars(name: str, counts: Mapping[str, int]) -> str:
-    """A horizontal bar chart, largest first; `name` says what is counted."""
-    return _chart(name, sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-
-
 def draw_lines(name: str, series: Mapping[str, Sequence[float]]) -> str:
     """Values between 0 and 1, oldest first, as one row of columns for each series, with the last value."""
     rows = []
@@ -260,11 +255,12 @@ def draw_lines(name: str, series: Mapping[str, Sequence[float]]) -> str:
     return markdown_table([name, "0 to 1, oldest first", "last"], rows)
 
 
-def _chart(name: str, counts: Sequence[tuple[str, int]]) -> str:
-    """At least a sliver for anything that is there."""
-    most = max((count for _, count in counts), default=0)
+def draw_bars(name: str, counts: Mapping[str, int]) -> str:
+    """A horizontal bar chart, largest first, with at least a sliver for anything that is there; `name` says what is
+    counted."""
+    most = max(counts.values(), default=0)
     rows = []
-    for label, count in counts:
+    for label, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         eighths = max(1, round(8 * WIDTH * count / most)) if count else 0
         rows.append((label, "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip(), f"{count:,}"))
     return markdown_table([name, "", "count"], rows)

@@ -6,7 +6,7 @@ import sqlalchemy
 from celery.exceptions import WorkerLostError
 from dagster._core.launcher import CheckRunHealthResult, WorkerStatus
 
-from codesum_pipeline.builds.dagster.celery_runs import CeleryRuns, Sightings, WorkerReport
+from codesum_pipeline.builds.dagster.celery_runs import CeleryRuns, Sightings
 from codesum_pipeline.builds.dagster.instance_file import apply_engine
 from codesum_pipeline.builds.dagster.runs import COMMAND_LINE, STARTED_BY_TAG
 from codesum_pipeline.builds.reports.faults import UNWRITTEN_END
@@ -89,11 +89,9 @@ def test_a_run_of_the_command_line_is_left_to_its_own_process(instance) -> None:
 
 def test_a_look_that_fails_starts_the_count_anew() -> None:
     answers: list[frozenset[str] | None] = [frozenset(), None, frozenset(), frozenset({"run"})]
-    sightings = Sightings(lambda: answers.pop(0), lost_after_s=1000.0, fresh_s=0.0)
+    sightings = Sightings(lambda: answers.pop(0), fresh_s=0.0)
 
-    found = [sightings.of("run") for _ in range(4)]
-
-    assert found == [WorkerReport.MISSED, WorkerReport.UNKNOWN, WorkerReport.MISSED, WorkerReport.SEEN]
+    assert [sightings.missed_s("run") for _ in range(4)] == [0.0, None, 0.0, None]
 
 
 def test_no_message_record_or_file_holds_a_password(fleet: Fleet, redis: Redis) -> None:
