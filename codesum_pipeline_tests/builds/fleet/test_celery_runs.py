@@ -42,7 +42,7 @@ def test_of_a_run_that_died_before_it_was_handed_over_everything_can_be_asked(in
 def test_a_run_that_no_worker_names_for_long_enough_is_lost(instance, monkeypatch: pytest.MonkeyPatch) -> None:
     run = started(instance, launched(instance, new_run(instance, "shop")))
     assert health(instance, run).status is WorkerStatus.RUNNING
-    monkeypatch.setattr(instance.run_launcher._sightings, "_lost_after_s", 0.0)
+    monkeypatch.setattr(instance.run_launcher, "_lost_after_s", 0.0)
 
     assert health(instance, run) == CheckRunHealthResult(WorkerStatus.FAILED, "no worker carries it out any more")
 
@@ -74,7 +74,7 @@ def test_of_a_task_that_ended_while_its_run_did_not_it_is_said_how(
 
 def test_while_redis_is_away_no_run_is_lost(instance, redis: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
     run = started(instance, launched(instance, new_run(instance, "shop")))
-    monkeypatch.setattr(instance.run_launcher._sightings, "_lost_after_s", 0.0)
+    monkeypatch.setattr(instance.run_launcher, "_lost_after_s", 0.0)
     redis.kill()
 
     assert health(instance, run).status is WorkerStatus.RUNNING
