@@ -21,7 +21,7 @@ from codesum_pipeline_tests.support.doc_pages import (
     problem_of,
     read_page,
 )
-from codesum_pipeline_tests.support.reference_pages import PAGES, settings_rows, shown_default
+from codesum_pipeline_tests.support.reference_pages import PAGES, describe_setting, settings_rows, shown_default
 from codesum_pipeline_tests.support.rooms import PACKAGE, PROJECT, rooms
 
 DOCS = PROJECT / "docs"
@@ -50,7 +50,7 @@ def channel_table() -> str:
     for kind, model in kinds.items():
         for name, field in model.model_fields.items():
             default = shown_default(None if field.default == "" else field.default)
-            rows.setdefault((field.alias or name, default, field.description or ""), []).append(kind)
+            rows.setdefault((field.alias or name, default, describe_setting(model, name)), []).append(kind)
     lines = [
         (key, ", ".join(have) if len(have) < len(kinds) else "all", default, meaning)
         for (key, default, meaning), have in rows.items()

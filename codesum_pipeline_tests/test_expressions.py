@@ -36,6 +36,7 @@ MADE_OF_ARGUMENTS = {
     "builds/compaction/compactable_rows.py: translate(selection.ids or '*')": translate("*?*?*?a*[!b]*c"),
     "builds/dagster/instance_file.py: f'(?m)^{key}:'": "(?m)^run_coordinator:",
     "foundation/language_facts/writing_systems.py: f'[{letters}]'": "[\u4e00-\u9fff\u3041-\u309f]",
+    "foundation/settings/marks.py: expression": r"(?:[A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?",
     "indexes/embedders/static.py: '|'.join(map(re.escape, self._special)) or '(?!)'": r"\[CLS\]|\[SEP\]|<unk>",
     "texts/llm/checking.py: f\"this (?:{_EVERY_KIND})\\\\b|the (?:{'|'.join(_KINDS[level])})\\\\b\"": (
         r"this (?:class)\b"

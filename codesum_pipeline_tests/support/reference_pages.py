@@ -5,8 +5,10 @@
 writes all of them anew.
 """
 
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from importlib.resources import files
 from itertools import chain
 from typing import Any
 
@@ -41,6 +43,11 @@ In a meaning, N is the value of the key.
 | key | default | meaning |
 |---|---|---|
 """
+
+# By class and setting.
+_SENTENCES: Mapping[str, Mapping[str, str]] = tomllib.loads(
+    (files("codesum_pipeline.foundation.settings") / "settings.toml").read_text("utf-8")
+)
 
 _COMMANDS = """# Commands
 
@@ -82,8 +89,13 @@ def settings_rows(model: type[BaseModel], prefix: str = "") -> list[tuple[str, s
             rows += settings_rows(group, f"{prefix}{name}.")
             continue
         marked = " The config of a run may set it." if BY_RUN in field.metadata else ""
-        rows.append((prefix + name, shown_default(field.default), (field.description or "") + marked))
+        rows.append((prefix + name, shown_default(field.default), describe_setting(model, name) + marked))
     return rows
+
+
+def describe_setting(model: type[BaseModel], name: str) -> str:
+    """What a setting means; empty for one that nobody described."""
+    return next((found[name] for kind in model.__mro__ if name in (found := _SENTENCES.get(kind.__name__, {}))), "")
 
 
 def shown_default(value: object) -> str:

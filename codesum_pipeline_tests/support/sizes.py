@@ -17,7 +17,6 @@ from codesum_pipeline_tests.support.commands import environment
 # By module and name, each with the lowest number that means something: 0 for a bound that is compared with, 1 for a
 # number of things that are worked on together.
 LOW: Mapping[str, int] = {
-    "builds.steps.part_previews:_MANY": 0,
     "graph.graph_step:_MANY_FILES": 0,
     "graph.graph_step:_ROWS_AT_ONCE": 1,
     "graph.resolution:PROGRESS_EVERY": 1,

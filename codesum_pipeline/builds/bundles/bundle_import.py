@@ -13,16 +13,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.builds.bundles.bundle_file import OpenedBundle
-from codesum_pipeline.builds.bundles.bundle_tables import take_resolution, take_tables
+from codesum_pipeline.builds.bundles.bundle_file import BUNDLED_TABLES, RESOLUTION, OpenedBundle, table_member
 from codesum_pipeline.builds.bundles.exporting import shaping_of
 from codesum_pipeline.builds.checks.fault_checks import CHECK_FUNCTIONS
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.steps.reuse import carry_out
 from codesum_pipeline.builds.steps.step_list import INDEX_CANDIDATE, STEPS
+from codesum_pipeline.foundation.data_model.decoding import decode
 from codesum_pipeline.foundation.data_model.document import WrittenBy
 from codesum_pipeline.foundation.data_model.edge import IndexFile
 from codesum_pipeline.foundation.data_model.errors import (
@@ -38,8 +41,13 @@ from codesum_pipeline.foundation.store.atomic import explain_refused_writes, flu
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.foundation.store.lease import hold_repository
 from codesum_pipeline.foundation.store.repository_record import FOLDER_RECORD
+from codesum_pipeline.foundation.store.rows import with_newer_columns
+from codesum_pipeline.foundation.store.schemas import TABLES
+from codesum_pipeline.foundation.store.table_files import hash_rows
 from codesum_pipeline.foundation.store.tables import TableStore
 from codesum_pipeline.foundation.store.workspace import Workspace
+from codesum_pipeline.foundation.worker_processes.limits import WorkLimits
+from codesum_pipeline.graph.resolution import Resolution
 from codesum_pipeline.indexes.embedders.embedder_choice import is_asked_over_the_network
 from codesum_pipeline.source.files.commit_fetching import bring_commit
 from codesum_pipeline.source.files.snapshot import snapshot_of
@@ -47,6 +55,7 @@ from codesum_pipeline.source.git.git_addresses import shown_location
 from codesum_pipeline.source.git.locations import is_url
 from codesum_pipeline.source.git.mirror import Head, Mirror, make_scratch
 from codesum_pipeline.source.git.remote import is_git_repository
+from codesum_pipeline.symbols.parsing.symbols_step import facts_note
 from codesum_pipeline.symbols.scip.taking import index_state, lend_indexes, take_indexes
 
 _PUBLISHING = STEPS.index(INDEX_CANDIDATE)
@@ -91,7 +100,7 @@ def import_bundle(
     """
     run_id = f"import-{bundle.digest[:12]}"
     # No model writes what the bundle lacks: the next build does, within the caps of the settings.
-    ws = home.workspace(entry, run_id=run_id, usd_left=0.0)
+    ws = replace(home.workspace(entry, run_id=run_id), usd_left=0.0)
     _check_costs_nothing(bundle, ws)
     wait_s = home.settings.lease_wait_s
     with hold_repository(home.layout, entry.key, run_id=run_id, wait_s=wait_s) as record, _scratch_home(ws) as scratch:
@@ -249,3 +258,75 @@ def _head(ws: Workspace, mirror: Mirror) -> str | None:
         return mirror.head_commit(ws.entry, offline=ws.settings.offline)
     except (ConfigurationError, RepositoryUnavailable):
         return None
+
+
+_MB = 1 << 20
+# Rows that are decoded at one time: of a short file with long values even these may be much.
+_BATCH_ROWS = 1 << 10
+# Decoding the tables of a repository takes seconds.
+_MOST_PROCESSOR_S = 3600.0
+_EXPLAINED = (pa.ArrowException, ValueError, TypeError, KeyError, IndexError, OverflowError, OSError, MemoryError)
+
+
+def take_tables(bundle: OpenedBundle, scratch: Workspace, *, progress: Progress) -> None:
+    """Write the tables of a bundle into those of `scratch`; raises `BundleRefused`, `CannotWrite`."""
+    hashes: dict[str, str] = {}
+    limits = WorkLimits(scratch.settings.bundles.max_memory_mb, _MOST_PROCESSOR_S)
+    for done, name in enumerate(BUNDLED_TABLES):
+        progress("reading the bundle", done, len(BUNDLED_TABLES))
+        if name not in bundle.header.tables:
+            bundle.refuse(f"it lacks the table {name}")
+        with limits.applied(), _undamaged(bundle, name):
+            rows = _read_rows(bundle, name, most_bytes=limits.memory_mb * _MB)
+        # Last of its three: see `symbols_step`.
+        note = facts_note(hashes["symbols"], hashes["compiler_files"]) if name == "file_facts" else ""
+        with _undamaged(bundle, name):
+            written = scratch.tables.write(name, scratch.key, rows, note=note)
+        hashes[name] = written.table_hash
+        said = bundle.header.tables[name]
+        is_same = said.content == written.table_hash or said.content == hash_rows(TABLES[name], rows)
+        if written.rows != said.rows or not is_same:
+            bundle.refuse(f"its table {name} holds other rows than its header says: export it again")
+
+
+def take_resolution(bundle: OpenedBundle, scratch: Workspace) -> None:
+    """Keep what the bundle's edges were resolved from, so that only what changes is resolved again."""
+    if RESOLUTION not in bundle.header.parts:
+        return
+    try:
+        found = decode(bundle.read(RESOLUTION), Resolution)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        bundle.refuse(f"its part {RESOLUTION} cannot be read: {one_line(str(error))}")
+    # Neither the key nor the location of a repository decides an edge.
+    replace(found, settings=scratch.fingerprint("")).write(scratch)
+
+
+def _read_rows(bundle: OpenedBundle, name: str, *, most_bytes: int) -> pa.Table:
+    spec = TABLES[name]
+    file = pq.ParquetFile(pa.BufferReader(bundle.read(table_member(name))))
+    if file.metadata.num_rows != bundle.header.tables[name].rows:
+        bundle.refuse(f"its table {name} has {file.metadata.num_rows:,} rows, other than its header says")
+    if unknown := [*set(file.schema_arrow.names) - set(spec.schema.names)]:
+        bundle.refuse(f"its table {name} has a column {unknown[0][:100]!r}, which this version does not know")
+    parts, held = [], 0
+    for batch in file.iter_batches(_BATCH_ROWS, use_threads=False):
+        held += batch.nbytes
+        if held > most_bytes:
+            raise MemoryError
+        batch.validate(full=True)
+        parts.append(batch)
+    found = pa.Table.from_batches(parts, schema=file.schema_arrow).replace_schema_metadata(None)
+    return with_newer_columns(found, spec.schema, None).select(spec.schema.names).cast(spec.schema)
+
+
+@contextmanager
+def _undamaged(bundle: OpenedBundle, name: str) -> Iterator[None]:
+    """Arrow says of a damaged file only what it met there."""
+    try:
+        yield
+    except _EXPLAINED as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        if isinstance(error, MemoryError):
+            bundle.refuse(f"its table {name} needs more memory than may be used for it")
+        bundle.refuse(f"its table {name} is damaged ({one_line(str(error))}): export it again")

@@ -3,28 +3,38 @@
 What was looked at in the last build without a fault, and is the same, is passed over (`looked_at.py`).
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec.structs import replace
 
-from codesum_pipeline.builds.checks.fault_finding import FAULT_TABLE, FaultFinder, FaultQuery, Faults, PartsOf
-from codesum_pipeline.builds.checks.name_leaks import LEAK_FAULT, find_leaks
-from codesum_pipeline.builds.reports.build_values import (
-    CheckFinding,
-    Numbers,
+from codesum_pipeline.builds.checks.fault_finding import (
+    FAULT_TABLE,
+    FaultFinder,
+    FaultQuery,
+    Faults,
+    PartsOf,
+    rows_of_query,
 )
+from codesum_pipeline.builds.reports.build_values import CheckFinding, Numbers
 from codesum_pipeline.builds.reports.report_values import rows_of
+from codesum_pipeline.evidence.leaks import leaked_names
 from codesum_pipeline.foundation.data_model.decoding import convert
-from codesum_pipeline.foundation.data_model.document import WrittenBy
+from codesum_pipeline.foundation.data_model.document import Level, WrittenBy
 from codesum_pipeline.foundation.data_model.file import FileStatus
+from codesum_pipeline.foundation.data_model.hashing import hash_of
+from codesum_pipeline.foundation.data_model.ids import SEPARATOR, SUFFIX_PATTERN
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.file_formats.version_folder import DENSE_LANES
 from codesum_pipeline.indexes.lanes.dense import vector_length
+from codesum_pipeline.texts.summaries.neighbours import OWN_NAMES_READ, own_names_of
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 # Examples shown of each kind of fault.
 EXAMPLES = 5
@@ -147,3 +157,57 @@ def _finding(name: str, faults: Faults, *, looked_for: Iterable[str], counts: Nu
         description=f"{found} (of {looked_at})",
         values={**counts, "wrong": wrong, **numbers, **({"examples": rows_of(examples)} if examples else {})},
     )
+
+
+LEAK_FAULT = "a text names a caller or callee"
+NAMES_IN_TEXTS, LIES_IN, TEXTS = (FAULT_TABLE["leaks"][name] for name in ("names_in_texts", "lies_in", "texts"))
+_WORDS = pa.schema([("id", pa.string()), ("word", pa.string())])
+
+
+def find_leaks(ws: Workspace, finder: FaultFinder) -> Faults:
+    """The documents whose text has a neighbour's name, each with the names. The notes of `finder` are the words of each
+    text that may belong to a name."""
+    words = sorted(pair for notes in finder.notes.values() for pair in notes)
+    edges = ws.tables.content_hash("edges", ws.key, columns=["src_id", "dst", "is_external", "kind"])
+    made_from = hash_of([edges, NAMES_IN_TEXTS, LIES_IN, SUFFIX_PATTERN, words]) if edges else ""
+    last_made_from, names = finder.last.names
+    with ws.connect("documents", "edges") as connection:
+        if not made_from or made_from != last_made_from:
+            names = _names_in_texts(connection, words)
+        texts = {id_: (type_, text) for id_, type_, text in rows_of_query(connection, TEXTS, {"ids": [*names]})}
+    repeating = {id_: type_ for id_, (type_, text) in texts.items() if leaked_names([text], names[id_])}
+    own = _own_names(ws, repeating, finder.last.own)
+    finder.now = replace(finder.now, own=own, names=(made_from, names))
+    leaks = {id_: leaked_names([texts[id_][1]], names[id_], {*own[id_][1]}) for id_ in repeating}
+    found = [f"{id_} ({', '.join(some)})" for id_, some in sorted(leaks.items()) if some]
+    return {LEAK_FAULT: found} if found else {}
+
+
+def _names_in_texts(connection: "DuckDBPyConnection", words: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+    """By document, the names of its neighbours that may stand in its text; `words` are an id and a word of its text."""
+    rows = [{"id": id_, "word": word} for id_, word in words]
+    connection.register("words", pa.Table.from_pylist(rows, _WORDS))
+    connection.execute(LIES_IN)
+    names: dict[str, list[str]] = {}
+    for id_, name in sorted(rows_of_query(connection, NAMES_IN_TEXTS, {"suffix": SUFFIX_PATTERN})):
+        names.setdefault(id_, []).append(name)
+    return names
+
+
+def _own_names(
+    ws: Workspace, types: Mapping[str, str], last: Mapping[str, tuple[str, list[str]]]
+) -> dict[str, tuple[str, list[str]]]:
+    """The own names of documents, given with their types, each with the hash of what they were made from: the parts of
+    tables that have the rows of their files, or all of a table for a folder."""
+    tables = [ws.tables.by_parts(table, ws.key, columns=[*columns]) for table, columns in OWN_NAMES_READ.items()]
+    paths = {id_: id_.partition(SEPARATOR)[0] for id_ in types}
+    around = [table.hashes_around({*paths.values()}) for table in tables]
+    whole = [table.content_hash for table in tables]
+    made_from = {
+        id_: hash_of(whole if types[id_] == Level.MODULE else [hashes[path] for hashes in around])
+        for id_, path in paths.items()
+        if all(whole)
+    }
+    known = {id_: last[id_] for id_, hash_ in made_from.items() if id_ in last and last[id_][0] == hash_}
+    others = own_names_of(ws, types.keys() - known.keys())
+    return known | {id_: (made_from.get(id_, ""), sorted(names.own)) for id_, names in others.items()}

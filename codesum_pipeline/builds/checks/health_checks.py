@@ -8,16 +8,7 @@ from statistics import median
 
 import pyarrow.compute as pc
 
-from codesum_pipeline.builds.reports.build_values import (
-    NO_DATA,
-    OFF,
-    OK,
-    OUT_OF_BAND,
-    STATE,
-    CheckFinding,
-    Value,
-    Values,
-)
+from codesum_pipeline.builds.reports.build_values import NO_DATA, OFF, OK, OUT_OF_BAND, STATE, CheckFinding, Value
 from codesum_pipeline.builds.reports.kept_failures import read_failures
 from codesum_pipeline.foundation.data_model.document import Level, WrittenBy
 from codesum_pipeline.foundation.settings.operation_settings import CheckName, CheckSettings
@@ -44,31 +35,19 @@ def find_health(step: str, ws: Workspace, settings: CheckSettings, report: objec
             if settings.cost_usd_most is None:
                 return [_unjudged(CheckName.COST, OFF, "checks.cost_usd_most is not set")]
             spent, most = spent_today(ws.layout.state(ws.key), now=ws.now()), settings.cost_usd_most
-            return [_judged(CheckName.COST, settings, spent, what="US dollars today (UTC)", most=most)]
+            return [_judged(CheckName.COST, settings, "US dollars today (UTC)", spent, "at most", most)]
     return []
 
 
 def _judged(
-    name: CheckName,
-    settings: CheckSettings,
-    value: float,
-    *,
-    what: str,
-    least: float | None = None,
-    most: float | None = None,
-    **values: float,
+    name: CheckName, settings: CheckSettings, what: str, value: float, bound: str, limit: float, **values: float
 ) -> CheckFinding:
-    """Whether `value` lies between `least` and `most`, both of which count as in the band."""
-    description, state = f"{what}: {value:.4g}", OK
-    if least is not None and value < least:
-        description, state = f"{description}, at least {least:.4g} is expected", OUT_OF_BAND
-    elif most is not None and value > most:
-        description, state = f"{description}, at most {most:.4g} is expected", OUT_OF_BAND
-    limits: dict[str, Value] = {
-        key: round(limit, 6) for key, limit in (("least", least), ("most", most)) if limit is not None
-    }
-    shown: Values = {STATE: state, "value": round(value, 6), **limits, **values}
-    return CheckFinding(name.value, state == OK, description, shown, is_warning=name not in settings.errors)
+    """Whether `value` is "at least" or "at most" the limit, which itself is in the band."""
+    passed = value >= limit if bound == "at least" else value <= limit
+    description = f"{what}: {value:.4g}" + ("" if passed else f", {bound} {limit:.4g} is expected")
+    shown: dict[str, Value] = {STATE: OK if passed else OUT_OF_BAND, "value": round(value, 6)}
+    shown |= {bound.removeprefix("at "): round(limit, 6), **values}
+    return CheckFinding(name.value, passed, description, shown, is_warning=name not in settings.errors)
 
 
 def _unjudged(name: CheckName, state: str, why: str) -> CheckFinding:
@@ -97,7 +76,7 @@ def _calls(ws: Workspace, settings: CheckSettings, report: object) -> CheckFindi
         values["usual"] = round(usual, 6)
         least = max(least, usual - settings.resolved_calls_drop)
     what = "share of calls whose target is known"
-    return _judged(CheckName.CALLS, settings, share, what=what, least=least, **values)
+    return _judged(CheckName.CALLS, settings, what, share, "at least", least, **values)
 
 
 def known_share(ws: Workspace) -> float | None:
@@ -127,17 +106,17 @@ def _documents(ws: Workspace, settings: CheckSettings) -> list[CheckFinding]:
         written = _unjudged(CheckName.MODEL_TEXTS, NO_DATA, "all documents are placeholders")
         if texts:
             written = _judged(
-                CheckName.MODEL_TEXTS, settings, by_model / texts, what="share of texts that a model wrote",
-                least=settings.model_texts_least, by_model=by_model, texts=texts,
+                CheckName.MODEL_TEXTS, settings, "share of texts that a model wrote", by_model / texts,
+                "at least", settings.model_texts_least, by_model=by_model, texts=texts,
             )  # fmt: skip
     return [
         _judged(
-            CheckName.PLACEHOLDERS, settings, placeholders / documents, what="share of placeholders",
-            most=settings.placeholders_most, documents=documents,
+            CheckName.PLACEHOLDERS, settings, "share of placeholders", placeholders / documents,
+            "at most", settings.placeholders_most, documents=documents,
         ),
         written,
         _judged(
-            CheckName.FAILURES, settings, failures / documents, what="failures for each document",
-            most=settings.failures_most, failures=failures, documents=documents,
+            CheckName.FAILURES, settings, "failures for each document", failures / documents,
+            "at most", settings.failures_most, failures=failures, documents=documents,
         ),
     ]  # fmt: skip

@@ -19,13 +19,11 @@ from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.data_model.standing_question import Cadence
 from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.store.layout import HomeLayout
-from codesum_pipeline.foundation.store.repository_record import FOLDER_RECORD, RepositoryRecord
+from codesum_pipeline.foundation.store.repository_record import FOLDER_RECORD
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.tables import TableStore, tables_of
 from codesum_pipeline.foundation.store.workspace import (
-    Connect,
     Workspace,
-    connect_in_memory,
     fingerprint_of,
     identify_input,
     shared_part,
@@ -155,15 +153,9 @@ class Home:
         run_id: str,
         force: bool = False,
         is_confirmed: bool = False,
-        usd_left: float | None = None,
         now: Callable[[], datetime] = utc_now,
-        new_connection: Connect = connect_in_memory,
-        record: RepositoryRecord = FOLDER_RECORD,
     ) -> Workspace:
-        """The workspace of one repository's build, whose holder has the `record`.
-
-        A key is looked up in the registry: raises `UnknownRepository`.
-        """
+        """The workspace of one repository's build. A key is looked up in the registry: raises `UnknownRepository`."""
         entry = self.registry.get(repository) if isinstance(repository, str) else repository
         return Workspace(
             entry=entry,
@@ -177,9 +169,6 @@ class Home:
             named=self._named() if entry.submodules else {},
             force=force,
             is_confirmed=is_confirmed,
-            usd_left=usd_left,
-            new_connection=new_connection,
-            record=record,
         )
 
     def fingerprint(self, entry: RepositoryEntry, *, commit: str) -> str:

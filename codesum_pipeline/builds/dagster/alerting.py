@@ -15,18 +15,7 @@ import dagster as dg
 from codesum_pipeline.builds.alerts.alert_book import AlertBook, ConditionKind, ConditionState, open_book
 from codesum_pipeline.builds.alerts.announcing import announce_changes
 from codesum_pipeline.builds.codesum_home.wiring import Home
-from codesum_pipeline.builds.dagster.asset_steps import (
-    JOB,
-    OWNER,
-    PUBLISHED_INDEX,
-    is_held,
-    published_check,
-    report_check,
-    schedule_of,
-    sensor_of,
-    severity_of,
-    stage_failures,
-)
+from codesum_pipeline.builds.dagster import asset_steps
 from codesum_pipeline.builds.dagster.planner import BuildDecision, Plan
 from codesum_pipeline.builds.dagster.resource import (
     PARTITION_TAG,
@@ -89,11 +78,7 @@ def alerts(interval_s: int) -> dg.SensorDefinition:
         count = look_for_conditions(home, context.instance, context.log)
         return f"{count} alerts" if count else "nothing changed that has to be told"
 
-    says = (
-        "Tells the channels of `alerts.channels` of checks, builds, remotes and parts of the daemon that fail or "
-        "recover. Starts no run."
-    )
-    return sensor_of(NAME, interval_s, says, look_for_alerts)
+    return asset_steps.sensor_of(NAME, interval_s, look_for_alerts)
 
 
 def look_for_conditions(home: Home, instance: dg.DagsterInstance, log: logging.Logger) -> int:
@@ -183,13 +168,11 @@ def note_daemon(instance: dg.DagsterInstance, book: AlertBook) -> None:
 
 def _note_run(home: Home, instance: dg.DagsterInstance, book: AlertBook, run: dg.DagsterRun) -> None:
     """Count a run and note what its checks found, in one transaction."""
-    if book.has_seen(run.run_id):
-        return
-    failed = run.status is dg.DagsterRunStatus.FAILURE and not is_held(run)
+    failed = run.status is dg.DagsterRunStatus.FAILURE and not asset_steps.is_held(run)
     # A repository where it was to be built, else the job and what it was about.
     key = run.tags.get(PARTITION_TAG, "")
     subject = f"{run.job_name} of {key}" if key else run.job_name
-    if key and run.job_name in (JOB, "__ASSET_JOB"):
+    if key and run.job_name in (asset_steps.JOB, "__ASSET_JOB"):
         subject = key
     records = instance.get_records_for_run(run.run_id, of_type=_READ).records
     events = [event for record in records if (event := record.event_log_entry.dagster_event) is not None]
@@ -217,12 +200,11 @@ def _judged(home: Home, events: Sequence[dg.DagsterEvent]) -> Iterator[Condition
         yield ConditionState(ConditionKind.CHECK, str(found.partition), is_bad, found.description or "", name)
 
 
-def _check(
-    name: CheckName, description: str, look: Callable[[Home, str, str], dg.AssetCheckEvaluation]
-) -> dg.AssetChecksDefinition:
+def _check(name: CheckName, look: Callable[[Home, str, str], dg.AssetCheckEvaluation]) -> dg.AssetChecksDefinition:
     """A check of the published index that a person can also have carried out."""
+    says = asset_steps.DEFINITIONS["standing_checks"][asset_steps.PUBLISHED_INDEX.to_user_string()][name]
 
-    @dg.asset_check(asset=PUBLISHED_INDEX, name=name.value, partitions_def=codesum_repos, description=description)
+    @dg.asset_check(asset=asset_steps.PUBLISHED_INDEX, name=name.value, partitions_def=codesum_repos, description=says)
     def check(context: dg.AssetCheckExecutionContext, codesum: CodesumResource) -> dg.AssetCheckResult:
         found = look(codesum.open_home(), context.partition_key, context.run.run_id)
         return dg.AssetCheckResult(
@@ -242,17 +224,17 @@ def _lateness(home: Home, key: str, _run_id: str) -> dg.AssetCheckEvaluation:
 
 
 def _fresh(home: Home, key: str, allowed: timedelta, *, passed: bool, description: str) -> dg.AssetCheckEvaluation:
-    severity, hours = severity_of(home, CheckName.FRESH), allowed / timedelta(hours=1)
-    return published_check(
+    severity, hours = asset_steps.severity_of(home, CheckName.FRESH), allowed / timedelta(hours=1)
+    return asset_steps.published_check(
         CheckName.FRESH, key, passed=passed, description=description, severity=severity, allowed_hours=hours
     )
 
 
 def _verify(home: Home, key: str, run_id: str) -> dg.AssetCheckEvaluation:
     """What `codesum doctor` finds about the index."""
-    with stage_failures():
+    with asset_steps.stage_failures():
         findings = _findings(home, key, run_id)
-    severity, state = severity_of(home, CheckName.VERIFIED), OUT_OF_BAND if findings else OK
+    severity, state = asset_steps.severity_of(home, CheckName.VERIFIED), OUT_OF_BAND if findings else OK
     description = "no fault"
     if findings:
         faults = [f"{each.check}: {each.subject}: {each.detail}" for each in findings]
@@ -260,7 +242,7 @@ def _verify(home: Home, key: str, run_id: str) -> dg.AssetCheckEvaluation:
     elif findings is None:
         severity, state, description = dg.AssetCheckSeverity.WARN, NO_DATA, f"{NO_DATA}: nothing is published"
     numbers = {"wrong": len(findings or ()), STATE: state}
-    return published_check(
+    return asset_steps.published_check(
         CheckName.VERIFIED, key, passed=state == OK, description=description, severity=severity, **numbers
     )
 
@@ -283,20 +265,7 @@ def _findings(home: Home, key: str, run_id: str) -> Sequence[IndexFault] | None:
         return verify_index(layout, key, tables=home.tables) if layout.published(key).is_symlink() else None
 
 
-STANDING_CHECKS = (
-    _check(
-        CheckName.FRESH,
-        "The index is behind its repository for no longer than `checks.behind_hours`, or than `checks.behind_hours_of` "
-        "allows it. Set by the planner's ticks where it changes, also while nothing is built.",
-        _lateness,
-    ),
-    _check(
-        CheckName.VERIFIED,
-        "Every byte of the published index is what its manifest says, and its documents are those of the tables. "
-        "Looked at once in `checks.verify_days`.",
-        _verify,
-    ),
-)
+STANDING_CHECKS = (_check(CheckName.FRESH, _lateness), _check(CheckName.VERIFIED, _verify))
 
 
 @dg.op(tags={"dagster/kind": "numpy"})
@@ -308,10 +277,10 @@ def verify_published_index(context: dg.OpExecutionContext, codesum: CodesumResou
 
 @dg.job(
     name=VERIFY_JOB,
-    description="Compare the published index of one repository with its manifest and its tables, byte by byte.",
+    description=asset_steps.DEFINITIONS["jobs"][VERIFY_JOB],
     partitions_def=codesum_repos,
     executor_def=dg.in_process_executor,
-    owners=[OWNER],
+    owners=[asset_steps.OWNER],
 )
 def verify_indexes() -> None:
     """One run for each repository, which holds its lease meanwhile."""
@@ -325,11 +294,10 @@ def _look_for_due(context: dg.ScheduleEvaluationContext, home: Home) -> list[dg.
     return [dg.RunRequest(partition_key=key) for key in keys] or "no index is due"
 
 
-verification = schedule_of(
+verification = asset_steps.schedule_of(
     "verification",
     verify_indexes,
     VERIFICATION_CRON,
-    "Once in `checks.verify_days`, spread over that time, has each published index compared with its tables.",
     _look_for_due,
 )
 
@@ -354,13 +322,13 @@ def note_plan(home: Home, instance: dg.DagsterInstance, plan: Plan, entries: Seq
     """
     allowed = {entry.key: allowed_lag(home.settings.checks, entry) for entry in entries}
     hosts = {entry.key: host_of(entry.location) for entry in entries if is_url(entry.location)}
-    remotes = []
+    kind, unreadable = ConditionKind.REMOTE, BuildDecision.UNREADABLE
     with open_book(home.settings.home, now=utc_now) as book:
-        for key, verdict in plan.verdicts.items():
-            unreadable, why = verdict is BuildDecision.UNREADABLE, plan.complaints.get(key, "")
-            if verdict is not BuildDecision.ACTIVE:
-                remotes.append(ConditionState(ConditionKind.REMOTE, key, unreadable, why, cause=hosts.get(key, "")))
-        book.note(remotes)
+        book.note(
+            ConditionState(kind, key, verdict is unreadable, plan.complaints.get(key, ""), cause=hosts.get(key, ""))
+            for key, verdict in plan.verdicts.items()
+            if verdict is not BuildDecision.ACTIVE
+        )
         # In one transaction, so that recorded lateness was always reported.
         with book.together():
             found = book.note_behind(
@@ -379,11 +347,10 @@ def note_plan(home: Home, instance: dg.DagsterInstance, plan: Plan, entries: Seq
                     for key, description in late.items()
                 )
             book.note(ConditionState(ConditionKind.CHECK, key, False, name=name) for key in found.in_time)
-    for key, description in late.items():
-        report_check(instance, _fresh(home, key, allowed[key], passed=False, description=description))
-    for key in found.in_time:
-        description = "at the repository's newest commit again"
-        report_check(instance, _fresh(home, key, allowed[key], passed=True, description=description))
+    again = dict.fromkeys(found.in_time, "at the repository's newest commit again")
+    for key, description in {**late, **again}.items():
+        passed = key not in late
+        asset_steps.report_check(instance, _fresh(home, key, allowed[key], passed=passed, description=description))
 
 
 def evaluate_published(
@@ -400,5 +367,5 @@ def evaluate_published(
         for entry in (each for each in entries if f"{_EVALUATED}{each.key}" in new):
             allowed = allowed_lag(home.settings.checks, entry)
             description = "at the repository's newest commit"
-            report_check(instance, _fresh(home, entry.key, allowed, passed=True, description=description))
+            asset_steps.report_check(instance, _fresh(home, entry.key, allowed, passed=True, description=description))
         book.set_marks(new)

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
+from dagster_shared.record import replace
 
 from codesum_pipeline.builds.dagster.private_names import (
     AssetCheckEvaluationTargetMaterializationData,
@@ -24,6 +25,7 @@ from codesum_pipeline.builds.reports.build_values import (
     Values,
 )
 from codesum_pipeline.builds.steps.known_facts import STAGE_FACTS
+from codesum_pipeline.evidence.packaged_tables import packaged_table
 from codesum_pipeline.foundation.data_model.errors import BrokenStore, CodesumError, ObjectsMissing, RetryLater
 from codesum_pipeline.foundation.settings.operation_settings import CheckName
 
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from codesum_pipeline.builds.dagster.resource import Builder
 
 OWNER = "team:codesum"
+# What assets, checks, jobs, schedules and sensors are, in words.
+DEFINITIONS = packaged_table(__package__, "assets")
 JOB = "index_repository"
 SNAPSHOT = dg.AssetKey("repo_snapshot")
 EVALUATION, PUBLISHED_INDEX = dg.AssetKey("retrieval_evaluation"), dg.AssetKey("published_index")
@@ -57,7 +61,7 @@ Look = Callable[[dg.ScheduleEvaluationContext, "Home"], list[dg.RunRequest] | st
 SensorLook = Callable[[dg.SensorEvaluationContext, "Home"], dg.SensorResult | str]
 
 
-def schedule_of(name: str, job: Any, cron: str, description: str, look: Look) -> dg.ScheduleDefinition:
+def schedule_of(name: str, job: Any, cron: str, look: Look) -> dg.ScheduleDefinition:
     """A schedule that runs unless somebody stops it; `look` gives the runs to start, or says why there are none."""
 
     @dg.schedule(
@@ -66,7 +70,7 @@ def schedule_of(name: str, job: Any, cron: str, description: str, look: Look) ->
         cron_schedule=cron,
         execution_timezone="UTC",
         default_status=dg.DefaultScheduleStatus.RUNNING,
-        description=description,
+        description=DEFINITIONS["schedules"][name],
         owners=[OWNER],
     )
     def schedule(
@@ -78,9 +82,7 @@ def schedule_of(name: str, job: Any, cron: str, description: str, look: Look) ->
     return schedule
 
 
-def sensor_of(
-    name: str, interval_s: int, description: str, look: SensorLook, *, job: Any = None
-) -> dg.SensorDefinition:
+def sensor_of(name: str, interval_s: int, look: SensorLook, *, job: Any = None) -> dg.SensorDefinition:
     """A sensor that runs unless somebody stops it; `look` gives what came of a look, or says why nothing did."""
 
     @dg.sensor(
@@ -88,7 +90,7 @@ def sensor_of(
         job=job,
         minimum_interval_seconds=interval_s,
         default_status=dg.DefaultSensorStatus.RUNNING,
-        description=description,
+        description=DEFINITIONS["sensors"][name],
         owners=[OWNER],
     )
     def sensor(context: dg.SensorEvaluationContext, codesum: CodesumResource) -> dg.SensorResult:
@@ -205,16 +207,7 @@ def _about(last: dg.EventLogRecord, evaluation: dg.AssetCheckEvaluation) -> dg.A
     target = AssetCheckEvaluationTargetMaterializationData(
         storage_id=last.storage_id, run_id=last.run_id, timestamp=last.timestamp
     )
-    return dg.AssetCheckEvaluation(
-        asset_key=evaluation.asset_key,
-        check_name=evaluation.check_name,
-        passed=evaluation.passed,
-        metadata=evaluation.metadata,
-        target_materialization_data=target,
-        severity=evaluation.severity,
-        description=evaluation.description,
-        partition=evaluation.partition,
-    )
+    return replace(evaluation, target_materialization_data=target)
 
 
 def log_outcome(context: dg.AssetExecutionContext, done: StepOutcome) -> None:

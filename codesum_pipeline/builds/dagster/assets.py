@@ -6,36 +6,22 @@ Whoever builds a repository, from the UI, the command line, a schedule or a sens
 that fails stops the run of its own repository, and no other.
 """
 
-import tomllib
 from collections.abc import Mapping, Sequence
-from importlib import resources
 from typing import Any
 
 import dagster as dg
 
-from codesum_pipeline.builds.dagster.asset_steps import (
-    JOB,
-    OWNER,
-    check_results,
-    run_step,
-    stage_failures,
-    table_metadata,
-)
+from codesum_pipeline.builds.dagster import asset_steps
 from codesum_pipeline.builds.dagster.resource import IN_MEMORY, BuildRequest, CodesumResource, RunHost, codesum_repos
 from codesum_pipeline.builds.dagster.run_tags import noting_fault
-from codesum_pipeline.builds.reports.build_values import (
-    BLOCKING,
-    CHECKED_AFTER,
-    BuildOptions,
-)
+from codesum_pipeline.builds.reports.build_values import BLOCKING, CHECKED_AFTER, BuildOptions
 from codesum_pipeline.builds.steps.known_facts import STAGE_FACTS
 
-_TABLE = tomllib.loads(resources.files(__package__).joinpath("assets.toml").read_text(encoding="utf-8"))
 OWN_CHECKS = tuple(
     dg.AssetCheckSpec(
         name, asset=asset, partitions_def=codesum_repos, description=description, blocking=name in BLOCKING
     )
-    for asset, checks in _TABLE["checks_of_steps"].items()
+    for asset, checks in asset_steps.DEFINITIONS["checks_of_steps"].items()
     for name, description in checks.items()
 )
 
@@ -49,19 +35,19 @@ def _asset(name: str, group: str, kinds: Sequence[str], description: str) -> dg.
         partitions_def=codesum_repos,
         group_name=group,
         kinds=set(kinds),
-        owners=[OWNER],
+        owners=[asset_steps.OWNER],
         code_version=facts.code_version,
         deps=facts.deps,
         check_specs=[check for check in OWN_CHECKS if check.asset_key == dg.AssetKey(name)],
-        metadata=table_metadata(facts.table),
+        metadata=asset_steps.table_metadata(facts.table),
     )
     def step(context: dg.AssetExecutionContext, codesum: CodesumResource, request: BuildRequest):  # type: ignore[no-untyped-def]
-        return run_step(context, codesum, request)
+        return asset_steps.run_step(context, codesum, request)
 
     return step
 
 
-ASSETS = tuple(_asset(name, **definition) for name, definition in _TABLE["steps"].items())
+ASSETS = tuple(_asset(name, **definition) for name, definition in asset_steps.DEFINITIONS["steps"].items())
 
 
 def _checks(asset: str, specs: Mapping[str, str]) -> dg.AssetChecksDefinition:
@@ -76,23 +62,25 @@ def _checks(asset: str, specs: Mapping[str, str]) -> dg.AssetChecksDefinition:
         ],
     )
     def look(context: dg.AssetCheckExecutionContext, codesum: CodesumResource):  # type: ignore[no-untyped-def]
-        with noting_fault(context.instance, context.run.run_id), stage_failures():
-            yield from check_results(key, codesum.builder(context, BuildOptions()).check(CHECKED_AFTER[asset]))
+        with noting_fault(context.instance, context.run.run_id), asset_steps.stage_failures():
+            yield from asset_steps.check_results(
+                key, codesum.builder(context, BuildOptions()).check(CHECKED_AFTER[asset])
+            )
 
     return look
 
 
-CHECKS = tuple(_checks(asset, specs) for asset, specs in _TABLE["blocking_checks"].items())
+CHECKS = tuple(_checks(asset, specs) for asset, specs in asset_steps.DEFINITIONS["blocking_checks"].items())
 
 # Steps of one repository depend on one another: a process for each would cost more than it saves, and would
 # leave the repository's lease free between them.
 index_repository = dg.define_asset_job(
-    name=JOB,
-    description="Bring the index of one repository up to date.",
+    name=asset_steps.JOB,
+    description=asset_steps.DEFINITIONS["jobs"][asset_steps.JOB],
     # Without the checks that look at an index while nothing is built.
     selection=dg.AssetSelection.assets(*ASSETS).without_checks()
     | dg.AssetSelection.checks(*(check.key for check in OWN_CHECKS), *CHECKS),
-    owners=[OWNER],
+    owners=[asset_steps.OWNER],
     executor_def=dg.in_process_executor,
     # The launchpad shows what a run can be asked for.
     config=dg.RunConfig(resources={"request": BuildRequest()}),
@@ -121,4 +109,4 @@ def resolve_job() -> dg.JobDefinition:
         resources=make_resources({}),
         executor=dg.in_process_executor,
     )
-    return defs.resolve_job_def(JOB)
+    return defs.resolve_job_def(asset_steps.JOB)

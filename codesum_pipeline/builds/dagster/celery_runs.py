@@ -9,7 +9,6 @@ run, and the workers themselves are asked which tasks they carry out.
 import logging
 import time
 from collections.abc import Callable, Mapping
-from enum import Enum, auto
 from threading import Lock
 from typing import Any
 
@@ -20,42 +19,23 @@ from dagster_celery.config import TASK_EXECUTE_JOB_NAME
 from dagster_celery.defaults import task_default_queue
 from dagster_celery.launcher import CeleryRunLauncher
 from dagster_celery.tasks import create_execute_job_task
+from msgspec import Struct, field
 
-from codesum_pipeline.builds.dagster.private_names import (
-    CheckRunHealthResult,
-    ConfigurableClassData,
-    ExecuteRunArgs,
-    LaunchRunContext,
-    WorkerStatus,
-    pack_value,
-)
+from codesum_pipeline.builds.dagster import private_names
 from codesum_pipeline.builds.dagster.resource import holder_of
 from codesum_pipeline.builds.dagster.run_tags import note_fault
 from codesum_pipeline.builds.dagster.runs import COMMAND_LINE, STARTED_BY_TAG
 from codesum_pipeline.builds.reports.faults import QUEUE, UNWRITTEN_END
+from codesum_pipeline.evidence.packaged_tables import packaged_table
 
 # How long workers may take to answer which tasks they carry out, and how long that answer is used.
 ANSWER_S = 2.0
 FRESH_S = 5.0
 _OPTIONS: dict[str, Any] = {
-    # Redis may restart at any time: connect again, for ever, and let builds that are under way go on.
-    "broker_connection_retry_on_startup": True,
-    "broker_connection_max_retries": None,
-    "worker_cancel_long_running_tasks_on_connection_loss": False,
-    # For the one who hands over: a broker that is away for long fails the run, which Dagster then tries again.
-    "broker_transport_options": {"max_retries": 5, "interval_start": 0, "interval_step": 1, "interval_max": 5},
-    # A task that waits in a busy worker could be carried out by an idle one.
-    "worker_prefetch_multiplier": 1,
-    "worker_disable_prefetch": True,
-    # A run that is handed over twice is built once: Dagster ignores what has started already. So a task is taken off
-    # the queue before it is begun, and Dagster, not Celery, decides whether a run is tried again.
-    "task_acks_late": False,
-    # What a build leaves in memory goes with its process.
-    "worker_max_tasks_per_child": 1,
-    "worker_hijack_root_logger": False,
-    "worker_send_task_events": False,
-    "result_expires": 86_400,
+    **packaged_table(__package__, "celery"),
     "task_default_queue": task_default_queue,
+    # For ever.
+    "broker_connection_max_retries": None,
 }
 
 logger = logging.getLogger("dagster.codesum.celery")
@@ -64,11 +44,13 @@ logger = logging.getLogger("dagster.codesum.celery")
 class CeleryRuns(CeleryRunLauncher):
     """Hands runs to `codesum worker`, and notices when one is lost."""
 
-    def __init__(self, broker: str, lost_after_s: float, inst_data: ConfigurableClassData | None = None) -> None:
+    def __init__(
+        self, broker: str, lost_after_s: float, inst_data: private_names.ConfigurableClassData | None = None
+    ) -> None:
         super().__init__(
             default_queue=task_default_queue, broker=broker, backend=broker, config_source=_OPTIONS, inst_data=inst_data
         )
-        self._sightings = Sightings(lambda: find_tasks_in_hand(self.celery), lost_after_s=lost_after_s)
+        self._sightings, self._lost_after_s = Sightings(lambda: find_tasks_in_hand(self.celery)), lost_after_s
 
     @classmethod
     def config_type(cls) -> Mapping[str, Any]:
@@ -82,16 +64,16 @@ class CeleryRuns(CeleryRunLauncher):
         """Its steps are in one process: where that is gone, the run begins anew."""
         return False
 
-    def launch_run(self, context: LaunchRunContext) -> None:
+    def launch_run(self, context: private_names.LaunchRunContext) -> None:
         run = context.dagster_run
         assert run.job_code_origin is not None
-        arguments = ExecuteRunArgs(
+        arguments = private_names.ExecuteRunArgs(
             job_origin=run.job_code_origin,
             run_id=run.run_id,
             instance_ref=self._instance.get_ref(),
             set_exit_code_on_failure=True,
         )
-        task = create_execute_job_task(self.celery).si(execute_job_args_packed=pack_value(arguments))
+        task = create_execute_job_task(self.celery).si(execute_job_args_packed=private_names.pack_value(arguments))
         try:
             task.apply_async(
                 task_id=run.run_id,
@@ -113,21 +95,19 @@ class CeleryRuns(CeleryRunLauncher):
         self.celery.control.revoke(run_id, terminate=True)
         return True
 
-    def check_run_worker_health(self, run: DagsterRun) -> CheckRunHealthResult:
+    def check_run_worker_health(self, run: DagsterRun) -> private_names.CheckRunHealthResult:
         """Whether a started run is being carried out."""
+        end: str | None = None
         if run.tags.get(STARTED_BY_TAG) == COMMAND_LINE:
             # `codesum index` carries it out, in the same instance and without a launcher.
             holder = holder_of(run)
             if holder and holder.is_gone():
-                reason = f"process {holder.pid} on {holder.host} ended without a word"
-                return CheckRunHealthResult(WorkerStatus.FAILED, reason)
-            return CheckRunHealthResult(WorkerStatus.RUNNING)
-        seen = self._sightings.of(run.run_id)
-        if seen in (WorkerReport.MISSED, WorkerReport.LOST) and (end := self._end_of(run.run_id)):
-            return CheckRunHealthResult(WorkerStatus.FAILED, end)
-        if seen is WorkerReport.LOST:
-            return CheckRunHealthResult(WorkerStatus.FAILED, "no worker carries it out any more")
-        return CheckRunHealthResult(WorkerStatus.RUNNING)
+                end = f"process {holder.pid} on {holder.host} ended without a word"
+        elif (missed_s := self._sightings.missed_s(run.run_id)) is not None:
+            is_lost = missed_s >= self._lost_after_s
+            end = self._end_of(run.run_id) or ("no worker carries it out any more" if is_lost else None)
+        status = private_names.WorkerStatus.FAILED if end else private_names.WorkerStatus.RUNNING
+        return private_names.CheckRunHealthResult(status, end)
 
     def _end_of(self, run_id: str) -> str | None:
         """How the task of a run ended that is not over in Dagster's records; None if it goes on, or nobody can say."""
@@ -147,47 +127,28 @@ class CeleryRuns(CeleryRunLauncher):
         return f"It was carried out by process {holder.pid} on {holder.host}." if holder else None
 
 
-class WorkerReport(Enum):
-    """The state of a run as its workers report it."""
-
-    SEEN = auto()
-    MISSED = auto()
-    LOST = auto()
-    UNKNOWN = auto()
-
-
-class Sightings:
+class Sightings(Struct, eq=False):
     """When each run was last seen with a worker. Many are asked about at one moment, so one answer is for all."""
 
-    def __init__(
-        self, look: Callable[[], frozenset[str] | None], *, lost_after_s: float, fresh_s: float = FRESH_S
-    ) -> None:
-        self._look = look
-        self._fresh_s = fresh_s
-        self._lost_after_s = lost_after_s
-        self._lock = Lock()
-        self._looked_at = float("-inf")
-        self._seen: frozenset[str] | None = None
-        self._missed_since: dict[str, float] = {}
+    look: Callable[[], frozenset[str] | None]
+    fresh_s: float = FRESH_S
+    _lock: Lock = field(default_factory=Lock)
+    _looked_at: float = float("-inf")
+    _seen: frozenset[str] | None = None
+    _missed_since: dict[str, float] = {}
 
-    def of(self, run_id: str) -> WorkerReport:
-        """The current state of a run; unknown for every run if the workers cannot be asked."""
+    def missed_s(self, run_id: str) -> float | None:
+        """For how long no worker has had a run in hand, in seconds; None if one has, or if they cannot be asked."""
         with self._lock:
             now = time.monotonic()
-            if now - self._looked_at > self._fresh_s:
-                self._seen, self._looked_at = self._look(), time.monotonic()
+            if now - self._looked_at > self.fresh_s:
+                self._seen, self._looked_at = self.look(), time.monotonic()
                 if self._seen is None:
                     self._missed_since.clear()
-            if self._seen is None:
-                return WorkerReport.UNKNOWN
-            if run_id in self._seen:
+            if self._seen is None or run_id in self._seen:
                 self._missed_since.pop(run_id, None)
-                return WorkerReport.SEEN
-            since = self._missed_since.setdefault(run_id, now)
-            if now - since < self._lost_after_s:
-                return WorkerReport.MISSED
-            del self._missed_since[run_id]
-            return WorkerReport.LOST
+                return None
+            return now - self._missed_since.setdefault(run_id, now)
 
 
 def find_tasks_in_hand(app: Celery) -> frozenset[str] | None:

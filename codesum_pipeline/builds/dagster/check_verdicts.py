@@ -9,14 +9,8 @@ import dagster as dg
 
 from codesum_pipeline.builds.alerts.alert_book import open_book
 from codesum_pipeline.builds.codesum_home.wiring import Home
+from codesum_pipeline.builds.dagster import asset_steps
 from codesum_pipeline.builds.dagster.alerting import BEHIND, STANDING_CHECKS
-from codesum_pipeline.builds.dagster.asset_steps import (
-    EVALUATED_IN,
-    last_record,
-    published_check,
-    report_check,
-    write_evaluation,
-)
 from codesum_pipeline.builds.dagster.assets import CHECKS, OWN_CHECKS
 from codesum_pipeline.builds.dagster.planner import BuildDecision, Plan
 from codesum_pipeline.builds.dagster.private_names import PartitionKeyFilter
@@ -26,7 +20,7 @@ from codesum_pipeline.foundation.data_model.moments import utc_now
 WHY_BEHIND = "the repository, its settings or an algorithm is newer than the published index"
 _WHAT_FOLLOWS = (
     f"This run did not come to the checks below. What they check is still the same, so they show what the run in "
-    f"`{EVALUATED_IN}` found."
+    f"`{asset_steps.EVALUATED_IN}` found."
 )
 # The run of each repository whose checks were looked at last.
 _LOOKED_AT = "verdicts:"
@@ -70,19 +64,24 @@ def _restore(instance: dg.DagsterInstance, key: str, run_id: str, *, is_behind: 
         if record.run_id != run_id or record.status.value != "PLANNED":
             continue
         if check.name == AT_HEAD and is_behind:
-            report_check(instance, published_check(AT_HEAD, key, passed=False, description=WHY_BEHIND))
+            asset_steps.report_check(
+                instance, asset_steps.published_check(AT_HEAD, key, passed=False, description=WHY_BEHIND)
+            )
             continue
-        made = last_record(instance, check.asset_key, key)
+        made = asset_steps.last_record(instance, check.asset_key, key)
         history = storage.get_asset_check_execution_history(check, limit=_RUNS_BACK, partition_filter=of_repository)
         done = next((each for each in history if each.status.value != "PLANNED"), None)
         if made and done and done.evaluation:
             target = done.evaluation.target_materialization_data
             is_about_it = target.storage_id == made.storage_id if target else done.run_id == made.run_id
             if is_about_it:
-                source = {EVALUATED_IN: dg.MetadataValue.dagster_run(done.run_id), **done.evaluation.metadata}
+                source = {
+                    asset_steps.EVALUATED_IN: dg.MetadataValue.dagster_run(done.run_id),
+                    **done.evaluation.metadata,
+                }
                 restored.append(done.evaluation.with_metadata(source))
     run = instance.get_run_by_id(run_id) if restored else None
     if run:
         instance.report_engine_event(_WHAT_FOLLOWS, run)
     for evaluation in restored:
-        write_evaluation(instance, evaluation, run_id=run_id)
+        asset_steps.write_evaluation(instance, evaluation, run_id=run_id)

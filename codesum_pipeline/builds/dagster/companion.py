@@ -13,6 +13,7 @@ from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from codesum_pipeline.builds.dagster.instance_file import apply_engine, check_packages
 from codesum_pipeline.builds.dagster.recorder import SPARE_RECORDER, Recorder, has_dagster
@@ -219,7 +220,7 @@ class _RunServer(Struct):
         # The last preview of an unchanged table is still valid, and Dagster has it.
         if request.method is BuilderMethod.SHOW and done and done.is_reused:
             return None
-        return self._answer(request, self.builder.beside(go_on))
+        return self._answer(request, replace(self.builder, progress=go_on))
 
     def _answer(self, request: BuilderRequest, builder: "Build") -> Any:
         """Send the result of a request, and return it."""
@@ -234,18 +235,10 @@ class _RunServer(Struct):
         return value
 
     def _result(self, request: BuilderRequest, builder: "Build") -> Any:
-        match request.method:
-            case BuilderMethod.HOLD:
-                self.hold()
-                return None
-            case BuilderMethod.BUILT_FROM:
-                return builder.built_from()
-            case BuilderMethod.PERFORM:
-                return builder.perform(request.about)
-            case BuilderMethod.SHOW:
-                return builder.show(request.about)
-            case BuilderMethod.CHECK:
-                return builder.check(request.about)
+        if request.method is BuilderMethod.HOLD:
+            return self.hold()
+        answer = getattr(builder, request.method)
+        return answer(request.about) if request.about else answer()
 
 
 def _in_order() -> Iterator[BuilderRequest]:

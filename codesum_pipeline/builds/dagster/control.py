@@ -5,6 +5,8 @@ materialisations and checks are listed with those that the sensor starts.
 """
 
 import os
+import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -16,9 +18,9 @@ import sqlalchemy
 from msgspec import Struct
 
 from codesum_pipeline.builds.codesum_home.wiring import Home
-from codesum_pipeline.builds.dagster import resource
+from codesum_pipeline.builds.dagster import private_names, resource
 from codesum_pipeline.builds.dagster.asset_steps import JOB, PUBLISHED_INDEX, is_held, recorded_fingerprint
-from codesum_pipeline.builds.dagster.assets import ASSETS
+from codesum_pipeline.builds.dagster.assets import ASSETS, resolve_job
 from codesum_pipeline.builds.dagster.dagster_records import (
     mend_record_files,
     open_instance,
@@ -26,12 +28,11 @@ from codesum_pipeline.builds.dagster.dagster_records import (
     writing_records,
 )
 from codesum_pipeline.builds.dagster.instance_file import apply_engine, check_packages, check_variables
-from codesum_pipeline.builds.dagster.maintenance_job import Tell, maintain_everything
-from codesum_pipeline.builds.dagster.observing import ACTIVE
-from codesum_pipeline.builds.dagster.requesting import QueuedRuns, keys_that_failed, request_runs
+from codesum_pipeline.builds.dagster.maintenance_job import ENDED, Tell, maintain_everything
+from codesum_pipeline.builds.dagster.observing import ACTIVE, active_keys
 from codesum_pipeline.builds.dagster.resource import PARTITION_TAG, PARTITIONS, add_partitions
 from codesum_pipeline.builds.dagster.run_tags import fault_of
-from codesum_pipeline.builds.dagster.runs import STARTED_BY_TAG, note_recorded
+from codesum_pipeline.builds.dagster.runs import MODULE, REPOSITORY_TAGS, STARTED_BY_TAG, job_origin, note_recorded
 from codesum_pipeline.builds.maintenance.freed import Maintenance
 from codesum_pipeline.builds.steps.fleet_states import RunUnderWay
 from codesum_pipeline.foundation.data_model.errors import BrokerUnavailable, ConfigurationError
@@ -48,11 +49,6 @@ _MOST_UNDER_WAY = 5_000
 _ANSWER_S = 2.0
 _MOST_SHOWN = 200
 _MOST_ENDED = 5_000
-_ENDED = {
-    dg.DagsterRunStatus.SUCCESS: "success",
-    dg.DagsterRunStatus.FAILURE: "failure",
-    dg.DagsterRunStatus.CANCELED: "canceled",
-}
 _WAITING = (dg.DagsterRunStatus.QUEUED, dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING)
 
 
@@ -210,6 +206,57 @@ def check_broker(home: Home) -> None:
         ) from None
 
 
+BY_RETRY = "codesum retry"
+# The daemon reports every 30 s, and takes runs from the queue every second.
+_SILENT_S = 300.0
+
+
+class QueuedRuns(Struct, frozen=True):
+    """The runs that were put into the queue, by repository; `active` have one already. `is_served`: a daemon has
+    reported in the last minutes, and will start them."""
+
+    run_ids: dict[str, str]
+    active: tuple[str, ...]
+    is_served: bool
+
+
+def request_runs(instance: dg.DagsterInstance, keys: Sequence[str]) -> QueuedRuns:
+    """Put a run of each repository into the queue, unless it has one there or under way."""
+    active = active_keys(instance)
+    asked = [key for key in keys if key not in active]
+    add_partitions(instance, asked)
+    run_ids = {key: _enqueue(instance, key) for key in asked}
+    return QueuedRuns(run_ids, tuple(key for key in keys if key in active), _has_daemon(instance))
+
+
+def keys_that_failed(instance: dg.DagsterInstance) -> set[str]:
+    """The repositories whose last run failed or was cancelled."""
+    over = (dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED)
+    last = instance.run_storage.get_run_partition_data(dg.RunsFilter(job_name=JOB))
+    return {run.partition for run in last if run.status in over}
+
+
+def _enqueue(instance: dg.DagsterInstance, key: str) -> str:
+    place = private_names.RepositoryPythonOrigin(
+        executable_path=sys.executable,
+        code_pointer=private_names.ModuleCodePointer(MODULE, "defs", working_directory=None),
+        entry_point=private_names.DEFAULT_DAGSTER_ENTRY_POINT,
+    )
+    run = instance.create_run_for_job(
+        resolve_job(),
+        status=dg.DagsterRunStatus.NOT_STARTED,
+        tags={PARTITION_TAG: key, STARTED_BY_TAG: BY_RETRY, **REPOSITORY_TAGS},
+        remote_job_origin=job_origin(),
+        job_code_origin=private_names.JobPythonOrigin(job_name=JOB, repository_origin=place),
+    )
+    instance.report_dagster_event(dg.DagsterEvent.job_enqueue(run), run_id=run.run_id)
+    return run.run_id
+
+
+def _has_daemon(instance: dg.DagsterInstance) -> bool:
+    return any(time.time() - beat.timestamp < _SILENT_S for beat in instance.get_daemon_heartbeats().values())
+
+
 def retry_repositories(home: Home, key: str | None) -> QueuedRuns:
     """Ask for a run of one repository; None: of each whose last run failed or was cancelled.
 
@@ -245,7 +292,7 @@ class EndedBuild(Struct, frozen=True):
 
 def ended_builds(home: Home, *, after: datetime) -> list[EndedBuild]:
     """The builds of whose end the record was written after a moment, oldest first, `_MOST_ENDED` at most."""
-    wanted = dg.RunsFilter(statuses=[*_ENDED], updated_after=after)
+    wanted = dg.RunsFilter(statuses=list(ENDED), updated_after=after)
     with _looked_at(home) as instance:
         records = instance.get_run_records(wanted, limit=_MOST_ENDED, order_by="update_timestamp", ascending=True)
     found = []
@@ -253,22 +300,12 @@ def ended_builds(home: Home, *, after: datetime) -> list[EndedBuild]:
         run, ended = record.dagster_run, record.end_time
         if run.job_name in (JOB, "__ASSET_JOB") and (key := run.tags.get(PARTITION_TAG)) and ended is not None:
             fault = None if is_held(run) else fault_of(run)
-            outcome = "held" if is_held(run) else _ENDED[run.status]
+            outcome = "held" if is_held(run) else run.status.value.lower()
             cause = fault.source.value if fault else ""
             recorded_at = record.update_timestamp.replace(tzinfo=UTC).timestamp()
             seconds = max(0.0, ended - (record.start_time or ended))
             found.append(EndedBuild(run.run_id, key, outcome, cause, seconds, ended, recorded_at))
     return found
-
-
-def worker_troubles(home: Home) -> list[str]:
-    """The workers that take no runs, each with the reason.
-
-    Raises `BrokerUnavailable` and `RecordsUnavailable` if they cannot be asked.
-    """
-    return [
-        f"a worker on {each.host} takes no runs since {each.since}: {each.why}" for each in workers_without_runs(home)
-    ]
 
 
 def workers_without_runs(home: Home) -> "list[PausedWorker]":

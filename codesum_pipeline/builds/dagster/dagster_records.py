@@ -25,21 +25,16 @@ from alembic.util import CommandError
 from msgspec import Struct
 from sqlalchemy.pool import NullPool
 
+from codesum_pipeline.builds.dagster import private_names
 from codesum_pipeline.builds.dagster.instance_file import LOCK, NO_LOGS, OUTPUT, ensure_dagster_home
-from codesum_pipeline.builds.dagster.private_names import (
-    InstanceRef,
-    RunStorageSqlMetadata,
-    ScheduleStorageSqlMetadata,
-    SqlEventLogStorageMetadata,
-    SqliteEventLogStorage,
-    SqliteRunStorage,
-    SqliteScheduleStorage,
-    check_alembic_revision,
-    get_alembic_config,
-    run_alembic_upgrade,
-)
 from codesum_pipeline.builds.dagster.sqlite_records import with_open_records
-from codesum_pipeline.foundation.data_model.errors import BrokenStore, CannotWrite, CodesumError, RecordsUnavailable
+from codesum_pipeline.foundation.data_model.errors import (
+    BrokenStore,
+    CannotWrite,
+    CodesumError,
+    RecordsUnavailable,
+    causes_of,
+)
 from codesum_pipeline.foundation.data_model.printable import one_line
 from codesum_pipeline.foundation.settings.operation_settings import POSTGRES_VARIABLE
 from codesum_pipeline.foundation.store.atomic import explain_refused_writes, write_text_atomically
@@ -50,11 +45,11 @@ from codesum_pipeline.foundation.store.locks import lock_exclusively
 MADE_BY = ".storage-version"
 # By Dagster's class: the kind of its records, its file, its tables, and what is lost with the file.
 _FILES: dict[Any, tuple[str, str, sqlalchemy.MetaData, str]] = {
-    SqliteRunStorage: ("run", "runs.db", RunStorageSqlMetadata, "the list of past runs"),
-    SqliteEventLogStorage: (
-        "event", "index.db", SqlEventLogStorageMetadata, "the history of materialisations and checks"),
-    SqliteScheduleStorage: (
-        "schedule", "schedules.db", ScheduleStorageSqlMetadata,
+    private_names.SqliteRunStorage: ("run", "runs.db", private_names.RunStorageSqlMetadata, "the list of past runs"),
+    private_names.SqliteEventLogStorage: (
+        "event", "index.db", private_names.SqlEventLogStorageMetadata, "the history of materialisations and checks"),
+    private_names.SqliteScheduleStorage: (
+        "schedule", "schedules.db", private_names.ScheduleStorageSqlMetadata,
         "the ticks of schedules and sensors, and which of them are switched on"),
 }  # fmt: skip
 _STAMP = "alembic_version"
@@ -83,7 +78,7 @@ class StorageFile(Struct, frozen=True):
     @property
     def migrations(self) -> Config:
         """How its tables change from version to version."""
-        return get_alembic_config(inspect.getfile(self.storage))
+        return private_names.get_alembic_config(inspect.getfile(self.storage))
 
     def make(self, folder: Path) -> Any:
         """Dagster's own storage in a folder, whose file is made where it is missing."""
@@ -110,23 +105,18 @@ def open_instance(layout: HomeLayout) -> Iterator[dg.DagsterInstance]:
             yield instance
 
 
-def _unreachable(error: BaseException | None) -> str | None:
+def _unreachable(error: BaseException) -> str | None:
     """Why a server's database cannot be reached, without its password; None for any other error."""
-    while error is not None:
-        # A driver that is not installed is not imported to find out. SQLite has no server.
-        if type(error).__module__.startswith("psycopg2") and type(error).__name__ in (
-            "OperationalError",
-            "InterfaceError",
-        ):
-            return one_line(str(error))[:_MOST_SHOWN]
-        error = error.__cause__ or error.__context__
-    return None
+    # A driver that is not installed is not imported to find out. SQLite has no server.
+    names = ("OperationalError", "InterfaceError")
+    found = (each for each in causes_of(error) if type(each).__module__.startswith("psycopg2"))
+    return next((one_line(str(each))[:_MOST_SHOWN] for each in found if type(each).__name__ in names), None)
 
 
-def reference_of(layout: HomeLayout) -> InstanceRef:
+def reference_of(layout: HomeLayout) -> private_names.InstanceRef:
     """How the instance is opened, before any of its files is."""
     # The terminal belongs to the command: its output is not copied into Dagster's files.
-    return InstanceRef.from_dir(str(ensure_dagster_home(layout)), overrides={OUTPUT: NO_LOGS})
+    return private_names.InstanceRef.from_dir(str(ensure_dagster_home(layout)), overrides={OUTPUT: NO_LOGS})
 
 
 @contextmanager
@@ -139,9 +129,7 @@ def writing_records(layout: HomeLayout) -> Iterator[None]:
         except CodesumError:
             raise
         except Exception as error:
-            cause: BaseException | None = error
-            while cause is not None and not _is_breakage(cause):
-                cause = cause.__cause__ or cause.__context__
+            cause = next(filter(_is_breakage, causes_of(error)), None)
             if cause is None:
                 if (database := _unreachable(error)) is not None:
                     raise RecordsUnavailable(
@@ -154,7 +142,7 @@ def writing_records(layout: HomeLayout) -> Iterator[None]:
             ) from error
 
 
-def make_ready(reference: InstanceRef, folder: Path) -> None:
+def make_ready(reference: private_names.InstanceRef, folder: Path) -> None:
     """Make the missing files of an instance, and migrate all to the installed version of Dagster.
 
     Raises `BrokenStore` for a file that is neither missing nor whole.
@@ -186,7 +174,7 @@ def make_ready(reference: InstanceRef, folder: Path) -> None:
             raise
 
 
-def storage_files(reference: InstanceRef) -> list[StorageFile]:
+def storage_files(reference: private_names.InstanceRef) -> list[StorageFile]:
     """The files of an instance that keeps its records in SQLite."""
     data = (reference.run_storage_data, reference.event_storage_data, reference.schedule_storage_data)
     return [
@@ -228,9 +216,11 @@ def _create(file: StorageFile) -> None:
 def _migrate(file: StorageFile) -> None:
     """Bring a whole file's tables to the Dagster at hand; the lock must be held."""
     with file.connected() as connection:
-        revision, head = check_alembic_revision(file.migrations, connection)
+        revision, head = private_names.check_alembic_revision(file.migrations, connection)
         if revision != head:
-            run_alembic_upgrade(file.migrations, connection, "index" if file.storage is SqliteEventLogStorage else None)
+            private_names.run_alembic_upgrade(
+                file.migrations, connection, "index" if file.storage is private_names.SqliteEventLogStorage else None
+            )
             connection.commit()
 
 
@@ -268,14 +258,14 @@ def _is_breakage(error: BaseException) -> bool:
     return code in _BROKEN_CODES or any(words in str(error) for words in _BROKEN_WORDS)
 
 
-def mend_record_files(reference: InstanceRef, folder: Path) -> list[str]:
+def mend_record_files(reference: private_names.InstanceRef, folder: Path) -> list[str]:
     """Mend the broken files of an instance; returns a sentence for each: what was wrong, and what was done."""
     files = storage_files(reference)
     # The log of each run is a file of its own.
     logs = [
         StorageFile(file.storage, path)
         for file in files
-        if file.storage is SqliteEventLogStorage
+        if file.storage is private_names.SqliteEventLogStorage
         for path in sorted(file.path.parent.glob("*.db"))
         if path != file.path
     ]
@@ -332,7 +322,7 @@ def _is_known(file: StorageFile) -> bool:
     """Whether the revision that a file is stamped with is one of this Dagster's."""
     try:
         with file.connected() as connection:
-            revision, _ = check_alembic_revision(file.migrations, connection)
+            revision, _ = private_names.check_alembic_revision(file.migrations, connection)
         ScriptDirectory.from_config(file.migrations).get_revision(str(revision))
     except CommandError:
         return False

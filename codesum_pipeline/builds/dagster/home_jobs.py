@@ -4,21 +4,13 @@ A run of theirs holds no lease: it reads what is published. No run config reache
 come from the home and from the environment of the process that runs.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import dagster as dg
 
 from codesum_pipeline.builds.codesum_home.wiring import Home
-from codesum_pipeline.builds.dagster.asset_steps import (
-    OWNER,
-    SECONDS,
-    log_outcome,
-    metadata_of,
-    schedule_of,
-    stage_failures,
-    table_metadata,
-)
+from codesum_pipeline.builds.dagster import asset_steps
 from codesum_pipeline.builds.dagster.observing import ACTIVE
 from codesum_pipeline.builds.dagster.resource import CodesumResource, add_partitions, end_vanished_runs
 from codesum_pipeline.builds.reports.build_values import StepOutcome
@@ -26,7 +18,6 @@ from codesum_pipeline.builds.steps.known_facts import STAGE_FACTS
 from codesum_pipeline.builds.steps.scheduled_digests import (
     explain_due_digests,
     explain_no_rollups,
-    find_due_rollups,
     tell_due_digests,
     write_rollups,
 )
@@ -37,67 +28,50 @@ from codesum_pipeline.foundation.data_model.errors import CodesumError
 ROLLUP_CRON = "0 14 * * *"
 
 
-def _asset(
-    name: str, description: str, work: Callable[[Home], StepOutcome], *, deps: Sequence[str]
-) -> dg.AssetsDefinition:
+def _asset(name: str, work: Callable[[Home], StepOutcome], *deps: str) -> dg.AssetsDefinition:
     """An asset of the whole home; one row is one digest. Every run materialises, also where nothing was due."""
 
     @dg.asset(
         name=name,
-        description=description,
+        description=asset_steps.DEFINITIONS["home_assets"][name],
         group_name="digests",
         kinds={"markdown", "sqlite"},
-        owners=[OWNER],
+        owners=[asset_steps.OWNER],
         code_version=STAGE_FACTS.get().assets["intent_digests"].code_version,
         deps=deps,
-        metadata=table_metadata("digests"),
+        metadata=asset_steps.table_metadata("digests"),
     )
     def tell(context: dg.AssetExecutionContext, codesum: CodesumResource) -> dg.MaterializeResult[None]:
-        with stage_failures():
+        with asset_steps.stage_failures():
             done = work(codesum.open_home())
-        log_outcome(context, done)
+        asset_steps.log_outcome(context, done)
         return dg.MaterializeResult(
             data_version=dg.DataVersion(done.table_hash),
-            metadata={SECONDS: done.seconds, "dagster/row_count": done.rows, **metadata_of(done.values)},
+            metadata={
+                asset_steps.SECONDS: done.seconds,
+                "dagster/row_count": done.rows,
+                **asset_steps.metadata_of(done.values),
+            },
         )
 
     return tell
 
 
-def _job(name: str, asset: dg.AssetsDefinition, description: str) -> Any:
+def _job(name: str, asset: dg.AssetsDefinition) -> Any:
     return dg.define_asset_job(
         name=name,
-        description=description,
-        owners=[OWNER],
+        description=asset_steps.DEFINITIONS["jobs"][name],
+        owners=[asset_steps.OWNER],
         selection=dg.AssetSelection.assets(asset),
         executor_def=dg.in_process_executor,
     )
 
 
-scheduled_digests = _asset(
-    "scheduled_digests",
-    "The answers to daily and weekly questions, over all repositories, and another try for what was held or not sent. "
-    "One row is one digest.",
-    tell_due_digests,
-    deps=["intent_matches"],
-)
-digest_rollups = _asset(
-    "digest_rollups",
-    "The digests of a month in one, for each question that had some. One row is one of these.",
-    write_rollups,
-    deps=["intent_digests", "scheduled_digests"],
-)
+scheduled_digests = _asset("scheduled_digests", tell_due_digests, "intent_matches")
+digest_rollups = _asset("digest_rollups", write_rollups, "intent_digests", "scheduled_digests")
 HOME_ASSETS = (scheduled_digests, digest_rollups)
-send_digests = _job(
-    "send_digests",
-    scheduled_digests,
-    "Write and send the daily and weekly digests that are due, and try again what was held or not sent.",
-)
-roll_up_digests = _job(
-    "roll_up_digests",
-    digest_rollups,
-    "Write and send the digests of the month before in one, for each standing question.",
-)
+send_digests = _job("send_digests", scheduled_digests)
+roll_up_digests = _job("roll_up_digests", digest_rollups)
 
 
 @dg.op(description="Asks each organisation's host which repositories it has, and brings repos.yaml up to date.")
@@ -130,8 +104,8 @@ def follow_hosts(context: dg.OpExecutionContext, codesum: CodesumResource) -> No
 
 @dg.job(
     name="sync_organisations",
-    description="Register what is new in the organisations of code hosts, and retire what is gone.",
-    owners=[OWNER],
+    description=asset_steps.DEFINITIONS["jobs"]["sync_organisations"],
+    owners=[asset_steps.OWNER],
     executor_def=dg.in_process_executor,
 )
 def sync_organisations() -> None:
@@ -145,27 +119,9 @@ HOME_JOBS = (send_digests, roll_up_digests, sync_organisations)
 def home_schedules(*, digests_cron: str, sync_cron: str) -> list[dg.ScheduleDefinition]:
     """When these jobs run: where there is nothing to do, they do not."""
     return [
-        schedule_of(
-            "digests",
-            send_digests,
-            digests_cron,
-            "Starts a run where a daily or weekly digest is due, or something is to be tried or sent again.",
-            _look_for_digests,
-        ),
-        schedule_of(
-            "digest_rollup",
-            roll_up_digests,
-            ROLLUP_CRON,
-            "Has the digests of the month before written up in one, once a month.",
-            _look_for_rollups,
-        ),
-        schedule_of(
-            "sync_organisations",
-            sync_organisations,
-            sync_cron,
-            "Registers what is new in the organisations of code hosts, and retires what is gone.",
-            _look_at_hosts,
-        ),
+        asset_steps.schedule_of("digests", send_digests, digests_cron, _look_for_digests),
+        asset_steps.schedule_of("digest_rollup", roll_up_digests, ROLLUP_CRON, _look_for_rollups),
+        asset_steps.schedule_of("sync_organisations", sync_organisations, sync_cron, _look_at_hosts),
     ]
 
 
@@ -183,8 +139,7 @@ def _look_for_digests(context: dg.ScheduleEvaluationContext, home: Home) -> list
 
 def _look_for_rollups(context: dg.ScheduleEvaluationContext, home: Home) -> list[dg.RunRequest] | str:
     at = context.scheduled_execution_time
-    is_wanted = find_due_rollups(home, now=lambda: at)
-    return [dg.RunRequest()] if is_wanted else explain_no_rollups(home, now=lambda: at)
+    return explain_no_rollups(home, now=lambda: at) or [dg.RunRequest()]
 
 
 def _look_at_hosts(context: dg.ScheduleEvaluationContext, home: Home) -> list[dg.RunRequest] | str:

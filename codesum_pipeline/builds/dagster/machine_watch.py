@@ -11,7 +11,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -20,7 +20,7 @@ import dagster as dg
 import psutil
 from celery import Celery, signals
 from celery.exceptions import WorkerLostError
-from msgspec import DecodeError, Struct, json
+from msgspec import DecodeError, Struct, field, json
 
 from codesum_pipeline.builds.dagster.celery_runs import errors_of_broker, logger
 from codesum_pipeline.builds.dagster.run_tags import fault_of
@@ -45,6 +45,9 @@ class PausedWorker(Struct, frozen=True):
     host: str
     why: str
     since: str
+
+    def __str__(self) -> str:
+        return f"a worker on {self.host} takes no runs since {self.since}: {self.why}"
 
 
 def paused_workers(app: Celery) -> list[PausedWorker]:
@@ -83,28 +86,23 @@ def _write(folder: Path) -> None:
 
 
 def _open_files() -> None:
-    opened: list[int] = []
-    try:
+    with ExitStack() as opened:
         for _ in range(_TRIED_FILES):
-            opened.append(os.open(os.devnull, os.O_RDONLY))
-    finally:
-        for each in opened:
-            os.close(each)
+            opened.enter_context(Path(os.devnull).open("rb"))
 
 
-class MachineWatch:
+class MachineWatch(Struct, eq=False, kw_only=True):
     """Stops one worker from taking runs while its machine fails.
 
     `name` is the worker's name at Celery, and `look` tries the machine.
     """
 
-    def __init__(self, app: Celery, *, name: str, queue: str, look: Callable[[], str]) -> None:
-        self._app = app
-        self._name = name
-        self._queue = queue
-        self._look = look
-        self._key = f"{_KEY}{uuid.uuid4().hex}"
-        self._reading, self._writing = os.pipe()
+    app: Celery
+    name: str
+    queue: str
+    look: Callable[[], str]
+    key: str = field(default_factory=lambda: f"{_KEY}{uuid.uuid4().hex}")
+    pipe: tuple[int, int] = field(default_factory=os.pipe)
 
     def start(self) -> None:
         """Before the first process of a run begins, which inherits the pipe."""
@@ -126,11 +124,11 @@ class MachineWatch:
             self._write(KILLED)
 
     def _write(self, fault: Fault) -> None:
-        os.write(self._writing, f"{time.monotonic()} {fault.part}\n".encode())
+        os.write(self.pipe[1], f"{time.monotonic()} {fault.part}\n".encode())
 
     def _watch(self) -> None:
         resumed_at = 0.0
-        with os.fdopen(self._reading, encoding="utf-8") as told:
+        with os.fdopen(self.pipe[0], encoding="utf-8") as told:
             for line in told:
                 told_at, _, part = line.strip().partition(" ")
                 # Several runs may end by one fault.
@@ -143,30 +141,30 @@ class MachineWatch:
         worker = PausedWorker(
             socket.gethostname(), f"a run failed by a fault of this machine ({part})", iso_moment(utc_now())
         )
-        self._ask(self._app.control.cancel_consumer)
+        self._ask(self.app.control.cancel_consumer)
         logger.warning("%s: takes no runs: %s; the machine is tried every %.0f s", worker.host, worker.why, TRY_EVERY_S)
         while True:
             self._say(worker)
             time.sleep(TRY_EVERY_S)
-            why = self._look()
+            why = self.look()
             if not why:
                 break
             if why != worker.why:
                 logger.warning("%s: still takes no runs: %s", worker.host, why)
             worker = PausedWorker(worker.host, why, worker.since)
-        self._ask(self._app.control.add_consumer)
-        with suppress(*errors_of_broker(self._app)):
-            self._app.backend.client.delete(self._key)
+        self._ask(self.app.control.add_consumer)
+        with suppress(*errors_of_broker(self.app)):
+            self.app.backend.client.delete(self.key)
         logger.warning("%s: takes runs again: its machine is well", worker.host)
 
     def _say(self, worker: PausedWorker) -> None:
-        with suppress(*errors_of_broker(self._app)):
-            self._app.backend.client.set(self._key, json.encode(worker), ex=_KEY_S)
+        with suppress(*errors_of_broker(self.app)):
+            self.app.backend.client.set(self.key, json.encode(worker), ex=_KEY_S)
 
     def _ask(self, command: Callable[..., Any]) -> None:
         """Have this worker's own queue cancelled or added, as soon as Redis can be reached."""
         while True:
-            with suppress(*errors_of_broker(self._app)):
-                if command(self._queue, destination=[self._name], reply=True, timeout=5.0):
+            with suppress(*errors_of_broker(self.app)):
+                if command(self.queue, destination=[self.name], reply=True, timeout=5.0):
                     return
             time.sleep(1.0)

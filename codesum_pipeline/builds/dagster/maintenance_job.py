@@ -21,24 +21,15 @@ from pathlib import Path
 
 import dagster as dg
 import sqlalchemy as sql
-from msgspec import Struct, to_builtins
+from msgspec import Struct
 
 from codesum_pipeline.builds.codesum_home.wiring import Home
-from codesum_pipeline.builds.dagster.asset_steps import OWNER, metadata_of, schedule_of, stage_failures
+from codesum_pipeline.builds.dagster import asset_steps, private_names
 from codesum_pipeline.builds.dagster.dagster_records import StorageFile, storage_files
-from codesum_pipeline.builds.dagster.private_names import (
-    AssetCheckExecutionsTable,
-    RunsTable,
-    RunTagsTable,
-    SqlEventLogStorage,
-    SqlEventLogStorageTable,
-    SqliteEventLogStorage,
-    SqliteRunStorage,
-)
 from codesum_pipeline.builds.dagster.resource import PARTITION_TAG, CodesumResource
 from codesum_pipeline.builds.maintenance.freed import FreedSpace, Maintenance, RemovalKind, SkippedUpkeep, size_of
 from codesum_pipeline.builds.maintenance.maintaining import Found, MaintainedHome
-from codesum_pipeline.builds.reports.build_values import PreviewRows
+from codesum_pipeline.builds.reports.report_values import rows_of_items
 from codesum_pipeline.foundation.data_model.errors import CodesumError
 from codesum_pipeline.foundation.data_model.moments import utc_now
 from codesum_pipeline.foundation.store.locks import lock_if_free
@@ -63,8 +54,6 @@ _LAST_EVENTS = (
     dg.DagsterEventType.ASSET_OBSERVATION,
     dg.DagsterEventType.ASSET_CHECK_EVALUATION,
 )
-# A fleet's repositories would make the page of a run too long to read.
-_SHOWN = 50
 
 Tell = Callable[[Found], None]
 
@@ -120,9 +109,9 @@ class RunRecords(Struct, frozen=True):
     def _shown_runs(self) -> set[str]:
         """The runs that hold the last event of a kind, or the last execution of a check, of an asset's partition."""
         storage = self.instance.event_log_storage
-        if not isinstance(storage, SqlEventLogStorage):
+        if not isinstance(storage, private_names.SqlEventLogStorage):
             raise NotImplementedError(f"{type(storage).__name__} keeps its events in no SQL database")
-        events, checks = SqlEventLogStorageTable.c, AssetCheckExecutionsTable.c
+        events, checks = private_names.SqlEventLogStorageTable.c, private_names.AssetCheckExecutionsTable.c
         last_events = (
             sql.select(sql.func.max(events.id))
             .where(events.asset_key.is_not(None), events.dagster_event_type.in_([kind.value for kind in _LAST_EVENTS]))
@@ -144,16 +133,16 @@ class RunRecords(Struct, frozen=True):
             _unlink(self._files(run_id))
             if events.supports_global_concurrency_limits:
                 events.free_concurrency_slots_for_run(run_id)
-        if isinstance(events, SqlEventLogStorage):
-            checks = AssetCheckExecutionsTable
+        if isinstance(events, private_names.SqlEventLogStorage):
+            checks = private_names.AssetCheckExecutionsTable
             with events.index_connection() as connection:
                 for run_id in run_ids:
                     events.delete_events_for_run(connection, run_id)
                 connection.execute(checks.delete().where(checks.c.run_id.in_(run_ids)))
-        if isinstance(runs, SqliteRunStorage):
+        if isinstance(runs, private_names.SqliteRunStorage):
             # Dagster leaves the tags of a run behind there.
             with runs.connect() as connection:
-                for table in (RunTagsTable, RunsTable):
+                for table in (private_names.RunTagsTable, private_names.RunsTable):
                     connection.execute(table.delete().where(table.c.run_id.in_(run_ids)))
             return
         for run_id in run_ids:
@@ -163,7 +152,7 @@ class RunRecords(Struct, frozen=True):
         """The files of a run: its events in SQLite, and the output of its steps."""
         found = [self.folder / "storage" / run_id]
         storage = self.instance.event_log_storage
-        if isinstance(storage, SqliteEventLogStorage):
+        if isinstance(storage, private_names.SqliteEventLogStorage):
             events = Path(storage.path_for_shard(run_id))
             found += [events.with_name(events.name + end) for end in ("", "-wal", "-shm", "-journal")]
         return [path for path in found if path.exists()]
@@ -172,7 +161,7 @@ class RunRecords(Struct, frozen=True):
         """Files of runs that are gone: a page that was open makes an empty one."""
         names = {path.name for path in (self.folder / "storage").glob("*")}
         storage = self.instance.event_log_storage
-        if isinstance(storage, SqliteEventLogStorage):
+        if isinstance(storage, private_names.SqliteEventLogStorage):
             names |= {path.stem for path in Path(storage.path_for_shard("index")).parent.glob("*.db")}
         orphans = [name for name in sorted(filter(_is_run_id, names)) if self.instance.get_run_by_id(name) is None]
         files = [path for run_id in orphans for path in self._files(run_id)]
@@ -275,29 +264,20 @@ def prune(context: dg.OpExecutionContext, codesum: CodesumResource) -> Iterator[
         if isinstance(found, SkippedUpkeep):
             context.log.warning("%s: left as it is: %s", found.repository or "the home", found.because)
 
-    with stage_failures():
+    with asset_steps.stage_failures():
         done = maintain_everything(codesum.open_home(), context.instance, tell=log)
     # The total that was removed and by kind, the largest removals, and what was skipped.
     largest = sorted(done.freed, key=lambda each: (-each.size, each.kind, each.repository))
-    shown: dict[str, Sequence[Found]] = {
-        "by_kind": done.by_kind(),
-        "freed": largest[:_SHOWN],
-        "left": done.untouched[:_SHOWN],
-    }
-    tables = {name: PreviewRows(tuple(map(_row, rows))) for name, rows in shown.items()}
+    shown = {"by_kind": done.by_kind(), "freed": largest, "left": done.untouched}
+    tables = {name: rows_of_items(rows) for name, rows in shown.items()}
     numbers = {"seconds": done.seconds, "freed_bytes": done.size, "untouched": len(done.untouched)}
-    yield dg.Output(None, metadata=metadata_of({**numbers, **tables}))
-
-
-def _row(found: Found) -> dict[str, str | int]:
-    row = {name: "" if value is None else value for name, value in to_builtins(found).items()}
-    return {"bytes" if name == "size" else name: value for name, value in row.items()}
+    yield dg.Output(None, metadata=asset_steps.metadata_of({**numbers, **tables}))
 
 
 @dg.job(
     name="maintenance",
-    description="Prune old runs, rows, mirrors and caches, so that a home does not grow for ever.",
-    owners=[OWNER],
+    description=asset_steps.DEFINITIONS["jobs"]["maintenance"],
+    owners=[asset_steps.OWNER],
     executor_def=dg.in_process_executor,
 )
 def maintenance() -> None:
@@ -307,5 +287,4 @@ def maintenance() -> None:
 
 def pruning(cron: str) -> dg.ScheduleDefinition:
     """When the job runs."""
-    says = "Prunes what the settings below `maintenance` let go."
-    return schedule_of("maintenance", maintenance, cron, says, lambda _context, _home: [dg.RunRequest()])
+    return asset_steps.schedule_of("maintenance", maintenance, cron, lambda _context, _home: [dg.RunRequest()])

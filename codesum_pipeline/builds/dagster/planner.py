@@ -10,8 +10,8 @@ fixed number of times a day.
 
 import random
 import time
-from collections import Counter
-from collections.abc import Collection, Container, Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from enum import StrEnum
@@ -26,7 +26,7 @@ from codesum_pipeline.builds.steps.freshness import Fingerprints, has_left_over
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.data_model.moments import utc_now
-from codesum_pipeline.foundation.data_model.printable import some_of
+from codesum_pipeline.foundation.data_model.printable import shorten_text, some_of
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.store.object_storage.bucket_record import spending_of_all
 from codesum_pipeline.foundation.store.object_storage.opened_homes import OPENED_HOMES
@@ -38,8 +38,6 @@ from codesum_pipeline.texts.summaries.by_model.outages import outages_of_build
 NAMED = 5
 MAX_REASON_CHARACTERS = 200
 GOES_ON_TAG = "codesum/goes_on"
-# What starts a repository whose run a person cancelled.
-START_STOPPED = "stopped by hand: a new commit or `codesum retry KEY` starts it again"
 # How much of a tick is spent on looking for something that is left over.
 LOOK_S = 5.0
 
@@ -58,6 +56,12 @@ class BuildDecision(StrEnum):
     STOPPED = "stopped by hand"
     WAITING = "waiting after a fault that is not theirs"
     UNREADABLE = "unreadable"
+
+
+_WAYS_OUT = {
+    BuildDecision.EXHAUSTED: "failed too often in this state; a change or `codesum retry KEY` tries again",
+    BuildDecision.STOPPED: "stopped by hand: a new commit or `codesum retry KEY` starts it again",
+}
 
 
 class Wait(Struct, frozen=True):
@@ -155,29 +159,31 @@ class Plan(Struct, frozen=True):
         line = ", ".join(f"{counts[verdict]} {verdict}" for verdict in BuildDecision if counts[verdict])
         if not line:
             return "no repository is registered: add one with `codesum add`"
-        details = "; ".join(filter(None, (self.stopped(), self.waiting(), self.unreadable())))
+        details = self.reasons()
         return f"{line}: {details}" if details else line
 
-    def stopped(self) -> str:
-        """The first repositories whose run a person cancelled, and what starts them again."""
-        keys = sorted(key for key, verdict in self.verdicts.items() if verdict is BuildDecision.STOPPED)
-        return f"{some_of(keys, NAMED)}: {START_STOPPED}" if keys else ""
+    def reason(self, key: str, *, is_timed: bool = False) -> str:
+        """Why nothing is built of a repository, for a person; empty where that is as it should be."""
+        match self.verdicts[key]:
+            case BuildDecision.UNREADABLE:
+                return (
+                    shorten_text(" ".join(self.complaints.get(key, "").split()), MAX_REASON_CHARACTERS) or "no reason"
+                )
+            case BuildDecision.WAITING:
+                return str(self.waits[key]) if is_timed else f"{self.waits[key].fault}; tried again"
+            case verdict:
+                return _WAYS_OUT.get(verdict, "")
 
-    def waiting(self) -> str:
-        """The first repositories that wait, each with what for and until when."""
-        waits = sorted((key, wait) for key, wait in self.waits.items() if self.verdicts[key] is BuildDecision.WAITING)
-        return some_of([f"{key}: {wait}" for key, wait in waits], NAMED, mark="; ")
-
-    def unreadable(self, among: Container[str] | None = None) -> str:
-        """The first repositories that cannot be read, each with its reason, and how many more there are."""
-        lines = []
-        for key in sorted(key for key, verdict in self.verdicts.items() if verdict is BuildDecision.UNREADABLE):
-            if among is None or key in among:
-                reason = " ".join(self.complaints.get(key, "").split())
-                if len(reason) > MAX_REASON_CHARACTERS:
-                    reason = f"{reason[: MAX_REASON_CHARACTERS - 1]}…"
-                # Most reasons name the key themselves.
-                lines.append(reason if repr(key) in reason else f"{key}: {reason}" if reason else key)
+    def reasons(self, among: Collection[str] | None = None, *, is_timed: bool = True) -> str:
+        """The first reasons, each with the first repositories that it is said of."""
+        keys: dict[str, list[str]] = defaultdict(list)
+        for key in sorted(self.verdicts if among is None else among):
+            if reason := self.reason(key, is_timed=is_timed):
+                keys[reason].append(key)
+        # Most reasons name the one key themselves.
+        lines = [
+            reason if repr(some[0]) in reason else f"{some_of(some, NAMED)}: {reason}" for reason, some in keys.items()
+        ]
         return some_of(lines, NAMED, mark="; ")
 
     def without(self, keys: Collection[str]) -> "Plan":

@@ -6,6 +6,8 @@ SQLAlchemy 2.1 it means psycopg 3. Here the driver is named, whatever the addres
 
 from dagster_postgres import DagsterPostgresStorage
 from dagster_postgres.utils import pg_url_from_config
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
 
 from codesum_pipeline.builds.dagster.private_names import ConfigurableClassData, PostgresStorageConfig
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
@@ -23,25 +25,23 @@ class PostgresRecords(DagsterPostgresStorage):
     def from_config_value(  # type: ignore[override]
         cls, inst_data: ConfigurableClassData | None, config_value: PostgresStorageConfig
     ) -> "PostgresRecords":
-        return cls(
-            inst_data=inst_data,
-            postgres_url=with_time_limit(with_driver(pg_url_from_config(config_value))),
-        )
+        return cls(inst_data=inst_data, postgres_url=with_driver(pg_url_from_config(config_value)))
 
 
-def with_time_limit(url: str) -> str:
-    """The address with a limit on how long a connection may take, unless it has one: without, a firewall that drops
-    packets stops a command for minutes."""
-    if "connect_timeout=" in url:
-        return url
-    return f"{url}{'&' if '?' in url else '?'}connect_timeout={_CONNECT_S}"
+def with_driver(address: str) -> str:
+    """The address with its driver named, and a limit on how long a connection may take, unless it has one: without, a
+    firewall that drops packets stops a command for minutes.
 
-
-def with_driver(url: str) -> str:
-    """The address with its driver named; raises `ConfigurationError`, without the address, for another driver."""
-    scheme, separator, rest = url.partition("://")
-    if not separator or scheme not in _SAME:
+    Raises `ConfigurationError`, without the address, for another driver.
+    """
+    try:
+        url = make_url(address)
+    except (ArgumentError, ValueError):
+        url = None
+    if url is None or url.drivername not in _SAME:
         raise ConfigurationError(
             f"{POSTGRES_VARIABLE}: Dagster needs psycopg 2: write postgresql+psycopg2://USER@HOST/NAME"
         )
-    return f"{_DRIVER}://{rest}"
+    if "connect_timeout" not in url.query:
+        url = url.update_query_dict({"connect_timeout": str(_CONNECT_S)})
+    return url.set(drivername=_DRIVER).render_as_string(hide_password=False)

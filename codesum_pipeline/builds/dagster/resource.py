@@ -219,7 +219,7 @@ class CodesumResource(dg.ConfigurableResource["CodesumResource"]):
             return self.host.builder
         from codesum_pipeline.builds.steps.one_build import Build
 
-        progress = self.host.progress or LoggedProgress(context.log)
+        progress = self.host.progress or logged_progress(context.log)
         key, run_id = context.partition_key, context.run.run_id
         return Build(
             self.open_home(),
@@ -266,15 +266,14 @@ def _has_step_processes(instance: dg.DagsterInstance, run: dg.DagsterRun) -> boo
     return any(event and event.engine_event_data.marker_start == _WAITS_FOR_WORKER for event in events)
 
 
-class LoggedProgress:
+def logged_progress(log: logging.Logger) -> Progress:
     """Counts in a log, at most one line every `LOG_EVERY_S` seconds."""
+    last = time.monotonic()
 
-    def __init__(self, log: logging.Logger) -> None:
-        self._log = log
-        self._last = time.monotonic()
+    def tell(doing: str, done: int, total: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= LOG_EVERY_S:
+            last = time.monotonic()
+            log.info("%s: %s of %s", doing, f"{done:,}", f"{total:,}")
 
-    def __call__(self, doing: str, done: int, total: int) -> None:
-        now = time.monotonic()
-        if now - self._last >= LOG_EVERY_S:
-            self._last = now
-            self._log.info("%s: %s of %s", doing, f"{done:,}", f"{total:,}")
+    return tell

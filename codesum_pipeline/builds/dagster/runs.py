@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import dagster as dg
 
+from codesum_pipeline.builds.dagster import private_names
 from codesum_pipeline.builds.dagster.asset_steps import (
     EVALUATED_IN,
     EVALUATION,
@@ -19,12 +20,6 @@ from codesum_pipeline.builds.dagster.asset_steps import (
 )
 from codesum_pipeline.builds.dagster.assets import resolve_job
 from codesum_pipeline.builds.dagster.dagster_records import open_instance, writing_records
-from codesum_pipeline.builds.dagster.private_names import (
-    LoadableTargetOrigin,
-    ManagedGrpcPythonEnvCodeLocationOrigin,
-    RemoteJobOrigin,
-    RemoteRepositoryOrigin,
-)
 from codesum_pipeline.builds.dagster.resource import (
     IN_MEMORY,
     CodesumResource,
@@ -206,7 +201,9 @@ class _WithoutRepeats:
         return getattr(self._stream, name)
 
 
-def job_origin() -> RemoteJobOrigin:
+def job_origin() -> private_names.RemoteJobOrigin:
     """The job as the UI's processes load it."""
-    location = ManagedGrpcPythonEnvCodeLocationOrigin(LoadableTargetOrigin(module_name=MODULE), location_name=MODULE)
-    return RemoteRepositoryOrigin(location, REPOSITORY).get_job_origin(JOB)
+    location = private_names.ManagedGrpcPythonEnvCodeLocationOrigin(
+        private_names.LoadableTargetOrigin(module_name=MODULE), location_name=MODULE
+    )
+    return private_names.RemoteRepositoryOrigin(location, REPOSITORY).get_job_origin(JOB)

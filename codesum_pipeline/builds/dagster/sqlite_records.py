@@ -6,55 +6,45 @@ private; a test builds with this storage and reads with Dagster's.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
 import sqlalchemy as sql
-from msgspec import Struct, field
 from sqlalchemy.pool import StaticPool
 
-from codesum_pipeline.builds.dagster.private_names import (
-    INDEX_SHARD_NAME,
-    SQLITE_BUSY_TIMEOUT_SECONDS,
-    ConfigurableClassData,
-    DagsterSqliteStorage,
-    InstanceRef,
-    SqlEventLogStorageMetadata,
-    SqliteEventLogStorage,
-    SqliteRunStorage,
-    SqliteScheduleStorage,
-    create_db_conn_string,
-)
+from codesum_pipeline.builds.dagster import private_names
 from codesum_pipeline.foundation.store.atomic import temporary_beside
 
 
-def with_open_records(reference: InstanceRef) -> InstanceRef:
+def with_open_records(reference: private_names.InstanceRef) -> private_names.InstanceRef:
     """The same instance, through `OpenSqliteStorage` where it keeps its records in SQLite."""
     data = reference.storage_data
-    if data is None or data.class_name != DagsterSqliteStorage.__name__:
+    if data is None or data.class_name != private_names.DagsterSqliteStorage.__name__:
         return reference
-    opened = ConfigurableClassData(__name__, OpenSqliteStorage.__name__, data.config_yaml)
+    opened = private_names.ConfigurableClassData(__name__, OpenSqliteStorage.__name__, data.config_yaml)
     return reference._replace(storage_data=opened)
 
 
-class OpenSqliteStorage(DagsterSqliteStorage):
+class OpenSqliteStorage(private_names.DagsterSqliteStorage):
     """Runs, events and schedules below one folder, in files that `storage.make_ready` made whole."""
 
-    def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
+    def __init__(self, base_dir: str, inst_data: private_names.ConfigurableClassData | None = None) -> None:
         history = Path(base_dir) / "history"
         self.base_dir = base_dir
-        self._run_storage = _Runs(create_db_conn_string(str(history), "runs"))
+        self._run_storage = _Runs(private_names.create_db_conn_string(str(history), "runs"))
         self._event_log_storage = _Events(str(history / "runs"))
-        schedules = create_db_conn_string(str(Path(base_dir) / "schedules"), "schedules")
-        self._schedule_storage = SqliteScheduleStorage(schedules)
+        schedules = private_names.create_db_conn_string(str(Path(base_dir) / "schedules"), "schedules")
+        self._schedule_storage = private_names.SqliteScheduleStorage(schedules)
         self._inst_data = inst_data
-        super(DagsterSqliteStorage, self).__init__()  # type: ignore[no-untyped-call]
+        super(private_names.DagsterSqliteStorage, self).__init__()  # type: ignore[no-untyped-call]
 
     @classmethod
-    def from_config_value(cls, inst_data: ConfigurableClassData, config_value: Any) -> "OpenSqliteStorage":
+    def from_config_value(
+        cls, inst_data: private_names.ConfigurableClassData, config_value: Any
+    ) -> "OpenSqliteStorage":
         return cls(inst_data=inst_data, **config_value)
 
     def dispose(self) -> None:
@@ -62,10 +52,10 @@ class OpenSqliteStorage(DagsterSqliteStorage):
         self._run_storage.dispose()
 
 
-class _Runs(SqliteRunStorage):
+class _Runs(private_names.SqliteRunStorage):
     """One connection; its user waits for the one before."""
 
-    def __init__(self, conn_string: str, inst_data: ConfigurableClassData | None = None) -> None:
+    def __init__(self, conn_string: str, inst_data: private_names.ConfigurableClassData | None = None) -> None:
         super().__init__(conn_string, inst_data)
         self._engine = _engine(conn_string)
 
@@ -78,27 +68,14 @@ class _Runs(SqliteRunStorage):
         self._engine.dispose()
 
 
-class _AssetReads(Struct):
-    """What was read of an asset since this process wrote its last event, by the arguments it was read with. Of an asset
-    that this process writes nothing of, nothing is kept: others may."""
-
-    record: Any = None
-    tags: dict[tuple[Any, ...], Mapping[str, Mapping[str, str]]] = field(default_factory=dict)
-    materializations: dict[tuple[Any, ...], dg.EventRecordsResult] = field(default_factory=dict)
-
-
-def _as_key(values: Sequence[Any] | None) -> tuple[Any, ...] | None:
-    return None if values is None else tuple(values)
-
-
-class _Events(SqliteEventLogStorage):
+class _Events(private_names.SqliteEventLogStorage):
     """A connection for the index and for each run that is written; a lock lets one user at a time through."""
 
     def __init__(self, base_dir: str) -> None:
         self._engines: dict[str, sql.Engine] = {}
         # Partitions, tables and columns that are there.
         self._known: set[tuple[str, ...]] = set()
-        self._assets: dict[dg.AssetKey, _AssetReads] = {}
+        self._reads: dict[dg.AssetKey, dict[str, Any]] = {}
         super().__init__(base_dir)
 
     @contextmanager
@@ -132,55 +109,35 @@ class _Events(SqliteEventLogStorage):
     def store_event(self, event: dg.EventLogEntry) -> None:
         super().store_event(event)
         if event.dagster_event and event.dagster_event.asset_key:
-            self._assets[event.dagster_event.asset_key] = _AssetReads()
+            self._reads[event.dagster_event.asset_key] = {}
 
-    def get_latest_tags_by_partition(
-        self,
-        asset_key: dg.AssetKey,
-        event_type: dg.DagsterEventType,
-        tag_keys: Sequence[str],
-        asset_partitions: Sequence[str] | None = None,
-        before_cursor: int | None = None,
-        after_cursor: int | None = None,
-    ) -> Mapping[str, Mapping[str, str]]:
+    def _read(self, asset: dg.AssetKey, look: Callable[..., Any], *asked: Any, **named: Any) -> Any:
+        """What was read of an asset since this process wrote its last event, by the arguments it was read with. Of an
+        asset that this process writes nothing of, nothing is kept: others may."""
+        known, query = self._reads.get(asset, {}), f"{look.__name__}{asked}{named}"
+        if query not in known:
+            known[query] = look(*asked, **named)
+        return known[query]
+
+    def get_latest_tags_by_partition(self, asset_key: dg.AssetKey, *asked: Any, **named: Any) -> Any:
         """Each step asks this of every asset that it reads."""
-        reads = self._assets.get(asset_key, _AssetReads())
-        query = (event_type, (*tag_keys,), _as_key(asset_partitions), before_cursor, after_cursor)
-        if query not in reads.tags:
-            reads.tags[query] = super().get_latest_tags_by_partition(
-                asset_key, event_type, tag_keys, asset_partitions, before_cursor, after_cursor
-            )
-        return reads.tags[query]
+        return self._read(asset_key, super().get_latest_tags_by_partition, asset_key, *asked, **named)
 
     def fetch_materializations(
-        self,
-        records_filter: dg.AssetKey | dg.AssetRecordsFilter,
-        limit: int,
-        cursor: str | None = None,
-        ascending: bool = False,
-    ) -> dg.EventRecordsResult:
+        self, records_filter: dg.AssetKey | dg.AssetRecordsFilter, *asked: Any, **named: Any
+    ) -> Any:
         """So does each check, of the asset that it looks at."""
-        if isinstance(records_filter, dg.AssetKey):
-            records_filter = dg.AssetRecordsFilter(records_filter)
-        reads = self._assets.get(records_filter.asset_key, _AssetReads())
-        conditions = records_filter._replace(
-            asset_partitions=_as_key(records_filter.asset_partitions), storage_ids=_as_key(records_filter.storage_ids)
-        )
-        query = (*conditions, limit, cursor, ascending)
-        if query not in reads.materializations:
-            found = super().fetch_materializations(records_filter, limit, cursor, ascending)
-            reads.materializations[query] = found
-        return reads.materializations[query]
+        asset = records_filter if isinstance(records_filter, dg.AssetKey) else records_filter.asset_key
+        return self._read(asset, super().fetch_materializations, records_filter, *asked, **named)
 
     def get_asset_records(self, asset_keys: Sequence[dg.AssetKey] | None = None) -> Sequence[Any]:
         """So does each step."""
-        known = [reads.record for key in asset_keys or () if (reads := self._assets.get(key)) and reads.record]
-        if asset_keys and len(known) == len(asset_keys):
+        known = [self._reads.get(key, {}).get("record") for key in asset_keys or ()]
+        if asset_keys and all(known):
             return known
         records = super().get_asset_records(asset_keys)
         for record in records:
-            if reads := self._assets.get(record.asset_entry.asset_key):
-                reads.record = record
+            self._reads.get(record.asset_entry.asset_key, {})["record"] = record
         return records
 
     def dispose(self) -> None:
@@ -192,7 +149,7 @@ class _Events(SqliteEventLogStorage):
     def _engine_of(self, shard: str) -> sql.Engine:
         if shard not in self._engines:
             engine = _engine(self.conn_string_for_shard(shard))
-            if shard != INDEX_SHARD_NAME and not self._create_run(Path(self.path_for_shard(shard))):
+            if shard != private_names.INDEX_SHARD_NAME and not self._create_run(Path(self.path_for_shard(shard))):
                 self._initdb(engine)
             self._engines[shard] = engine
         return self._engines[shard]
@@ -205,7 +162,7 @@ class _Events(SqliteEventLogStorage):
         """
         if file.exists():
             return False
-        with self._engine_of(INDEX_SHARD_NAME).connect() as connection:
+        with self._engine_of(private_names.INDEX_SHARD_NAME).connect() as connection:
             revision = connection.execute(sql.text("SELECT version_num FROM alembic_version")).scalar()
         aside = temporary_beside(file)
         engine = _engine(f"sqlite:///{aside}")
@@ -213,7 +170,7 @@ class _Events(SqliteEventLogStorage):
             with engine.connect() as connection:
                 # Most tables of a run's file stay empty, and each takes a page for itself and for each index.
                 connection.execute(sql.text("PRAGMA page_size=1024"))
-            SqlEventLogStorageMetadata.create_all(engine)
+            private_names.SqlEventLogStorageMetadata.create_all(engine)
             with engine.connect() as connection:
                 connection.execute(sql.text("PRAGMA journal_mode=WAL"))
             with engine.begin() as connection:
@@ -237,7 +194,7 @@ def _engine(conn_string: str) -> sql.Engine:
     engine = sql.create_engine(
         conn_string,
         poolclass=StaticPool,
-        connect_args={"timeout": SQLITE_BUSY_TIMEOUT_SECONDS, "check_same_thread": False},
+        connect_args={"timeout": private_names.SQLITE_BUSY_TIMEOUT_SECONDS, "check_same_thread": False},
     )
 
     @sql.event.listens_for(engine, "connect")

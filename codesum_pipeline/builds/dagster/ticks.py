@@ -2,35 +2,25 @@
 schedule."""
 
 import logging
-from collections.abc import Collection
+import time
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import dagster as dg
-from msgspec import Struct
+from msgspec import Struct, json
+from msgspec.structs import replace
 
+from codesum_pipeline.builds.alerts.alert_book import open_book
 from codesum_pipeline.builds.codesum_home.wiring import Home
+from codesum_pipeline.builds.dagster import asset_steps
 from codesum_pipeline.builds.dagster.alerting import evaluate_published, note_plan
-from codesum_pipeline.builds.dagster.asset_steps import (
-    FINGERPRINT_TAG,
-    published_check,
-    report_check,
-    schedule_of,
-    sensor_of,
-)
 from codesum_pipeline.builds.dagster.assets import index_repository
 from codesum_pipeline.builds.dagster.check_verdicts import WHY_BEHIND, restore_verdicts
 from codesum_pipeline.builds.dagster.observing import ACTIVE, Sight, active_keys, observe_repositories
-from codesum_pipeline.builds.dagster.planner import (
-    GOES_ON_TAG,
-    NAMED,
-    START_STOPPED,
-    BuildDecision,
-    Observation,
-    Plan,
-    plan_builds,
-    usd_left_today,
-)
+from codesum_pipeline.builds.dagster.planner import GOES_ON_TAG, Observation, Plan, plan_builds, usd_left_today
 from codesum_pipeline.builds.dagster.resource import (
+    PARTITION_TAG,
     PARTITIONS,
     PORTION,
     add_partitions,
@@ -38,18 +28,14 @@ from codesum_pipeline.builds.dagster.resource import (
     end_vanished_runs,
     run_config_for,
 )
-from codesum_pipeline.builds.dagster.tick_record import keep_tick
+from codesum_pipeline.builds.dagster.runs import complaint_of
 from codesum_pipeline.builds.reports.build_values import AT_HEAD, BuildOptions
+from codesum_pipeline.builds.reports.planner_record import PlannedBuild, keep_planned, read_planned, shortened
+from codesum_pipeline.foundation.data_model.decoding import decode
+from codesum_pipeline.foundation.data_model.errors import CodesumError
+from codesum_pipeline.foundation.data_model.installed_version import installed_version
 from codesum_pipeline.foundation.data_model.moments import utc_now
-from codesum_pipeline.foundation.data_model.printable import some_of
 from codesum_pipeline.source.repositories.poll_state import PollState, marked_keys, open_poll_state
-
-# What is said of each repository that a person has to see to.
-_SAID = {
-    BuildDecision.EXHAUSTED: "failed too often in this state; a change or `codesum retry KEY` tries again",
-    BuildDecision.STOPPED: START_STOPPED,
-}
-_TOLD = (*_SAID, BuildDecision.UNREADABLE, BuildDecision.WAITING)
 
 
 class SensorTick(Struct, frozen=True):
@@ -65,7 +51,7 @@ class SensorTick(Struct, frozen=True):
     def run_requests(self) -> list[dg.RunRequest]:
         requests = []
         for each in self.plan.requests:
-            tags, config = {FINGERPRINT_TAG: each.fingerprint}, None
+            tags, config = {asset_steps.FINGERPRINT_TAG: each.fingerprint}, None
             if each.usd_left is not None:
                 tags[GOES_ON_TAG] = "true"
                 config = run_config_for(BuildOptions(llm_usd_left=each.usd_left))
@@ -131,18 +117,11 @@ def take_tick(
 
 def _tell(plan: Plan, sight: Sight, state: PollState, log: logging.Logger) -> None:
     """Log each problem once, and again when it is another one."""
-    details = {**plan.complaints, **{key: wait.fault for key, wait in plan.waits.items()}}
-    now = {key: f"{verdict}: {details.get(key, '')}" for key, verdict in plan.verdicts.items() if verdict in _TOLD}
+    now = {key: reason for key in plan.verdicts if (reason := plan.reason(key))}
     before = state.reported_problems()
     new = {key: text for key, text in now.items() if before.get(key) != text}
-    if unreadable := plan.unreadable(new.keys()):
-        log.warning("unreadable: %s", unreadable)
-    for verdict, what in _SAID.items():
-        if keys := sorted(key for key in new if plan.verdicts[key] is verdict):
-            log.warning("%s: %s", some_of(keys, NAMED), what)
-    for fault in sorted({plan.waits[key].fault for key in new if plan.verdicts[key] is BuildDecision.WAITING}):
-        waiting = sorted(key for key in new if key in plan.waits and plan.waits[key].fault == fault)
-        log.warning("%s: failed by no fault of their own (%s); tried again", some_of(waiting, NAMED), fault)
+    if new:
+        log.warning(plan.reasons(new, is_timed=False))
     for rest in (rest for rest in sight.rests if rest.failures == 1):
         log.warning("%s asks for fewer requests: nothing is asked of it for %.0f s", rest.host, rest.lasts_s)
     state.keep_reported_problems({**new, **{key: "" for key in before if key in plan.verdicts and key not in now}})
@@ -152,9 +131,10 @@ def _result(context: dg.SensorEvaluationContext, tick: SensorTick) -> dg.SensorR
     # The check of published indexes that are to be built fails.
     for request in tick.plan.requests:
         if request.key in tick.published.difference(tick.new_keys) and request.usd_left is None:
-            tried: dict[str, Any] = {FINGERPRINT_TAG: request.fingerprint, "attempt": request.number}
-            report_check(
-                context.instance, published_check(AT_HEAD, request.key, passed=False, description=WHY_BEHIND, **tried)
+            tried: dict[str, Any] = {asset_steps.FINGERPRINT_TAG: request.fingerprint, "attempt": request.number}
+            asset_steps.report_check(
+                context.instance,
+                asset_steps.published_check(AT_HEAD, request.key, passed=False, description=WHY_BEHIND, **tried),
             )
     return dg.SensorResult(
         run_requests=tick.run_requests,
@@ -172,8 +152,7 @@ def repository_changes(interval_s: int) -> dg.SensorDefinition:
         last = context.cursor or ""
         return _result(context, take_tick(home, context.instance, asker=name, last=last, log=context.log))
 
-    says = "Builds every registered repository whose published index is not what a build would give now."
-    return sensor_of(name, interval_s, says, look, job=index_repository)
+    return asset_steps.sensor_of(name, interval_s, look, job=index_repository)
 
 
 def pushed_repositories(interval_s: int) -> dg.SensorDefinition:
@@ -188,8 +167,7 @@ def pushed_repositories(interval_s: int) -> dg.SensorDefinition:
         tick = take_tick(home, context.instance, asker=name, last="", log=context.log, only=only)
         return _result(context, tick)
 
-    says = "Builds repositories seconds after a webhook said that they were pushed to."
-    return sensor_of(name, interval_s, says, look, job=index_repository)
+    return asset_steps.sensor_of(name, interval_s, look, job=index_repository)
 
 
 def nightly(cron: str) -> dg.ScheduleDefinition:
@@ -200,5 +178,96 @@ def nightly(cron: str) -> dg.ScheduleDefinition:
         add_partitions(context.instance, tick.new_keys)
         return tick.run_requests or tick.plan.summary()
 
-    says = "Builds every registered repository that is not up to date."
-    return schedule_of("nightly", index_repository, cron, says, look)
+    return asset_steps.schedule_of("nightly", index_repository, cron, look)
+
+
+_log = logging.getLogger(__name__)
+# What is kept of the last failed run, beside the polls.
+_FAILURE = "failure"
+_OF_RUNS = ("wanted", "published", "failures", "failed_run", "failed_at", "failure")
+# How long a tick may look for the reasons of failures; the others follow in the next one.
+_LOOK_S = 5.0
+_READ = {dg.DagsterEventType.ASSET_CHECK_EVALUATION, dg.DagsterEventType.STEP_FAILURE, dg.DagsterEventType.RUN_FAILURE}
+
+
+def keep_tick(
+    home: Home,
+    instance: dg.DagsterInstance,
+    plan: Plan,
+    observations: Sequence[Observation],
+    *,
+    registered: Collection[str],
+) -> None:
+    """Keep what a tick found out about the repositories in its plan; those that are not `registered` are forgotten."""
+    seen = {each.key: each for each in observations}
+    record, _ = read_planned(home.layout, is_offline=True)
+    before = record.builds if record else {}
+    try:
+        with open_book(home.settings.home, now=utc_now) as book:
+            behind = book.all_behind()
+        with open_poll_state(home.layout) as state:
+            polls, failures = state.polls(), _failures(instance, state, observations)
+    except CodesumError as error:
+        # The tick has done its work; what it knows is shown when its files can be written again.
+        _log.warning("the state of the fleet is not kept: %s", error)
+        return
+    now, builds = time.time(), {}
+    for key, verdict in plan.verdicts.items():
+        poll, each, wait = polls.get(key), seen.get(key), plan.waits.get(key)
+        known = PlannedBuild(
+            decision=str(verdict),
+            at=now,
+            head=poll.head if poll else None,
+            head_at=poll.polled_at if poll and not poll.complaint else None,
+            next_poll_at=poll.due_at if poll else None,
+            behind_since=behind.get(key),
+            complaint=shortened(plan.complaints.get(key, "")),
+            waits_for=wait.fault if wait else "",
+            next_try_at=wait.until.timestamp() if wait else None,
+        )
+        if each and not each.is_active:
+            run_id, failed_at, failure = failures.get(key, (None, None, ""))
+            of_runs = (each.wanted, each.published, each.attempts, run_id, failed_at, failure)
+        else:
+            # While it is built, nobody looks at it: what was known before is still true.
+            old = before.get(key, known)
+            of_runs = (old.wanted, old.published, old.failures, old.failed_run, old.failed_at, old.failure)
+        builds[key] = replace(known, **dict(zip(_OF_RUNS, of_runs, strict=True)))
+    try:
+        keep_planned(
+            home.layout,
+            builds,
+            registered=registered,
+            every_s=float(home.settings.planner.sensor_interval_s),
+            version=installed_version(),
+        )
+    except CodesumError as error:
+        _log.warning("the state of the fleet is not kept: %s", error)
+
+
+def _failures(
+    instance: dg.DagsterInstance, state: PollState, observations: Sequence[Observation]
+) -> Mapping[str, tuple[str, float | None, str]]:
+    """The last failed run of each repository that was tried, when it ended and why it failed; each run is read once."""
+    tried = {each.key: f"{each.target}/{each.launches}/{each.attempts}" for each in observations if each.attempts}
+
+    def read(keys: Sequence[str]) -> dict[str, str | None]:
+        return {key: _last_failure(instance, key) for key in keys}
+
+    found = state.derived(_FAILURE, tried, read, give_up_at=time.monotonic() + _LOOK_S)
+    return {key: decode(text, tuple[str, float | None, str]) for key, text in found.items() if text}
+
+
+def _last_failure(instance: dg.DagsterInstance, key: str) -> str | None:
+    failed = dg.RunsFilter(statuses=[dg.DagsterRunStatus.FAILURE], tags={PARTITION_TAG: key})
+    for record in instance.get_run_records(failed, limit=1):
+        run_id = record.dagster_run.run_id
+        events = instance.get_records_for_run(run_id, of_type=_READ).records
+        complaint, _ = complaint_of(event for each in events if (event := each.event_log_entry.dagster_event))
+        ended_at = record.end_time or _seconds(record.update_timestamp)
+        return json.encode((run_id, ended_at, shortened(complaint))).decode()
+    return None
+
+
+def _seconds(moment: datetime) -> float:
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

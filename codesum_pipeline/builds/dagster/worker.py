@@ -35,7 +35,7 @@ def main() -> None:
         # question who carries out what would be lost.
         name = f"codesum-{uuid.uuid4().hex[:12]}@{socket.gethostname()}"
         MachineWatch(
-            launcher.celery, name=name, queue=launcher.default_queue, look=lambda: fault_of_machine(folders)
+            app=launcher.celery, name=name, queue=launcher.default_queue, look=lambda: fault_of_machine(folders)
         ).start()
         launcher.celery.worker_main(
             [

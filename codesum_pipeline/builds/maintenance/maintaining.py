@@ -110,14 +110,13 @@ _RUN = "maintenance"
 Found = FreedSpace | SkippedUpkeep
 
 
-class MaintainedHome:
+class MaintainedHome(Struct, dict=True, eq=False):
     """One maintenance of a home's files, by its settings. Which repositories there are is looked at once, at the
     beginning."""
 
-    def __init__(self, home: Home, now: datetime, is_dry_run: bool = False) -> None:
-        self.home = home
-        self.now = now
-        self.is_dry_run = is_dry_run
+    home: Home
+    now: datetime
+    is_dry_run: bool = False
 
     def maintain(self) -> Iterator[Found]:
         """What was removed, and what was skipped, in the order in which it is done."""

@@ -97,14 +97,13 @@ class RemoteTraceback(Exception):
     """The traceback of an error in the other process."""
 
 
-class RemoteBuilder:
+class RemoteBuilder(Struct, eq=False):
     """The builder of a run that is recorded here and built by the parent process; its methods as those of `Build`."""
 
-    def __init__(self, connection: "Connection[Any, Any]", process: LeaseHolder) -> None:
-        self._connection = connection
-        self._known: dict[BuilderRequest, Any] = {}
-        self._must_ask = False
-        self.process = process
+    connection: "Connection[Any, Any]"
+    process: LeaseHolder
+    _known: dict[BuilderRequest, Any] = {}
+    _must_ask: bool = False
 
     def hold(self) -> None:
         """Wait until the builder holds the repository's lease; raises `LeaseHeld`."""
@@ -129,7 +128,7 @@ class RemoteBuilder:
             while request not in self._known and not self._must_ask:
                 self._receive()
             if request not in self._known:
-                self._connection.send(request)
+                self.connection.send(request)
             while request not in self._known:
                 self._receive()
         except (EOFError, OSError) as error:
@@ -140,7 +139,7 @@ class RemoteBuilder:
         return value
 
     def _receive(self) -> None:
-        match self._connection.recv():
+        match self.connection.recv():
             case BuildSignal.STOP:
                 raise KeyboardInterrupt
             case BuildSignal.NOTHING_AHEAD:

@@ -10,23 +10,20 @@ be reached either by a process without descriptors.
 import errno
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 from msgspec import Struct
 
+from codesum_pipeline.evidence.packaged_tables import packaged_table
+from codesum_pipeline.foundation.data_model import errors
 from codesum_pipeline.foundation.data_model.errors import (
     BucketRefused,
     BucketUnavailable,
     CannotWrite,
     EmbedderUnavailable,
-    HostUnavailable,
-    LeaseHeld,
-    LeaseLost,
-    ObjectsMissing,
     OlderRelease,
-    RepositoryUnavailable,
-    WriteConflict,
+    causes_of,
 )
 
 
@@ -59,96 +56,52 @@ class Fault(Struct, frozen=True):
         return cls(FaultSource(source), part) if source in list(FaultSource) else REPOSITORY
 
 
+_TABLE = packaged_table(__package__, "faults")
 REPOSITORY = Fault(FaultSource.REPOSITORY)
-DISK, MEMORY, DESCRIPTORS, CLOCK, RELEASE, STOPPED, KILLED = (
-    Fault(FaultSource.MACHINE, part)
-    for part in (
-        "disk", "memory", "descriptors", "clock", "an older release of codesum", "its process was stopped",
-        "its process was killed, as for want of memory",
-    )
-)  # fmt: skip
-BUCKET, DATABASE, QUEUE, WORKERS, LOCATION, HOST, PROVIDER, LEASE = (
-    Fault(FaultSource.SHARED_PART, part)
-    for part in (
-        "bucket", "database", "queue", "no worker took the run", "code location", "host of the repository",
-        "provider of embeddings", "another build holds the repository",
-    )
-)  # fmt: skip
-_BY_NUMBER = {
-    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS), DISK),
-    errno.ENOMEM: MEMORY,
-    **dict.fromkeys((errno.EMFILE, errno.ENFILE), DESCRIPTORS),
+_FAULTS = {
+    "repository": REPOSITORY,
+    **{name: Fault(FaultSource.MACHINE, part) for name, part in _TABLE["machine"].items()},
+    **{name: Fault(FaultSource.SHARED_PART, part) for name, part in _TABLE["shared_part"].items()},
 }
-_BY_SQLITE_CODE = {
-    **dict.fromkeys(
-        (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN), DISK
-    ),
-    sqlite3.SQLITE_NOMEM: MEMORY,
-}
-# What libraries that are no Python say in words of the C library, and servers of a request from another time.
-_BY_WORDS = {
-    **{os.strerror(number): fault for number, fault in _BY_NUMBER.items()},
-    "RequestTimeTooSkewed": CLOCK,
-    "certificate is not yet valid": CLOCK,
-    "NotValidYet": CLOCK,
-}
+DISK, MEMORY, RELEASE, STOPPED, KILLED = map(_FAULTS.__getitem__, ("disk", "memory", "release", "stopped", "killed"))
+BUCKET, DATABASE, QUEUE, WORKERS, HOST = map(_FAULTS.__getitem__, ("bucket", "database", "queue", "workers", "host"))
+
+
+def _faults_in(section: str) -> dict[str, Fault]:
+    """The faults of a section of the table, by what tells each."""
+    return {sign: _FAULTS[name] for name, signs in _TABLE[section].items() for sign in signs}
+
+
+_BY_NUMBER = {getattr(errno, name): fault for name, fault in _faults_in("errno").items()}
+_BY_SQLITE_CODE = {getattr(sqlite3, name): fault for name, fault in _faults_in("sqlite").items()}
+_BY_WORDS = {os.strerror(number): fault for number, fault in _BY_NUMBER.items()} | _faults_in("words")
 # Errors that repeat the words of such a library; those of git repeat what servers say of themselves, too.
 _IN_WORDS = (BucketUnavailable, BucketRefused, EmbedderUnavailable)
 _LIBRARIES_IN_WORDS = ("duckdb", "_duckdb", "obstore", "pyarrow")
-# In this order: the first that fits decides.
-_BY_TYPE: tuple[tuple[type[BaseException], Fault], ...] = (
-    (ObjectsMissing, REPOSITORY),
-    (RepositoryUnavailable, HOST),
-    (HostUnavailable, HOST),
-    (BucketUnavailable, BUCKET),
-    (BucketRefused, BUCKET),
-    (WriteConflict, LEASE),
-    (LeaseHeld, LEASE),
-    (LeaseLost, LEASE),
-    (EmbedderUnavailable, PROVIDER),
-)
-# By library and class, so that none is imported for a look.
-_BY_NAME = {
-    ("sqlalchemy", "OperationalError"): DATABASE,
-    ("sqlalchemy", "InterfaceError"): DATABASE,
-    ("sqlalchemy", "TimeoutError"): DATABASE,
-    ("dagster_postgres", "DagsterPostgresException"): DATABASE,
-    ("psycopg2", "OperationalError"): DATABASE,
-    ("psycopg2", "InterfaceError"): DATABASE,
-    ("dagster", "DagsterUserCodeUnreachableError"): LOCATION,
-    ("kombu", "OperationalError"): QUEUE,
-    ("redis", "ConnectionError"): QUEUE,
-    ("redis", "TimeoutError"): QUEUE,
-}
+_BY_TYPE = tuple((getattr(errors, kind), _FAULTS[name]) for kind, name in _TABLE["own"].items())
+_BY_NAME = {tuple(name.split(".")): fault for name, fault in _faults_in("library").items()}
 # Our own errors as Dagster keeps them of a run whose definitions could not be loaded: it began no step that sorts them.
 _BY_OWN_NAME = {
     f"{kind.__module__}.{kind.__qualname__}": fault
     for kind, fault in ((CannotWrite, DISK), (OlderRelease, RELEASE), *_BY_TYPE)
 }
+_BY_END = _faults_in("end")
 # What is said of a process that came to its end by itself while its run goes on in Dagster's records.
-UNWRITTEN_END = "its process ended and could not record it"
-# How Kubernetes, Celery and Dagster tell of the end of a run's process. The kernel kills for memory by a signal that no
-# program sends itself. Who exits by itself and has not recorded its end could not.
-_BY_END = {
-    "OOMKilled": MEMORY,
-    "signal 9 (SIGKILL)": KILLED,
-    UNWRITTEN_END: DATABASE,
-    "unexpectedly exited with code": DATABASE,
-}
+UNWRITTEN_END = _TABLE["end"]["database"][0]
 
 
 def sort_fault(error: BaseException) -> Fault:
     """Whose fault an error is; the repository's if nothing in its chain of causes says otherwise."""
-    causes = list(_causes(error))
+    causes = list(causes_of(error))
     found = next((fault for cause in causes if (fault := _fault_of_machine(cause))), None)
     return found or next((fault for cause in causes if (fault := _fault_of_part(cause))), REPOSITORY)
 
 
-def sort_end(messages: Iterable[str], errors: Sequence[str]) -> Fault:
+def sort_end(messages: Iterable[str], kept: Sequence[str]) -> Fault:
     """Whose fault it is that a run failed whose process could not say it: by what was told of its end, and by the
     errors that Dagster kept, each as Python prints it with its name in front."""
     told = next((fault for message in messages for words, fault in _BY_END.items() if words in message), None)
-    names = [error.partition(":")[0].strip() for error in errors]
+    names = [error.partition(":")[0].strip() for error in kept]
     if "MemoryError" in names:
         return MEMORY
     return told or next(filter(None, map(_fault_named, names)), REPOSITORY)
@@ -161,15 +114,6 @@ def _fault_named(name: str) -> Fault | None:
         if name.startswith(f"{library}.") and name.endswith(f".{kind}")
     )
     return _BY_OWN_NAME.get(name) or next(by_library, None)
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    cause: BaseException | None = error
-    while cause is not None and id(cause) not in seen:
-        seen.add(id(cause))
-        yield cause
-        cause = cause.__cause__ or cause.__context__
 
 
 def _fault_of_machine(error: BaseException) -> Fault | None:

@@ -8,7 +8,6 @@ than the build of a small repository.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 from msgspec import Struct, to_builtins
@@ -70,7 +69,7 @@ def _value(value: Any) -> Value | None:
         case Mapping() if value:
             return rows_of([_counts(name, counts) for name, counts in value.items()])
         case Sequence() if value:
-            return rows_of([_row(item) for item in value[:MAX_ROWS]])
+            return rows_of_items(value)
         case Struct():
             counts = asdict(value).items()
             return rows_of([_counts(name, count) for name, count in counts if isinstance(count, int | float)])
@@ -80,6 +79,11 @@ def _value(value: Any) -> Value | None:
 def rows_of(rows: Sequence[Mapping[str, Any]]) -> PreviewRows:
     """A table of the first rows."""
     return PreviewRows(tuple(rows[:MAX_ROWS]))
+
+
+def rows_of_items(items: Sequence[Any]) -> PreviewRows:
+    """A table of the first items: the fields of each, or its name."""
+    return rows_of([_row(item) for item in items[:MAX_ROWS]])
 
 
 def _counts(name: Any, counts: Any) -> dict[str, Any]:
@@ -242,17 +246,6 @@ def _two_prices(calls: PlannedCalls) -> tuple[str, str]:
     return f"{calls.expected_usd:.4f}", f"{calls.at_most_usd:.4f}"
 
 
-def draw_bars(name: str, counts: Mapping[str, int]) -> str:
-    """A horizontal bar chart, largest first; `name` says what is counted."""
-    return _chart(name, sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-
-
-def draw_histogram(name: str, edges: Sequence[float], counts: Sequence[int]) -> str:
-    """One bar for each range between `edges`, in order."""
-    ranges = [f"{left:,.0f} to {right:,.0f}" for left, right in pairwise(edges)]
-    return _chart(name, list(zip(ranges, counts, strict=True)))
-
-
 def draw_lines(name: str, series: Mapping[str, Sequence[float]]) -> str:
     """Values between 0 and 1, oldest first, as one row of columns for each series, with the last value."""
     rows = []
@@ -262,11 +255,12 @@ def draw_lines(name: str, series: Mapping[str, Sequence[float]]) -> str:
     return markdown_table([name, "0 to 1, oldest first", "last"], rows)
 
 
-def _chart(name: str, counts: Sequence[tuple[str, int]]) -> str:
-    """At least a sliver for anything that is there."""
-    most = max((count for _, count in counts), default=0)
+def draw_bars(name: str, counts: Mapping[str, int]) -> str:
+    """A horizontal bar chart, largest first, with at least a sliver for anything that is there; `name` says what is
+    counted."""
+    most = max(counts.values(), default=0)
     rows = []
-    for label, count in counts:
+    for label, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         eighths = max(1, round(8 * WIDTH * count / most)) if count else 0
         rows.append((label, "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip(), f"{count:,}"))
     return markdown_table([name, "", "count"], rows)

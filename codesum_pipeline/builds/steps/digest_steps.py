@@ -16,8 +16,8 @@ from msgspec import Struct, field
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.reports.build_values import PREVIEW, Markdown, StepOutcome, Value, Values
 from codesum_pipeline.builds.reports.kept_failures import keep_failures
-from codesum_pipeline.builds.reports.report_values import rows_of
-from codesum_pipeline.builds.steps.reuse import PUBLISHED
+from codesum_pipeline.builds.reports.report_values import rows_of, rows_of_items
+from codesum_pipeline.evidence.packaged_tables import packaged_table
 from codesum_pipeline.foundation.data_model.digest_record import PostId
 from codesum_pipeline.foundation.data_model.errors import CodesumError
 from codesum_pipeline.foundation.data_model.guard import Failure
@@ -82,39 +82,15 @@ class StepNotes(Struct):
         self.values |= {outcome.value: outcomes[outcome] for outcome in TickOutcome if outcomes[outcome]}
         self.failures += [Failure(tick.intent_name, tick.reason) for tick in ticks if tick.outcome is TickOutcome.HELD]
         if ticks:
-            self.values["ticks"] = rows_of(
-                [
-                    {
-                        "question": tick.intent_name,
-                        "outcome": tick.outcome.value,
-                        "changes": tick.matches,
-                        "items": tick.items,
-                        "why": tick.reason,
-                        "digest": tick.digest_id or "",
-                    }
-                    for tick in ticks
-                ]
-            )
+            self.values["ticks"] = rows_of_items(ticks)
         home, now = desk.sender.home, desk.sender.now
         with self.guarded("the outbox"):
             if (home / OUTBOX_FILE).exists():
                 with open_outbox(home, now=now) as outbox:
                     unsent = outbox.deliveries(states=_UNSENT)
                 self.values["messages_not_sent"] = len(unsent)
-                rows = [
-                    {
-                        "post": each.post_id,
-                        "channel": each.channel,
-                        "state": each.state.value,
-                        "tries": each.tries,
-                        "answer": each.detail,
-                    }
-                    for each in unsent
-                ]
-                if rows:
-                    self.values["not_sent"] = rows_of(rows)
-                template = "{post} on {channel}: {state} after {tries} tries: {answer}"
-                self.warnings += [template.format(**row) for row in rows]
+                template = "{0.post_id} on {0.channel}: {0.state} after {0.tries} tries: {0.detail}"
+                self.warnings += map(template.format, unsent)
 
     def outcome(self, *, built_from: str = "") -> StepOutcome:
         """All of it."""
@@ -194,12 +170,10 @@ class DigestStep(Struct, frozen=True):
     writes: tuple[str, ...]
 
 
+_TABLES = packaged_table(__package__, "steps")
 DIGEST_STEPS = {
-    step.name: step
-    for step in (
-        DigestStep("intent_matches", find_matches, (PUBLISHED, "snapshot"), ("intent_matches",)),
-        DigestStep("intent_digests", tell_of_build, ("intent_matches",), ("digests",)),
-    )
+    name: DigestStep(name, run, tuple(_TABLES[name]["reads"]), tuple(_TABLES[name]["writes"]))
+    for name, run in (("intent_matches", find_matches), ("intent_digests", tell_of_build))
 }
 
 

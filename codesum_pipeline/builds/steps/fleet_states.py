@@ -8,7 +8,6 @@ is opened one by one but what tells which version is published.
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -42,6 +41,14 @@ _HELD_BY: Mapping[str, str] = {
     IndexState.HELD: "the promotion gate",
     IndexState.STOPPED: "a person, who cancelled its run",
 }
+# What starts the next build, by what the planner says.
+_STARTED_BY = {
+    "failed too often": "after a new commit or a changed setting, or by `codesum retry {}`",
+    "held back by the gate": "after a new commit or a changed setting",
+    "stopped by hand": "after a new commit, or by `codesum retry {}`",
+}
+# What is known of a repository that is not up to date.
+_OF_PLANNED = ("behind_since", "failures", "failure", "failed_run", "failed_at")
 _TO_BUILD = frozenset({"to build", "left for the next tick", "being built"})
 
 
@@ -145,29 +152,23 @@ class _Judge(Struct, frozen=True):
         state = self._state(planned, brief)
         if state is None and not is_bucket:
             return None
-        seen: dict[str, Any] = {
-            "entry": entry,
-            "state": state or IndexState.UNKNOWN,
-            "commit": brief.commit if brief else None,
-            "published_at": brief.published_at if brief else None,
-            "head": planned.head,
-            "head_at": planned.head_at,
-        }
-        if state == IndexState.FRESH:
-            return self._with_run(RepositoryState(**seen))
-        return self._with_run(
-            RepositoryState(
-                **seen,
-                behind_since=planned.behind_since,
-                failures=planned.failures,
-                failure=planned.failure,
-                failed_run=planned.failed_run,
-                failed_at=planned.failed_at,
+        found = RepositoryState(
+            entry=entry,
+            state=state or IndexState.UNKNOWN,
+            commit=brief.commit if brief else None,
+            published_at=brief.published_at if brief else None,
+            head=planned.head,
+            head_at=planned.head_at,
+        )
+        if state != IndexState.FRESH:
+            found = replace(
+                found,
+                **{name: getattr(planned, name) for name in _OF_PLANNED},
                 why=planned.complaint or planned.waits_for or self._changed(entry, brief, state),
                 next_try=self._next_try(entry.key, planned),
                 held_by=_HELD_BY.get(state or "", ""),
             )
-        )
+        return self._with_run(found)
 
     def _state(self, planned: PlannedBuild, brief: PublishedBrief | None) -> str | None:
         is_wanted = brief is not None and brief.fingerprint == planned.wanted
@@ -195,12 +196,8 @@ class _Judge(Struct, frozen=True):
         return f"changed: {', '.join(names)}" if names else ""
 
     def _next_try(self, key: str, planned: PlannedBuild) -> str:
-        if planned.decision == "failed too often":
-            return f"after a new commit or a changed setting, or by `codesum retry {key}`"
-        if planned.decision == "held back by the gate":
-            return "after a new commit or a changed setting"
-        if planned.decision == "stopped by hand":
-            return f"after a new commit, or by `codesum retry {key}`"
+        if words := _STARTED_BY.get(planned.decision):
+            return words.format(key)
         if planned.next_try_at:
             return f"at {_clock(planned.next_try_at)}"
         if planned.decision == "unreadable":
@@ -227,8 +224,7 @@ class _Judge(Struct, frozen=True):
             if home.layout.files.is_copy:
                 state, holder, more = self._in_bucket(entry, brief, head), None, ""
             else:
-                judged = judge_freshness(home.workspace(entry, run_id="look"), head=head)
-                state, holder, more = judged.state, judged.holder, judged.why
+                state, more, holder = judge_freshness(home.workspace(entry, run_id="look"), head=head)
         except BucketUnavailable as error:
             return RepositoryState(entry=entry, state=IndexState.UNKNOWN, why=str(error))
         except BrokenStore as error:

@@ -10,10 +10,8 @@ Fingerprints say what was built. The memos of the steps (`is_complete`) say whet
 is left to do: a table may be deleted, an item may have failed, a model may have texts left to write.
 """
 
-from collections.abc import Mapping
 from datetime import timedelta
 from enum import StrEnum
-from typing import Any
 
 from msgspec import Struct
 
@@ -146,46 +144,31 @@ def compare_fingerprints(
     )
 
 
-class Judgement(Struct, frozen=True):
-    """The state of a repository's index, and more words about it, where there are any.
+def judge_freshness(ws: Workspace, *, head: str | None = None) -> tuple[IndexState, str, LeaseHolder | None]:
+    """The state of a repository's index, more words about it, where there are any, and the process that builds now.
 
-    `manifest` is that of the published index, `holder` the process that builds now; None if there is none.
+    Every caller uses this. `head` is the repository's commit, None if unknown.
     """
-
-    state: IndexState
-    why: str = ""
-    manifest: Mapping[str, Any] | None = None
-    holder: LeaseHolder | None = None
-
-
-def judge_freshness(ws: Workspace, *, head: str | None = None) -> Judgement:
-    """Judge how current an index is; every caller uses this. `head` is the repository's commit, None if unknown."""
-    entry, name = ws.entry, ws.layout.published(ws.key)
-    holder = current_holder(ws.layout.state(ws.key))
-    manifest, problem = None, ""
+    entry, holder, version, problem = ws.entry, current_holder(ws.layout.state(ws.key)), None, ""
     try:
-        manifest = version.manifest if (version := version_at(name)) else None
+        version = version_at(ws.layout.published(ws.key))
     except BrokenIndex as error:
         problem = str(error)
     if not entry.enabled:
         if entry.retired and not problem:
-            return Judgement(IndexState.RETIRED, f"{entry.retired.why}, since {entry.retired.at}", manifest, holder)
-        return Judgement(IndexState.DISABLED, problem, manifest, holder)
+            return IndexState.RETIRED, f"{entry.retired.why}, since {entry.retired.at}", holder
+        return IndexState.DISABLED, problem, holder
     if holder and not holder.is_gone():
-        return Judgement(IndexState.BUILDING, problem, manifest, holder)
+        return IndexState.BUILDING, problem, holder
     if problem:
-        return Judgement(IndexState.BROKEN, problem, manifest, holder)
-    commit, fingerprint = (manifest["commit"], manifest["fingerprint"]) if manifest else (None, None)
-    found = compare_fingerprints(ws, commit=commit, fingerprint=fingerprint, head=head)
+        return IndexState.BROKEN, problem, holder
+    made = version.manifest if version else {}
+    found = compare_fingerprints(ws, commit=made.get("commit"), fingerprint=made.get("fingerprint"), head=head)
     state, why = found.state, found.hold.because if found.hold and found.state is IndexState.HELD else ""
-    if state is IndexState.CHANGED and manifest and is_upgraded(manifest.get("versions", {}), ws.versions):
-        state = IndexState.UPGRADED
-    return Judgement(state, why, manifest, holder)
-
-
-def is_upgraded(made: Mapping[str, str], now: Mapping[str, str]) -> bool:
-    """Whether another version of codesum made an index."""
-    return identify_algorithms(made) != identify_algorithms(now)
+    if state is IndexState.CHANGED:
+        is_same = identify_algorithms(made.get("versions", {})) == identify_algorithms(ws.versions)
+        state = state if is_same else IndexState.UPGRADED
+    return state, why, holder
 
 
 def is_complete(ws: Workspace, *, is_held: bool = False) -> bool:

@@ -2,24 +2,16 @@
 
 import time
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any, TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.builds.checks.fault_checks import CHECK_FUNCTIONS
 from codesum_pipeline.builds.checks.health_checks import find_health
 from codesum_pipeline.builds.codesum_home.wiring import Home
-from codesum_pipeline.builds.reports.build_values import (
-    ANSWERED,
-    AT_HEAD,
-    CHECKED_AFTER,
-    DAMAGED,
-    NOT_WORSE,
-    BuildOptions,
-    CheckFinding,
-    StepOutcome,
-    Values,
-)
+from codesum_pipeline.builds.reports import build_values
 from codesum_pipeline.builds.reports.report_values import report_values
 from codesum_pipeline.builds.steps.digest_steps import DIGEST_STEPS, perform_digest_step, show_digest_step
 from codesum_pipeline.builds.steps.known_facts import STAGE_FACTS
@@ -44,50 +36,32 @@ _PUBLISHING = "published_index"
 _STEPS = {step.name: step for step in STEPS}
 
 
-class Build:
+class Build(Struct, dict=True, eq=False):
     """A build in this process; its caller holds the repository's lease.
 
     Its workspace is made when it is first asked for, and stays: what the settings and the registry said then holds for
     the whole build.
     """
 
-    def __init__(
-        self,
-        home: Home,
-        key: str,
-        run_id: str,
-        options: BuildOptions,
-        *,
-        progress: Progress = no_progress,
-        new_connection: Connect = connect_in_memory,
-        record: RepositoryRecord = FOLDER_RECORD,
-    ) -> None:
-        self.home = home
-        self.key = key
-        self.run_id = run_id
-        self.options = options
-        self.progress = progress
-        self.new_connection = new_connection
-        self.record = record
-        self._workspace: Workspace | None = None
-        # How many rows were kept of each table that was damaged, until a step tells it.
-        self._mended: dict[str, int] = {}
+    home: Home
+    key: str
+    run_id: str
+    options: build_values.BuildOptions
+    progress: Progress = no_progress
+    new_connection: Connect = connect_in_memory
+    record: RepositoryRecord = FOLDER_RECORD
+    # How many rows were kept of each table that was damaged, until a step tells it.
+    mended: dict[str, int] = {}
 
-    @property
+    @cached_property
     def workspace(self) -> Workspace:
         """Raises `ConfigurationError` for a key that is missing or disabled, `OlderRelease` where a newer release of
         codesum has published the repository."""
-        if self._workspace is None:
-            self._workspace = self._open_workspace()
-        return self._workspace
-
-    def _open_workspace(self) -> Workspace:
         self.home.check_choices(is_building=True)
-        workspace = self.home.workspace(
-            self.key,
-            run_id=self.run_id,
-            force=self.options.force,
-            is_confirmed=self.options.confirm_llm,
+        workspace = replace(
+            self.home.workspace(
+                self.key, run_id=self.run_id, force=self.options.force, is_confirmed=self.options.confirm_llm
+            ),
             usd_left=self.options.llm_usd_left,
             new_connection=self.new_connection,
             record=self.record,
@@ -98,33 +72,21 @@ class Build:
             refuse_older_release(self.home.layout, self.key)
         return workspace
 
-    def beside(self, progress: Progress) -> "Build":
-        """The same build for another thread, with a progress of its own."""
-        return Build(
-            self.home,
-            self.key,
-            self.run_id,
-            self.options,
-            progress=progress,
-            new_connection=self.new_connection,
-            record=self.record,
-        )
-
     def built_from(self) -> str:
         """The fingerprint of the current snapshot under the current settings."""
         (snapshot,) = self.workspace.tables.read_rows("snapshot", self.key, Snapshot)
         return self.workspace.fingerprint(snapshot.commit, snapshot.index_state)
 
-    def perform(self, step: str) -> StepOutcome:
+    def perform(self, step: str) -> build_values.StepOutcome:
         """Carry out a step; a step that need not run is `is_reused`."""
         self.workspace.layout.recorded(self.key).unlink(missing_ok=True)
         if step in DIGEST_STEPS:
             return perform_digest_step(step, self.home, self.workspace, built_from=self.built_from())
         outcome = self._with_whole_tables(lambda: self._perform(_STEPS[step]), STEPS.index(_STEPS[step]))
-        told, self._mended = {f"{DAMAGED}{table}": kept for table, kept in self._mended.items()}, {}
+        told, self.mended = {f"{build_values.DAMAGED}{table}": kept for table, kept in self.mended.items()}, {}
         return replace(outcome, values={**outcome.values, **told})
 
-    def _perform(self, step: Step[Any]) -> StepOutcome:
+    def _perform(self, step: Step[Any]) -> build_values.StepOutcome:
         ws = self.workspace
         self.record.check()
         before = indexed_files(ws) if step.name == "repo_snapshot" else None
@@ -137,7 +99,7 @@ class Build:
         notes = note_change(ws, *before) if before else show_run(ws) if step.name == _PUBLISHING else {}
         # Advice for a person who reads the run's log.
         held = step.name == "summary_plan" and describe_held_back(self.home.tables, self.key, self.home.settings)
-        return StepOutcome(
+        return build_values.StepOutcome(
             table_hash=done.report.table_hash,
             built_from=self.built_from(),
             seconds=round(seconds, 3),
@@ -164,9 +126,9 @@ class Build:
                 mended.add(error.table)
                 home = self.workspace.layout.home
                 with explain_refused_writes(home, called=f"the table {error.table} in {home}"):
-                    self._mended[error.table] = self.workspace.tables.mend(error.table, self.key)
+                    self.mended[error.table] = self.workspace.tables.mend(error.table, self.key)
 
-    def show(self, step: str) -> Values:
+    def show(self, step: str) -> build_values.Values:
         """The preview of a step's table; nothing for a step without a table of its own."""
         if step in DIGEST_STEPS:
             return show_digest_step(step, self.workspace)
@@ -175,22 +137,22 @@ class Build:
             return {}
         return self._with_whole_tables(lambda: show(self.workspace), STEPS.index(_STEPS[step]) + 1)
 
-    def check(self, name: str) -> list[CheckFinding]:
+    def check(self, name: str) -> list[build_values.CheckFinding]:
         """The findings of a check."""
-        (step,) = (step for step, check in CHECKED_AFTER.items() if check == name)
+        (step,) = (step for step, check in build_values.CHECKED_AFTER.items() if check == name)
         done = STEPS.index(_STEPS[step]) + 1
         return self._with_whole_tables(lambda: CHECK_FUNCTIONS[name](self.workspace), done)
 
-    def _findings(self, step: str, report: Any) -> Iterator[CheckFinding]:
+    def _findings(self, step: str, report: Any) -> Iterator[build_values.CheckFinding]:
         if step == "retrieval_evaluation":
             yield self._gate(report)
         if step == _PUBLISHING:
             counts = {"documents": report.documents, "versions_kept": report.versions_kept}
-            yield CheckFinding(AT_HEAD, passed=True, values=counts, is_warning=True)
+            yield build_values.CheckFinding(build_values.AT_HEAD, passed=True, values=counts, is_warning=True)
             yield self._answered()
         yield from find_health(step, self.workspace, self.home.settings.checks, report)
 
-    def _gate(self, report: EvaluationReport) -> CheckFinding:
+    def _gate(self, report: EvaluationReport) -> build_values.CheckFinding:
         """Whether the candidate may be published, with the scores of both indexes where they were compared."""
         names = ("compared", "published_score", "candidate_score", "gain_low", "gain_high")
         scores = {name: getattr(report, name) for name in names if report.compared}
@@ -200,12 +162,14 @@ class Build:
             description = "switched off: evaluation.gate is false"
         else:
             description = "" if report.compared else "nothing to compare: too few questions that both indexes answered"
-        return CheckFinding(NOT_WORSE, report.held_because is None, description or None, scores)
+        return build_values.CheckFinding(
+            build_values.NOT_WORSE, report.held_because is None, description or None, scores
+        )
 
-    def _answered(self) -> CheckFinding:
+    def _answered(self) -> build_values.CheckFinding:
         outages = self._outages()
         if not outages:
-            return CheckFinding(ANSWERED, passed=True)
+            return build_values.CheckFinding(build_values.ANSWERED, passed=True)
         # The run fails here, before its last steps; the published version still gets its page and its digests.
         carry_out(REPO_OVERVIEW, self.workspace, progress=self.progress)
         for step in DIGEST_STEPS:
@@ -214,8 +178,10 @@ class Build:
         again = (
             f"`codesum index {self.key}` asks again, for what was answered and could not be used only once a setting "
         )
-        return CheckFinding(
-            ANSWERED, passed=False, description=f"{description} ({again}or the code has changed, or after a week)"
+        return build_values.CheckFinding(
+            build_values.ANSWERED,
+            passed=False,
+            description=f"{description} ({again}or the code has changed, or after a week)",
         )
 
     def _outages(self) -> list[str]:

@@ -2,29 +2,23 @@
 read."""
 
 import hashlib
-from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import cached_property
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from codesum_pipeline.builds.reports.build_values import PLOT, PREVIEW, Markdown, Values
-from codesum_pipeline.builds.reports.report_values import draw_histogram
+from codesum_pipeline.builds.reports.build_values import PREVIEW, Markdown, Values
 from codesum_pipeline.foundation.data_model.markdown import markdown_table
 from codesum_pipeline.foundation.store.kept_rows import part_by_part, rows_of_parts
-from codesum_pipeline.foundation.store.table_parts import paths_of
 from codesum_pipeline.foundation.store.workspace import Workspace
 
 # Rises with anything that changes what is kept.
-_VERSION = b"previews/1"
+_VERSION = b"previews/2"
 _ROWS = 8
 _OF_EACH_LEVEL = 2
-_LENGTH_STEP = 50
-# For more paths at a time, the levels of all documents are read.
-_MANY = 500
 
 
 def _of_parts(
@@ -82,114 +76,49 @@ def some_texts(rows: pa.Table) -> pa.Table:
 
 
 def show_documents(ws: Workspace) -> Values:
-    """The longest summaries of each level, and how long summaries are."""
+    """The longest summaries of each level."""
     columns = ("id", "type", "summary", "business_intent", "keywords", "is_placeholder")
-    found = _of_parts(ws, "documents", columns, "preview", part_by_part(_longest))
-    rows = _choose_longest(found.filter(pc.is_valid(found["summary"])))
     heads = ["document", "level", "summary", "intent", "keywords"]
-    shown = sorted(
-        ((row["id"], row["type"], row["summary"], row["business_intent"], row["keywords"]) for row in rows.to_pylist()),
-        key=lambda row: (row[1], row[0]),
-    )
-    preview = {PREVIEW: Markdown(markdown_table(heads, shown))}
-    counted = found.filter(pc.is_null(found["summary"]))
-    counts: Counter[int] = Counter()
-    for step, count in zip(counted["step"].to_pylist(), counted["count"].to_pylist(), strict=True):
-        counts[step] += count
-    if not counts:
-        return preview
-    steps = range(max(counts) + 1)
-    edges = [float(step * _LENGTH_STEP) for step in range(len(steps) + 1)]
-    plot = draw_histogram("characters of a summary", edges, [counts[step] for step in steps])
-    return {**preview, PLOT: Markdown(plot)}
-
-
-def _choose_longest(rows: pa.Table) -> pa.Table:
-    order = rows.append_column("length", pc.utf8_length(rows["summary"])).append_column(
-        "row", pa.array(np.arange(len(rows)))
-    )
-    order = order.sort_by([("type", "ascending"), ("length", "descending"), ("id", "ascending")])
-    types = order["type"].to_pylist()
-    seen: Counter[str] = Counter()
-    kept = []
-    for number, type_ in enumerate(types):
-        seen[type_] += 1
-        if seen[type_] <= _OF_EACH_LEVEL:
-            kept.append(number)
-    return rows.take(order["row"].take(pa.array(kept, pa.int64())))
+    longest = _longest(_of_parts(ws, "documents", columns, "preview", part_by_part(_longest)))
+    rows = [tuple(row.values()) for row in longest.to_pylist()]
+    return {PREVIEW: Markdown(markdown_table(heads, sorted(rows, key=lambda row: (row[1], row[0]))))}
 
 
 def _longest(rows: pa.Table) -> pa.Table:
-    """The longest summaries, and rows without one that count those of some length."""
-    rows = rows.filter(pc.invert(rows["is_placeholder"]))
-    steps = pc.divide(pc.utf8_length(rows["summary"]), _LENGTH_STEP)
-    counts = pc.value_counts(steps.combine_chunks())
-    chosen = _choose_longest(rows)
-    longest = pa.table(
-        {
-            "id": chosen["id"],
-            "type": chosen["type"],
-            "summary": chosen["summary"],
-            "business_intent": chosen["business_intent"],
-            "keywords": pc.binary_join(chosen["keywords"].cast(pa.list_(pa.string())), ", "),
-            "step": pa.nulls(len(chosen), pa.int64()),
-            "count": pa.nulls(len(chosen), pa.int64()),
-        }
-    )
-    empty = pa.nulls(len(counts), pa.string())
-    counted = pa.table(
-        {
-            "id": pa.repeat(pa.scalar("", pa.string()), len(counts)),
-            **dict.fromkeys(("type", "summary", "business_intent", "keywords"), empty),
-            "step": counts.field("values").cast(pa.int64()),
-            "count": counts.field("counts"),
-        }
-    )
-    return pa.concat_tables([longest.cast(counted.schema), counted])
+    """Documents that are no placeholders: the longest summaries of each level."""
+    if "is_placeholder" in rows.column_names:
+        rows = rows.filter(pc.invert(rows["is_placeholder"]))
+        keywords = pc.binary_join(rows["keywords"].cast(pa.list_(pa.string())), ", ")
+        rows = rows.set_column(4, "keywords", keywords).drop_columns("is_placeholder")
+    lengths = rows.append_column("length", pc.utf8_length(rows["summary"]))
+    order = pc.sort_indices(lengths, [("type", "ascending"), ("length", "descending"), ("id", "ascending")])
+    ordered = rows.take(order)
+    types = ordered["type"].to_pylist()
+    is_chosen = [at < _OF_EACH_LEVEL or types[at - _OF_EACH_LEVEL] != type_ for at, type_ in enumerate(types)]
+    return ordered.filter(pa.array(is_chosen, pa.bool_()))
 
 
 class LaneCounts(Struct, frozen=True):
-    """How many documents of each level a lane has, and how many different texts."""
+    """How many documents a lane has, and how many different texts."""
 
     table: str
 
     def __call__(self, ws: Workspace) -> Values:
-        # What level a document is of is said by another table.
-        levels = ws.tables.hash_read("documents", ws.key, columns=["id", "type"]) or ""
-        state = _VERSION + levels.encode()
-        found = _of_parts(ws, self.table, ("lane", "id", "text_hash"), "preview", _LevelsOf(ws), state=state)
-        texts: Mapping[tuple[str, str], list[pa.Array]] = defaultdict(list)
-        for lane, level, hashes in zip(found["lane"], found["type"], found["texts"], strict=True):
-            texts[lane.as_py(), level.as_py()].append(hashes.values.to_numpy())
+        found = _of_parts(ws, self.table, ("lane", "text_hash"), "preview", _texts_of_lanes)
+        texts: Mapping[str, list[pa.Array]] = defaultdict(list)
+        for lane, hashes in zip(found["lane"].to_pylist(), found["texts"], strict=True):
+            texts[lane].append(hashes.values.to_numpy())
         rows = []
-        for (lane, level), parts in sorted(texts.items()):
+        for lane, parts in sorted(texts.items()):
             every = np.concatenate(parts)
-            rows.append((lane, level, len(every), len(np.unique(every, return_counts=True)[0])))
-        heads = ["lane", "level", "documents", "different texts"]
-        return {PREVIEW: Markdown(markdown_table(heads, rows))}
+            rows.append((lane, len(every), len(np.unique(every))))
+        return {PREVIEW: Markdown(markdown_table(["lane", "documents", "different texts"], rows))}
 
 
-class _LevelsOf(Struct, dict=True, eq=False):
-    """Of rows of a lane: the beginnings of the hashes of their texts, by part, lane and level."""
-
-    ws: Workspace
-
-    def _read(self, paths: Collection[str] | None) -> pa.Table:
-        return self.ws.tables.read_files("documents", self.ws.key, paths, columns=["id", "type"]).combine_chunks()
-
-    @cached_property
-    def all_levels(self) -> pa.Table:
-        return self._read(None)
-
-    def __call__(self, rows: pa.Table) -> pa.Table:
-        ids = rows["id"]
-        paths = {*pc.unique(paths_of(ids)).to_pylist()}
-        documents = self.all_levels if len(paths) > _MANY else self._read(paths)
-        types = documents["type"].take(pc.index_in(ids, value_set=documents["id"].combine_chunks()))
-        # Sixteen of forty digits: of a million texts two are the same once in 37 million times.
-        texts = pa.array([int(text[:16], 16) for text in rows["text_hash"].to_pylist()], pa.uint64())
-        table = pa.table({"lane": rows["lane"], "type": types, "part": rows["part"], "texts": texts})
-        found = table.group_by(["lane", "type", "part"], use_threads=False).aggregate([("texts", "list")])
-        return pa.table(
-            {"lane": found["lane"], "type": found["type"], "texts": found["texts_list"], "part": found["part"]}
-        )
+def _texts_of_lanes(rows: pa.Table) -> pa.Table:
+    """The beginnings of the hashes of texts, by lane and part."""
+    # Sixteen of forty digits: of a million texts two are the same once in 37 million times.
+    texts = pa.array([int(text[:16], 16) for text in rows["text_hash"].to_pylist()], pa.uint64())
+    table = pa.table({"lane": rows["lane"], "texts": texts, "part": rows["part"]})
+    found = table.group_by(["lane", "part"], use_threads=False).aggregate([("texts", "list")])
+    return found.select(["lane", "texts_list", "part"]).rename_columns(["lane", "texts", "part"])

@@ -24,12 +24,7 @@ from codesum_pipeline.builds.reports.kept_failures import keep_failures
 from codesum_pipeline.foundation.data_model.decoding import decode
 from codesum_pipeline.foundation.data_model.guard import Failure
 from codesum_pipeline.foundation.data_model.progress import Progress, no_progress
-from codesum_pipeline.foundation.store.atomic import (
-    FileState,
-    explain_refused_writes,
-    read_json,
-    write_json_atomically,
-)
+from codesum_pipeline.foundation.store.atomic import FileState, explain_refused_writes, read_json, write_json_atomically
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.foundation.store.memory import collect_seldom, release_memory
 from codesum_pipeline.foundation.store.table_files import TableWrite
@@ -40,8 +35,6 @@ R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 # The name of an index, which a step reads and writes besides tables.
 PUBLISHED = "published"
-# Whether the promotion gate holds the candidate back.
-HOLD = "hold"
 
 
 class RecordingStore(TableStore):
@@ -138,8 +131,8 @@ class Settle(Struct, Generic[R], frozen=True):
 class Step(Struct, Generic[R], frozen=True):
     """One step of a build.
 
-    `reads` and `writes` name tables, and `PUBLISHED` and `HOLD`; the output of a later step
-    is read as the previous build left it. The first of `writes` is the step's main table.
+    `reads` and `writes` name tables (`steps.toml`); the output of a later step is read as the previous build left it.
+    The first of `writes` is the step's main table.
     `idle` turns its report into the one that it gives when it finds everything
     done. `stamps` are tables that it reads for when and why alone: where
     nothing else differs it writes nothing that they would be written into.

@@ -49,20 +49,15 @@ def tell_due_digests(home: Home, *, now: Callable[[], datetime] = utc_now) -> St
     return _with_preview(telling, desk)
 
 
-def find_due_rollups(home: Home, *, now: Callable[[], datetime] = utc_now) -> str:
-    """The questions whose previous month needs a roll-up; empty if it exists, if there is too little, or if its kept
-    answers cannot be used."""
+def explain_no_rollups(home: Home, *, now: Callable[[], datetime] = utc_now) -> str:
+    """Why no roll-up is to be made now: those of the previous month exist, there is too little, or its kept answers
+    cannot be used. Empty where one is to be made."""
     desk = home.digest_desk(now=now)
     with kept_digests(desk.layout.digests, now=now) as store:
         asking = _enabled(desk) if store else []
-        return ", ".join(each.name for each in asking if store and _is_to_be_rolled_up(desk, store, each))
-
-
-def explain_no_rollups(home: Home, *, now: Callable[[], datetime] = utc_now) -> str:
-    """Why no roll-up is to be made now, where `find_due_rollups` finds none."""
-    desk = home.digest_desk(now=now)
-    with kept_digests(desk.layout.digests, now=now) as store:
-        held = [*find_held_rollups(desk, store, _enabled(desk))] if store else []
+        if store and any(_is_to_be_rolled_up(desk, store, each) for each in asking):
+            return ""
+        held = [*find_held_rollups(desk, store, asking)] if store else []
     reasons = [f"no roll-up of {each.intent_name} for {each.month}: {each.problem}" for each in held]
     return "; ".join(reasons) or "the month before is rolled up, or has too few digests"
 

@@ -4,22 +4,18 @@ The view of a table is a function of its content alone, so that of an unchanged 
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from msgspec import Struct
 from msgspec.structs import astuple, replace
 
+from codesum_pipeline.builds.checks.fault_finding import rows_of_query
 from codesum_pipeline.builds.checks.health_checks import known_share
 from codesum_pipeline.builds.reports.build_values import PLOT, PREVIEW, Markdown, Value, Values
 from codesum_pipeline.builds.reports.report_values import draw_bars, draw_lines, index_values
-from codesum_pipeline.builds.steps.part_previews import (
-    FirstRows,
-    LaneCounts,
-    most_complex,
-    show_documents,
-    some_texts,
-)
+from codesum_pipeline.builds.steps.part_previews import FirstRows, LaneCounts, most_complex, show_documents, some_texts
+from codesum_pipeline.evidence.packaged_tables import packaged_table
 from codesum_pipeline.foundation.data_model.document import LEVELS, HistoryEvent
 from codesum_pipeline.foundation.data_model.edge import IndexFile
 from codesum_pipeline.foundation.data_model.errors import BrokenIndex
@@ -88,20 +84,17 @@ class TablePreview(Struct, frozen=True):
             yield PLOT, draw_bars(self.counted, counts)
 
 
-_FILES = TablePreview(
-    ["files"],
-    ["language", "indexed", "skipped", "bytes"],
-    """SELECT language, count(*) FILTER (status = 'indexed') AS indexed,
-              count(*) FILTER (status = 'skipped') AS skipped, sum(size) FILTER (status = 'indexed')
-       FROM files GROUP BY language ORDER BY indexed DESC, language""",
-    counted="skipped because",
-    bars="SELECT reason, count(*) FROM files WHERE status = 'skipped' GROUP BY reason ORDER BY reason",
-)
+_QUERIES = packaged_table(__package__, "shows")
+_OF_RUN = _QUERIES["run"]
+_PREVIEWS = {step: TablePreview(**preview) for step, preview in _QUERIES["previews"].items()}
 
 
 def _show_files(ws: Workspace) -> Values:
     """Languages, how many files were skipped for which reason, and which indexes of compilers were found."""
-    return {**_FILES(ws), **index_values(ws.tables.read_rows_or_empty("scip_indexes", ws.key, IndexFile))}
+    return {
+        **_PREVIEWS["repo_snapshot"](ws),
+        **index_values(ws.tables.read_rows_or_empty("scip_indexes", ws.key, IndexFile)),
+    }
 
 
 def _show_candidate(ws: Workspace) -> Values:
@@ -121,20 +114,11 @@ def _show_evaluation(ws: Workspace) -> Values:
     alone, and of code alone."""
     if not ws.settings.evaluation.enabled:
         return {PREVIEW: Markdown("Not measured: `evaluation.enabled` is false.")}
+    queries, asked = _QUERIES["evaluation"], {"all": ALL.name, "ndcg": NDCG}
     with ws.connect("evaluations") as connection:
-        rows = connection.execute(
-            """SELECT setup, category, metric, questions, round(mean, 3), round(low, 3), round(high, 3) FROM evaluations
-               WHERE sequence = (SELECT max(sequence) FROM evaluations) AND (setup = ? OR metric = ?)
-               ORDER BY setup <> ?, setup, category <> 'all', category, metric""",
-            [ALL.name, NDCG, ALL.name],
-        ).fetchall()
-        series = dict(
-            connection.execute(
-                """SELECT setup, list(mean ORDER BY sequence) FROM evaluations WHERE metric = ? AND category = 'all'
-                   AND questions > 0 AND sequence > (SELECT max(sequence) FROM evaluations) - ? GROUP BY setup""",
-                [NDCG, _EVALUATIONS_SHOWN],
-            ).fetchall()
-        )
+        rows = rows_of_query(connection, queries["figures"], asked)
+        latest = {"ndcg": NDCG, "shown": _EVALUATIONS_SHOWN}
+        series = dict(rows_of_query(connection, queries["series"], latest))
     figures = Markdown(markdown_table(["asked", "category", "measure", "questions", "mean", "from", "to"], rows))
     shown: dict[str, Value] = {PREVIEW: figures}
     if (lift := last_lift(ws)).rows:
@@ -146,29 +130,13 @@ def _show_evaluation(ws: Workspace) -> Values:
 
 # By step.
 SHOWS: Mapping[str, Callable[[Workspace], Values]] = {
+    **_PREVIEWS,
     "repo_snapshot": _show_files,
     "symbols": FirstRows(
         "symbols",
         ("id", "type", "complexity", "line_count", "docstring"),
         ["most complex", "type", "complexity", "lines", "docstring"],
         most_complex,
-    ),
-    "call_graph": TablePreview(
-        ["edges"],
-        ["most called", "calls", "callers"],
-        """SELECT dst, sum(count) AS uses, count(DISTINCT src_id) FROM edges
-           WHERE NOT is_external AND kind = 'call' GROUP BY dst ORDER BY uses DESC, dst""",
-        counted="edges found by",
-        bars="SELECT reason, count(*) FROM edges GROUP BY reason ORDER BY reason",
-    ),
-    "summary_plan": TablePreview(
-        ["plan"],
-        ["document", "level", "action", "cause", "because of"],
-        """SELECT id, level, action, cause, array_to_string(cause_ids[1:3], ', ') FROM plan
-           WHERE action <> 'keep' ORDER BY level, id""",
-        counted="level · action · cause",
-        bars="""SELECT level || ' · ' || action || coalesce(' · ' || cause, ''), count(*) FROM plan
-                GROUP BY ALL ORDER BY 1""",
     ),
     **{
         f"{level}_summaries": FirstRows(
@@ -194,12 +162,7 @@ def show_run(ws: Workspace) -> dict[str, Value]:
     # Texts of a run that was interrupted are published by this one.
     runs = [ws.run_id, *(change.interrupted if change and change.run_id == ws.run_id else ())]
     with ws.connect("document_history", "avoided", "ledger", "evaluations", "documents") as connection:
-        texts = _rows(
-            connection,
-            """SELECT level, event, coalesce(cause, ''), count(*) AS n FROM document_history
-               WHERE run_id IN (SELECT unnest(?)) GROUP BY ALL ORDER BY n DESC, level, event LIMIT 100""",
-            runs,
-        )
+        texts = rows_of_query(connection, _OF_RUN["texts"], {"runs": runs})
         why = "**Why.** No text was written again."
         if texts:
             rows = markdown_table(["level", "what", "cause", "texts"], texts[:_MOST_CAUSES])
@@ -229,33 +192,19 @@ def _changed(ws: Workspace) -> str:
 
 
 def _cost(ws: Workspace, connection: "duckdb.DuckDBPyConnection") -> Iterator[str]:
-    ((calls, usd, read, cached),) = _rows(
-        connection,
-        """SELECT count(*) FILTER (outcome <> ?), coalesce(sum(cost_usd), 0.0),
-                  coalesce(sum(prompt_tokens), 0), coalesce(sum(cached_tokens), 0) FROM ledger WHERE run_id = ?""",
-        AttemptOutcome.NOT_SENT.value,
-        ws.run_id,
-    )
+    about_run = {"run": ws.run_id}
+    sent = {**about_run, "not_sent": AttemptOutcome.NOT_SENT.value}
+    ((calls, usd, read, cached),) = rows_of_query(connection, _OF_RUN["cost"], sent)
     waiting = [row for row in rows_of_unfinished_builds(ws.layout.state(ws.key)) if row.run_id == ws.run_id]
     calls, usd = calls + len(waiting), usd + sum(row.cost_usd for row in waiting)
-    spared = _rows(
-        connection,
-        "SELECT cause, sum(calls), sum(usd) FROM avoided WHERE run_id = ? AND cause <> ? GROUP BY cause "
-        "HAVING sum(calls) > 0 ORDER BY 3 DESC, cause",
-        ws.run_id,
-        AvoidanceReason.NOT_AVOIDED.value,
-    )
+    avoided = {**about_run, "not_avoided": AvoidanceReason.NOT_AVOIDED.value}
+    spared = rows_of_query(connection, _OF_RUN["spared"], avoided)
     share = f", {cached / read:.0%} of the tokens read from the provider's cache" if read else ""
     saved = sum(dollars for _, _, dollars in spared)
     costs = f"${usd:.4f} for {calls:,} calls{share}; without reuse ${usd + saved:.4f}."
     yield f"**What it cost.** {costs if calls or spared else 'Nothing: no model was asked.'}"
-    ((kept, documents),) = _rows(
-        connection,
-        """SELECT count(*) FILTER (id NOT IN (SELECT id FROM document_history WHERE run_id = ? AND event = ?)), count(*)
-           FROM documents""",
-        ws.run_id,
-        HistoryEvent.WRITTEN.value,
-    )
+    written = {**about_run, "written": HistoryEvent.WRITTEN.value}
+    ((kept, documents),) = rows_of_query(connection, _OF_RUN["kept"], written)
     of_models = " Calls to a model, by cause:" if spared else ""
     yield f"**What it avoided.** {kept:,} of {documents:,} texts stayed as they were.{of_models}"
     if spared:
@@ -265,30 +214,17 @@ def _cost(ws: Workspace, connection: "duckdb.DuckDBPyConnection") -> Iterator[st
 
 
 def _quality(ws: Workspace, connection: "duckdb.DuckDBPyConnection") -> Iterator[str]:
-    ((documents, placeholders, by_model),) = _rows(
-        connection,
-        """SELECT count(*), count(*) FILTER (is_placeholder), count(*) FILTER (written_by = 'llm') FROM documents""",
-    )
+    ((documents, placeholders, by_model),) = rows_of_query(connection, _OF_RUN["documents"])
     yield f"{documents:,} documents, {placeholders:,} of them placeholders, {by_model:,} by a model."
     if (share := known_share(ws)) is not None:
         yield f"Of the calls, {share:.1%} have a known target."
-    figures = _rows(
-        connection,
-        """SELECT mean, low, high, questions FROM evaluations WHERE setup = ? AND category = ? AND metric = ?
-           ORDER BY sequence DESC LIMIT 1""",
-        ALL.name,
-        EVERY_CATEGORY,
-        NDCG,
-    )
+    asked = {"all": ALL.name, "category": EVERY_CATEGORY, "ndcg": NDCG}
+    figures = rows_of_query(connection, _OF_RUN["figures"], asked)
     if not ws.settings.evaluation.enabled or not figures:
         yield "Retrieval was not measured."
     for mean, low, high, questions in figures if ws.settings.evaluation.enabled else ():
         yield f"Retrieval: nDCG@10 {mean:.3f} (95 %: {low:.3f} to {high:.3f}, {questions:,} questions)."
     yield "Digests are those of the asset `intent_digests`."
-
-
-def _rows(connection: "duckdb.DuckDBPyConnection", query: str, *values: object) -> list[tuple[Any, ...]]:
-    return connection.execute(query, list(values)).fetchall()
 
 
 class FileChanges(Struct, frozen=True):

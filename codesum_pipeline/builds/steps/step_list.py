@@ -6,9 +6,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from codesum_pipeline.builds.steps.reuse import HOLD, PUBLISHED, Settle, Step
-from codesum_pipeline.foundation.data_model.document import Level
-from codesum_pipeline.foundation.store.schemas import texts_table
+from codesum_pipeline.builds.steps.reuse import R, Settle, StageFunction, Step
+from codesum_pipeline.evidence.packaged_tables import packaged_table
+from codesum_pipeline.foundation.data_model.document import LEVELS, Level
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.foundation.worker_processes.pool import fork_with
 from codesum_pipeline.graph.graph_step import GraphReport, build_call_graph
@@ -52,17 +52,18 @@ def _note_avoided(ws: Workspace, report: LevelReport) -> None:
         note_avoided(ws, report.level, report.asked.avoided)
 
 
-_TEXTS = tuple(texts_table(level) for level in Level)
+def _step(name: str, run: StageFunction[R], report: type[R], **more: Any) -> Step[R]:
+    """A step, with the tables that it reads and writes."""
+    tables = packaged_table(__package__, "steps")[name]
+    return Step(name, run, report, reads=tuple(tables["reads"]), writes=tuple(tables["writes"]), **more)
 
 
-def _level_step(level: Level, *reads: str) -> Step[LevelReport]:
-    """The step that writes the texts of a level; every level reads the symbols, the graph and the plan."""
-    return Step(
+def _level_step(level: Level) -> Step[LevelReport]:
+    """The step that writes the texts of a level."""
+    return _step(
         f"{level}_summaries",
         partial(write_level, level=level),
         LevelReport,
-        reads=("snapshot", "files", "symbols", "file_facts", "edges", "graph_stats", "plan", *reads),
-        writes=(texts_table(level),),
         idle=_nothing_written,
         # A model's gates depend on what the levels read and on settings; the plan only says why a text is written.
         # Whether it must be written follows from the plan's own inputs.
@@ -72,123 +73,61 @@ def _level_step(level: Level, *reads: str) -> Step[LevelReport]:
     )
 
 
-REPO_SNAPSHOT = Step(
+REPO_SNAPSHOT = _step(
     "repo_snapshot",
     snapshot_with_indexes,
     SnapshotReport,
-    reads=(),
-    writes=("files", "snapshot", "submodules", "scip_indexes"),
     # It reads the repository, whose state is in no table.
     remember=lambda _report: False,
 )
-SYMBOLS = Step(
+SYMBOLS = _step(
     "symbols",
     parse_symbols,
     ParseReport,
-    reads=("files", "scip_indexes"),
-    writes=("symbols", "file_facts", "compiler_files"),
     idle=lambda report: replace(report, parsed=0, carried=report.files),
 )
-CALL_GRAPH = Step(
+CALL_GRAPH = _step(
     "call_graph",
     build_call_graph,
     GraphReport,
-    reads=("files", "symbols", "file_facts", "compiler_files"),
-    writes=("edges", "aliases", "graph_stats", "contexts", "call_sites", "syntax_edges"),
     idle=lambda report: replace(report, files_resolved=0),
     files=lambda ws, _report: [ws.layout.graph_index(ws.key) / "stats.json"],
 )
-FUNCTION_SUMMARIES = _level_step(Level.FUNCTION, "contexts", "document_history")
-CLASS_SUMMARIES = _level_step(Level.CLASS, "document_history", *_TEXTS[:1])
-FILE_SUMMARIES = _level_step(Level.FILE, "document_history", *_TEXTS[:2])
-MODULE_SUMMARIES = _level_step(Level.MODULE, "document_history", *_TEXTS[:3])
-SUMMARY_DOCUMENTS = Step(
+_LEVELS = tuple(map(_level_step, LEVELS))
+SUMMARY_DOCUMENTS = _step(
     "summary_documents",
     assemble_documents,
     DocumentsReport,
-    reads=("snapshot", "files", "symbols", "file_facts", "contexts", "plan", *_TEXTS),
-    writes=("documents", "document_history"),
     idle=lambda report: replace(report, texts_changed=0, texts_removed=0),
     stamps=frozenset({"snapshot", "plan"}),
 )
-SUMMARY_PLAN = Step(
-    "summary_plan",
-    plan_summaries,
-    PlanReport,
-    reads=(
-        *("files", "symbols", "file_facts", "edges", "graph_stats", "contexts"),
-        # The results of the previous build.
-        *("documents", "document_history", *_TEXTS),
-    ),
-    writes=("plan",),
-    settle=Settle(
-        (FUNCTION_SUMMARIES, CLASS_SUMMARIES, FILE_SUMMARIES, MODULE_SUMMARIES, SUMMARY_DOCUMENTS), settle_plan
-    ),
+SUMMARY_PLAN = _step(
+    "summary_plan", plan_summaries, PlanReport, settle=Settle((*_LEVELS, SUMMARY_DOCUMENTS), settle_plan)
 )
-_SEARCHED = ("documents", "symbols", "files", "file_facts", "aliases")
-DENSE_INDEX = Step(
+DENSE_INDEX = _step(
     "dense_index",
     embed_documents,
     DenseReport,
-    reads=_SEARCHED,
-    writes=("vectors",),
     idle=lambda report: replace(report, embedded=0, resumed=0, carried=report.rows, billed_tokens=0, cost_usd=0.0),
 )
-SPARSE_INDEX = Step(
-    "sparse_index",
-    index_terms,
-    SparseReport,
-    reads=_SEARCHED,
-    writes=("terms",),
-    idle=lambda report: replace(report, tokenized=0, carried=report.rows),
+SPARSE_INDEX = _step(
+    "sparse_index", index_terms, SparseReport, idle=lambda report: replace(report, tokenized=0, carried=report.rows)
 )
-INDEX_CANDIDATE = Step(
+INDEX_CANDIDATE = _step(
     "index_candidate",
     write_candidate,
     CandidateReport,
-    reads=(
-        *("vectors", "terms", "documents", "document_history"),
-        *("edges", "aliases", "graph_stats", "file_facts", "snapshot", "symbols"),
-    ),
-    writes=("candidate",),
     files=lambda _ws, report: sorted(path for path in Path(report.folder).rglob("*") if path.is_file()),
 )
-RETRIEVAL_EVALUATION = Step(
-    "retrieval_evaluation",
-    judge_candidate,
-    EvaluationReport,
-    # The questions are taken from the repository's docstrings and history.
-    reads=("candidate", "documents", "document_history", "symbols", "files", "file_facts", "snapshot", PUBLISHED),
-    writes=("evaluations", "evaluation_lift", "evaluation_answers", HOLD),
-    # Whether it is wanted, and with which questions, shapes no index and so is in no memo.
-    remember=lambda _report: False,
-)
-PUBLISHED_INDEX = Step(
-    "published_index",
-    publish_unless_held,
-    PublishReport,
-    reads=("candidate", HOLD),
-    writes=(PUBLISHED,),
-    # It compares with what readers see and sweeps what killed builds left, in milliseconds.
-    remember=lambda _report: False,
-)
-REPO_OVERVIEW = Step(
+# Its questions are taken from the repository's docstrings and history. Whether it is wanted, and with which questions,
+# shapes no index and so is in no memo.
+RETRIEVAL_EVALUATION = _step("retrieval_evaluation", judge_candidate, EvaluationReport, remember=lambda _report: False)
+# It compares with what readers see and sweeps what killed builds left, in milliseconds.
+PUBLISHED_INDEX = _step("published_index", publish_unless_held, PublishReport, remember=lambda _report: False)
+REPO_OVERVIEW = _step(
     "repo_overview",
     write_overview,
     OverviewReport,
-    reads=(
-        PUBLISHED,
-        "candidate",
-        "documents",
-        "symbols",
-        "edges",
-        "aliases",
-        "graph_stats",
-        "files",
-        "file_facts",
-        "snapshot",
-    ),
-    writes=("overviews",),
     idle=lambda report: replace(report, written=False),
     # The page is of the version that the name points at: it is looked for again once that is another one.
     files=lambda ws, _report: [ws.layout.published(ws.key) / MANIFEST, ws.layout.start_names(ws.key)],
@@ -196,19 +135,8 @@ REPO_OVERVIEW = Step(
 )
 
 STEPS: tuple[Step[Any], ...] = (
-    REPO_SNAPSHOT,
-    SYMBOLS,
-    CALL_GRAPH,
-    SUMMARY_PLAN,
-    FUNCTION_SUMMARIES,
-    CLASS_SUMMARIES,
-    FILE_SUMMARIES,
-    MODULE_SUMMARIES,
-    SUMMARY_DOCUMENTS,
-    DENSE_INDEX,
-    SPARSE_INDEX,
-    INDEX_CANDIDATE,
-    RETRIEVAL_EVALUATION,
-    PUBLISHED_INDEX,
-    REPO_OVERVIEW,
+    *(REPO_SNAPSHOT, SYMBOLS, CALL_GRAPH, SUMMARY_PLAN),
+    *_LEVELS,
+    *(SUMMARY_DOCUMENTS, DENSE_INDEX, SPARSE_INDEX, INDEX_CANDIDATE),
+    *(RETRIEVAL_EVALUATION, PUBLISHED_INDEX, REPO_OVERVIEW),
 )

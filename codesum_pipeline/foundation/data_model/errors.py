@@ -66,9 +66,20 @@ A message names the thing, its value and the way out. Only the ways in (command
 line, Dagster) catch the root.
 """
 
+from collections.abc import Iterator
 from enum import StrEnum
 from functools import partial
 from typing import Any
+
+
+def causes_of(error: BaseException) -> Iterator[BaseException]:
+    """An error and those that led to it, each once."""
+    seen: set[int] = set()
+    cause: BaseException | None = error
+    while cause is not None and id(cause) not in seen:
+        seen.add(id(cause))
+        yield cause
+        cause = cause.__cause__ or cause.__context__
 
 
 class CodesumError(Exception):

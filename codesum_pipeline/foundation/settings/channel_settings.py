@@ -9,22 +9,23 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
-from urllib.parse import urlsplit
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.printable import one_line
-from codesum_pipeline.foundation.settings.marks import SettingsGroup, setting
+from codesum_pipeline.foundation.settings.marks import SettingsGroup, check_http_address, setting, spelled
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
+_Name = Annotated[
+    str,
+    spelled(
+        r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}",
+        "is no name of a channel: that is up to 60 letters, digits, dots, dashes and underscores",
+    ),
+]
 _ADDRESS = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?")
 _MAILBOX = re.compile(r"(?P<alone>[^<>\s]+)|\"?(?P<name>[^<>\"]*?)\"?\s*<(?P<inner>[^<>\s]+)>")
 _SECRET_KEYS = re.compile(r"pass|secret|token|key", re.IGNORECASE)
-_CA_FILE = (
-    "These certificates vouch for the server; relative to the home. Default: `ca_bundle`, else those of the system "
-    "or of `certifi`."
-)
 WebHost = Literal["github", "gitlab", "gitea", "bitbucket"]
 
 
@@ -33,9 +34,9 @@ class _ChannelSettings(SettingsGroup):
 
     # How far the channel keeps what is sent twice apart, in words for the operator.
     promise: ClassVar[str]
-    secret_env: str = setting("", "This environment variable holds the channel's secret.")
-    secret_file: Path | None = setting(None, "This file holds it instead; relative to the home.")
-    timeout_s: float = setting(30.0, "One attempt takes at most N seconds.", gt=0, le=600)
+    secret_env: str = ""
+    secret_file: Path | None = None
+    timeout_s: float = setting(30.0, gt=0, le=600)
 
     @model_validator(mode="before")
     @classmethod
@@ -86,18 +87,14 @@ class EmailSettings(_ChannelSettings):
     """Mail through an SMTP server."""
 
     promise: ClassVar[str] = "once; a repeat after a lost answer has the same Message-ID"
-    kind: Literal["email"] = Field(description="`email`.")
-    host: str = Field(min_length=1, max_length=253, description="This SMTP server sends the mail.")
-    port: int = setting(587, "The server listens at this port.", ge=1, le=65535)
-    security: Literal["starttls", "tls", "none"] = setting(
-        "starttls",
-        "starttls encrypts the connection before anything is sent, tls from its start (port 465); none suits only a "
-        "server on this machine.",
-    )
-    ca_file: Path | None = setting(None, _CA_FILE)
-    user: str = setting("", "This user logs in, with the secret as the password; empty: nobody does.")
-    sender: str = Field(alias="from", description="The mail comes from this address: `codesum <codesum@example.com>`.")
-    to: tuple[str, ...] = Field(min_length=1, max_length=100, description="The mail goes to these addresses, a list.")
+    kind: Literal["email"]
+    host: str = Field(min_length=1, max_length=253)
+    port: int = setting(587, ge=1, le=65535)
+    security: Literal["starttls", "tls", "none"] = "starttls"
+    ca_file: Path | None = None
+    user: str = ""
+    sender: str = Field(alias="from")
+    to: tuple[str, ...] = Field(min_length=1, max_length=100)
 
     @field_validator("sender")
     @classmethod
@@ -125,30 +122,17 @@ class WebhookChannelSettings(_ChannelSettings):
     """A POST of JSON, signed with the secret where there is one."""
 
     promise: ClassVar[str] = "once, where the receiver drops a webhook-id that it has seen"
-    kind: Literal["webhook"] = Field(description="`webhook`.")
-    url: str = Field(description="The message is sent to http(s)://HOST/PATH, without a key or password.")
-    ca_file: Path | None = setting(None, _CA_FILE)
-    allow_private: bool = setting(False, "The address may be one of this machine or of a private network.")
-
-    @field_validator("url")
-    @classmethod
-    def _is_url(cls, url: str) -> str:
-        if not re.fullmatch(r"https?://[^@?#\s/]+(/[^@?#\s]*)?", url) or not url.isprintable():
-            raise ValueError("write http(s)://HOST/PATH without a key or password: those belong into secret_env")
-        parts = urlsplit(url)
-        # Raises `ValueError` for a port that is none.
-        if not parts.hostname or parts.port == 0:
-            raise ValueError("the address has no host, or port 0")
-        return url
+    kind: Literal["webhook"]
+    url: Annotated[str, AfterValidator(check_http_address)]
+    ca_file: Path | None = None
+    allow_private: bool = False
 
 
 class ChatSettings(_ChannelSettings):
     """A message to a chat. The secret is the address as Apprise writes it, since it holds the key."""
 
     promise: ClassVar[str] = "at least once: the service has no key to tell a repeat by"
-    kind: Literal["slack", "teams", "discord", "mattermost", "telegram", "chat"] = Field(
-        description="`slack`, `teams`, `discord`, `mattermost`, `telegram`, or `chat` for any other service of Apprise."
-    )
+    kind: Literal["slack", "teams", "discord", "mattermost", "telegram", "chat"]
 
     @model_validator(mode="after")
     def _has_a_secret(self) -> Self:
@@ -163,25 +147,11 @@ ChannelSettings = EmailSettings | WebhookChannelSettings | ChatSettings
 class DeliverySettings(SettingsGroup):
     """How digests and notices reach people."""
 
-    channels: dict[str, Annotated[ChannelSettings, Field(discriminator="kind")]] = setting(
-        {}, "The channels for messages, a table for each, by name; see [delivery](delivery.md#channels)."
-    )
-    operator_channels: tuple[str, ...] = setting(
-        (), "The channels for problems that a person has to repair; empty: they are only logged."
-    )
+    channels: dict[_Name, Annotated[ChannelSettings, Field(discriminator="kind")]] = setting({})
+    operator_channels: tuple[str, ...] = ()
     # One message is tried N times on one channel, then given up.
     max_attempts: ClassVar[int] = 8
-    web_hosts: dict[str, WebHost] = setting(
-        {}, "The software of your own git hosts, so that links have the right form: github, gitlab, gitea or bitbucket."
-    )
-
-    @field_validator("channels")
-    @classmethod
-    def _have_names(cls, channels: dict[str, ChannelSettings]) -> dict[str, ChannelSettings]:
-        for name in channels:
-            if not _NAME.fullmatch(name):
-                raise ValueError(f"channel {name!r}: a name is up to 60 letters, digits, dots, dashes and underscores")
-        return channels
+    web_hosts: dict[str, WebHost] = setting({})
 
     @model_validator(mode="after")
     def _operator_channels_exist(self) -> Self:

@@ -5,18 +5,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, model_validator
 
 from codesum_pipeline.foundation.data_model.hashing import HashPolicy
+from codesum_pipeline.foundation.settings import llm_settings, operation_settings, stage_settings
 from codesum_pipeline.foundation.settings.channel_settings import DeliverySettings, unknown_channel
 from codesum_pipeline.foundation.settings.identity_settings import IdentitySettings
-from codesum_pipeline.foundation.settings.llm_settings import (
-    ApiBase,
-    AskSettings,
-    CompactionSettings,
-    DigestSettings,
-    LlmSettings,
-)
 from codesum_pipeline.foundation.settings.marks import (
     BELOW_HOME,
     BY_RUN,
@@ -27,119 +21,47 @@ from codesum_pipeline.foundation.settings.marks import (
     marked_settings,
     setting,
 )
-from codesum_pipeline.foundation.settings.operation_settings import (
-    AlertSettings,
-    AuditSettings,
-    BundleSettings,
-    CheckSettings,
-    EngineSettings,
-    HostSettings,
-    MaintenanceSettings,
-    MetricsSettings,
-    PlannerSettings,
-    ReadingSettings,
-    ServingSettings,
-    StorageSettings,
-)
-from codesum_pipeline.foundation.settings.stage_settings import (
-    ContextSettings,
-    EvaluationSettings,
-    FilterSettings,
-    ScanSettings,
-    ScipSettings,
-)
 
 
-class Settings(ContextSettings, ScanSettings):
+class Settings(stage_settings.ContextSettings, stage_settings.ScanSettings):
     """The settings of one home."""
 
-    home: Annotated[Path, NOTHING] = Field(
-        description="This folder holds everything; for a home in a bucket, this worker's copy of it."
-    )
-    bucket: str | None = setting(
-        None,
-        "The URL of a home in a bucket, of which `home` is a local copy; you set it only by naming the home.",
-        NOTHING,
-    )
-    home_mode: Literal["0700", "0750", "0755"] = setting(
-        "0700",
-        "The mode of the home's folder: who may read it (the owner, the group, or everybody). Only the "
-        "owner may write.",
-        NOTHING,
-    )
-    repos_file: Path = setting(
-        Path("repos.yaml"), "This file is the registry; relative to the home.", NOTHING, BELOW_HOME
-    )
-    ca_bundle: Path | None = setting(
-        None,
-        "git, buckets, models, code hosts, webhooks and mail trust the certificate authorities in this file (PEM), "
-        "in place of the system's; see [deploy](deploy.md#a-certificate-authority-of-your-own).",
-        NOTHING,
-    )
-    hash_policy: HashPolicy = setting(
-        HashPolicy.CANONICAL,
-        "content_hash covers: canonical (the source without layout) or raw (its bytes).",
-        Shapes(),
-        BY_RUN,
-    )
-    filter: FilterSettings = FilterSettings()
-    embedder: str = setting(
-        "static",
-        "This model makes the vectors: static, minilm, sentence-transformers/ORG/NAME, a folder, litellm/MODEL or "
-        "text-embedding-…; see [models](models.md#choosing-an-embedding-model).",
-        Shapes("index"),
-    )
-    embedder_api_base: ApiBase = setting(
-        None, "The address of the server of a LiteLLM embedding model; default: its provider's.", Shapes("index")
-    )
-    summary_embed_max_tokens: int = setting(
-        512, "The first N tokens of a document's text are embedded.", Shapes("index"), ge=16
-    )
-    keep_versions: int = setting(3, "The last N published versions are kept.", NOTHING, ge=2)
-    lease_wait_s: float = setting(
-        600.0, "A build waits N seconds for another of the same repository.", NOTHING, BY_RUN, ge=0
-    )
-    llm: LlmSettings = LlmSettings()
-    max_rewrite_fraction: float = setting(
-        0.5,
-        "If a model would rewrite more than this fraction of an index, the build waits for a confirmation.",
-        LIMITS,
-        ge=0,
-        le=1,
-    )
-    summary_cache_dir: Path = setting(
-        Path("cache"),
-        "The folder of models' texts, for all repositories; relative to the home.",
-        NOTHING,
-        BELOW_HOME,
-    )
-    prompts_dir: Path = setting(
-        Path("prompts"),
-        "The folder of your own templates (system/, instruction/), which replace those of codesum; "
-        "relative to the home.",
-        NOTHING,
-        BELOW_HOME,
-    )
-    evaluation: Annotated[EvaluationSettings, NOTHING] = EvaluationSettings()
-    ask: Annotated[AskSettings, NOTHING] = AskSettings()
-    compaction: Annotated[CompactionSettings, NOTHING] = CompactionSettings()
-    digests: Annotated[DigestSettings, NOTHING] = DigestSettings()
+    home: Annotated[Path, NOTHING]
+    bucket: str | None = setting(None, NOTHING)
+    home_mode: Literal["0700", "0750", "0755"] = setting("0700", NOTHING)
+    repos_file: Path = setting(Path("repos.yaml"), NOTHING, BELOW_HOME)
+    ca_bundle: Path | None = setting(None, NOTHING)
+    hash_policy: HashPolicy = setting(HashPolicy.CANONICAL, Shapes(), BY_RUN)
+    filter: stage_settings.FilterSettings = stage_settings.FilterSettings()
+    embedder: str = setting("static", Shapes("index"))
+    embedder_api_base: llm_settings.ApiBase = setting(None, Shapes("index"))
+    summary_embed_max_tokens: int = setting(512, Shapes("index"), ge=16)
+    keep_versions: int = setting(3, NOTHING, ge=2)
+    lease_wait_s: float = setting(600.0, NOTHING, BY_RUN, ge=0)
+    llm: llm_settings.LlmSettings = llm_settings.LlmSettings()
+    max_rewrite_fraction: float = setting(0.5, LIMITS, ge=0, le=1)
+    summary_cache_dir: Path = setting(Path("cache"), NOTHING, BELOW_HOME)
+    prompts_dir: Path = setting(Path("prompts"), NOTHING, BELOW_HOME)
+    evaluation: Annotated[stage_settings.EvaluationSettings, NOTHING] = stage_settings.EvaluationSettings()
+    ask: Annotated[llm_settings.AskSettings, NOTHING] = llm_settings.AskSettings()
+    compaction: Annotated[llm_settings.CompactionSettings, NOTHING] = llm_settings.CompactionSettings()
+    digests: Annotated[llm_settings.DigestSettings, NOTHING] = llm_settings.DigestSettings()
     # The content of an index counts, not how it was made.
-    scip: Annotated[ScipSettings, NOTHING] = ScipSettings()
-    bundles: Annotated[BundleSettings, NOTHING] = BundleSettings()
-    storage: Annotated[StorageSettings, NOTHING] = StorageSettings()
-    planner: Annotated[PlannerSettings, NOTHING] = PlannerSettings()
-    maintenance: Annotated[MaintenanceSettings, NOTHING] = MaintenanceSettings()
-    serving: Annotated[ServingSettings, NOTHING] = ServingSettings()
-    audit: Annotated[AuditSettings, NOTHING] = AuditSettings()
+    scip: Annotated[stage_settings.ScipSettings, NOTHING] = stage_settings.ScipSettings()
+    bundles: Annotated[operation_settings.BundleSettings, NOTHING] = operation_settings.BundleSettings()
+    storage: Annotated[operation_settings.StorageSettings, NOTHING] = operation_settings.StorageSettings()
+    planner: Annotated[operation_settings.PlannerSettings, NOTHING] = operation_settings.PlannerSettings()
+    maintenance: Annotated[operation_settings.MaintenanceSettings, NOTHING] = operation_settings.MaintenanceSettings()
+    serving: Annotated[operation_settings.ServingSettings, NOTHING] = operation_settings.ServingSettings()
+    audit: Annotated[operation_settings.AuditSettings, NOTHING] = operation_settings.AuditSettings()
     identity: Annotated[IdentitySettings, NOTHING] = IdentitySettings()
     delivery: Annotated[DeliverySettings, NOTHING] = DeliverySettings()
-    checks: Annotated[CheckSettings, NOTHING] = CheckSettings()
-    alerts: Annotated[AlertSettings, NOTHING] = AlertSettings()
-    metrics: Annotated[MetricsSettings, NOTHING] = MetricsSettings()
-    engine: Annotated[EngineSettings, NOTHING] = EngineSettings()
-    reading: Annotated[ReadingSettings, NOTHING] = ReadingSettings()
-    hosts: Annotated[HostSettings, NOTHING] = HostSettings()
+    checks: Annotated[operation_settings.CheckSettings, NOTHING] = operation_settings.CheckSettings()
+    alerts: Annotated[operation_settings.AlertSettings, NOTHING] = operation_settings.AlertSettings()
+    metrics: Annotated[operation_settings.MetricsSettings, NOTHING] = operation_settings.MetricsSettings()
+    engine: Annotated[operation_settings.EngineSettings, NOTHING] = operation_settings.EngineSettings()
+    reading: Annotated[operation_settings.ReadingSettings, NOTHING] = operation_settings.ReadingSettings()
+    hosts: Annotated[operation_settings.HostSettings, NOTHING] = operation_settings.HostSettings()
 
     @model_validator(mode="before")
     @classmethod

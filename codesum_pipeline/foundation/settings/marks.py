@@ -1,16 +1,23 @@
 """The marks of a setting, in its `Annotated`, which say more than its type.
 
 A setting has a `Shapes`, `LIMITS` or `NOTHING`, or is in a group that has one of them; without, it is an error of
-`marked_settings`, so that none is forgotten.
+`marked_settings`, so that none is forgotten. What a setting means stands in `settings.toml`, below its class.
 """
 
+import re
 from collections.abc import Iterator
 from enum import Enum
 from typing import Any
+from urllib.parse import urlsplit
 
 from msgspec import Struct
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
+
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.repository import read_scope
+
+_MOST_SHOWN = 60
 
 
 class Shapes(Struct, frozen=True):
@@ -37,15 +44,50 @@ class SettingMark(Enum):
 NOTHING, LIMITS, BY_RUN, BELOW_HOME = SettingMark
 
 
+def spelled(expression: str, complaint: str) -> AfterValidator:
+    """Takes the texts that an expression fits as a whole; `complaint` follows any other in the message about it."""
+
+    def check(text: str) -> str:
+        if not re.fullmatch(expression, text):
+            raise ValueError(f"{text[:_MOST_SHOWN]!r} {complaint}")
+        return text
+
+    return AfterValidator(check)
+
+
+def check_http_address(url: str) -> str:
+    """An address of a server, for a field; raises `ValueError` for others, and for what may hold a key or a password:
+    settings are shown in files, logs and messages."""
+    is_one = re.fullmatch(r"https?://[^@?#\s/]+(/[^@?#\s]*)?", url) and url.isprintable()
+    # Raises `ValueError` for a port that is none.
+    if not is_one or not urlsplit(url).hostname or urlsplit(url).port == 0:
+        raise ValueError("write http(s)://HOST/PATH without a key or password: keys belong in the environment")
+    return url
+
+
+def check_patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    """Patterns of repositories' keys, for a field; raises `ValueError` for others."""
+    try:
+        read_scope([*patterns])
+    except ConfigurationError as error:
+        raise ValueError(str(error)) from None
+    return patterns
+
+
+def check_pattern(pattern: str) -> str:
+    """As `check_patterns`, of one."""
+    return check_patterns((pattern,))[0]
+
+
 class SettingsGroup(BaseModel):
     """Settings that stand together."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-def setting(default: Any, description: str, *marks: Shapes | SettingMark, **bounds: Any) -> Any:
+def setting(default: Any, *marks: Shapes | SettingMark, **bounds: Any) -> Any:
     """A field of a group; it may be declared without `Annotated`, which would take two lines more for each."""
-    field: FieldInfo = Field(default=default, description=description, **bounds)
+    field: FieldInfo = Field(default=default, **bounds)
     field.metadata += marks
     return field
 

@@ -22,7 +22,7 @@ from typing import BinaryIO, NamedTuple, Self, TypeVar
 from msgspec import json
 
 from codesum_pipeline.foundation.data_model.decoding import decode
-from codesum_pipeline.foundation.data_model.errors import CannotWrite, CodesumError
+from codesum_pipeline.foundation.data_model.errors import CannotWrite, CodesumError, causes_of
 from codesum_pipeline.foundation.store.locks import is_of_this_namespace, pid_namespace
 
 Kind = TypeVar("Kind")
@@ -72,14 +72,11 @@ def is_refusal(number: int | None) -> bool:
 
 def _refusal(error: BaseException, folder: Path) -> tuple[int, str] | None:
     """The `errno` of an error or one of its causes, and the file if it is outside of this folder."""
-    cause: BaseException | None = error
-    while cause is not None:
-        number = _number(cause, folder)
-        if number is not None:
+    for cause in causes_of(error):
+        if (number := _number(cause, folder)) is not None:
             named = str(getattr(cause, "filename", None) or "")
             is_here = not named or Path(named).is_relative_to(folder)
             return number, "" if is_here else named
-        cause = cause.__cause__ or cause.__context__
     return None
 
 

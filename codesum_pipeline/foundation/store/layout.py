@@ -7,7 +7,7 @@ none of it.
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
@@ -43,41 +43,35 @@ class PublishedPointer(Struct, frozen=True):
     algorithms: str = ""
 
 
-class LocalFiles(Protocol):
+class LocalFiles:
     """The files of a home on this machine, for those who read them and for those who edit the home's own.
 
-    Of a home in a bucket they are fetched when somebody asks for them: each of these raises `BucketUnavailable` or
-    `BrokenStore`.
+    Of a home that is a folder all are here. Those of a home in a bucket are fetched when somebody asks for them: each
+    of these methods then raises `BucketUnavailable` or `BrokenStore`.
     """
 
-    @property
-    def is_copy(self) -> bool:
-        """Whether these are a copy for readers, in which only what was asked for is there."""
-        ...
+    # Whether these are a copy for readers, in which only what was asked for is there.
+    is_copy = False
 
     def look(self) -> None:
         """Learn what was published since the last look."""
-        ...
 
     def pointer(self, key: str) -> PublishedPointer | None:
         """The published version, where the home says more of it than its files; it is as new as the last `look`."""
-        ...
+        return None
 
     def bring(self, key: str, wanted: str) -> None:
         """Have a table of a repository here, or its `INDEX`, `INDEX_MANIFEST` or `STATE`."""
-        ...
 
     def bring_indexes(self, keys: Iterable[str]) -> None:
         """Have the published indexes of some repositories here."""
-        ...
 
     def bring_tables_of_all(self, tables: Iterable[str]) -> None:
         """Have some tables of all repositories here."""
-        ...
 
     def keep_index(self, key: str) -> AbstractContextManager[None]:
         """Within the block, the files of a published index are here."""
-        ...
+        return nullcontext()
 
     def edit(self, path: Path, edit: Callable[[], T]) -> T:
         """Do an edit that reads and replaces `path`, or files below it.
@@ -85,40 +79,10 @@ class LocalFiles(Protocol):
         Where `path` is the copy of what a bucket holds, the newest text is edited and sent, and edited again where
         somebody else was quicker. Where the bucket cannot be reached, neither has changed.
         """
-        ...
-
-
-class WholeFolder:
-    """The files of a home that is a folder: all are here, and an edit is made by itself."""
-
-    is_copy = False
-
-    def look(self) -> None:
-        """Nothing is published elsewhere."""
-
-    def pointer(self, key: str) -> PublishedPointer | None:
-        """Its files say all."""
-        return None
-
-    def bring(self, key: str, wanted: str) -> None:
-        """It is here."""
-
-    def bring_indexes(self, keys: Iterable[str]) -> None:
-        """They are here."""
-
-    def bring_tables_of_all(self, tables: Iterable[str]) -> None:
-        """They are here."""
-
-    def keep_index(self, key: str) -> AbstractContextManager[None]:
-        """It stays."""
-        return nullcontext()
-
-    def edit(self, path: Path, edit: Callable[[], T]) -> T:
-        """Do the edit."""
         return edit()
 
 
-WHOLE_FOLDER: LocalFiles = WholeFolder()
+WHOLE_FOLDER = LocalFiles()
 
 
 class _HomePath:
@@ -131,13 +95,10 @@ class _HomePath:
         return layout.home / self._below
 
 
-class _RepositoryPath:
+class _RepositoryPath(_HomePath):
     """A path below the home for each repository, with `{}` for its key."""
 
-    def __init__(self, below: str) -> None:
-        self._below = below
-
-    def __get__(self, layout: "HomeLayout", _: Any) -> Callable[[str], Path]:
+    def __get__(self, layout: "HomeLayout", _: Any) -> Callable[[str], Path]:  # type: ignore[override]
         return lambda key: layout.home / self._below.format(key)
 
 

@@ -19,40 +19,20 @@ class LedgerJournal(Protocol):
         ...
 
 
-class RepositoryRecord(Protocol):
-    """The record of a repository, for the holder of its lease."""
+class RepositoryRecord:
+    """The record of a repository, for the holder of its lease. Of a home in a folder its files are the record."""
 
-    @property
-    def journal(self) -> LedgerJournal | None:
-        """Where the ledger's transactions are kept, too; None where the ledger's own file is enough."""
-        ...
+    # Where the ledger's transactions are kept, too; None where the ledger's own file is enough.
+    journal: LedgerJournal | None = None
 
     def check(self) -> None:
         """Raises `LeaseLost` if another worker took the repository over from this process."""
-        ...
 
     def commit(self) -> None:
         """Bring the record up to date; raises `LeaseLost` and `BucketUnavailable`."""
-        ...
 
     def note_spending(self, *, day: date, usd: float) -> None:
         """Tell all workers what models cost the repository on a day."""
-        ...
 
 
-class FolderRecord:
-    """A home in a folder: its files are the record."""
-
-    journal = None
-
-    def check(self) -> None:
-        """A lease in a file is not lost."""
-
-    def commit(self) -> None:
-        """It is up to date."""
-
-    def note_spending(self, *, day: date, usd: float) -> None:
-        """Its ledger says that."""
-
-
-FOLDER_RECORD: RepositoryRecord = FolderRecord()
+FOLDER_RECORD = RepositoryRecord()

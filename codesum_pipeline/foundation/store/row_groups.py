@@ -276,14 +276,13 @@ class WrittenParts:
         return [[*islice(moved, len(self._groups[part]))] for part in parts]
 
 
-class _Inside:
+class _Inside(Struct, eq=False):
     """Where Arrow writes a file whose row groups become part of another: its frame is left out."""
 
-    def __init__(self, file: BinaryIO) -> None:
-        self.file = file
-        self.written = 0
-        self.footer: BytesIO | None = None
-        self.closed = False
+    file: BinaryIO
+    written: int = 0
+    footer: BytesIO | None = None
+    closed: bool = False
 
     def write(self, data: Any) -> int:
         size = len(data)

@@ -313,7 +313,7 @@ def test_a_home_in_a_bucket_takes_a_bundle_and_another_worker_builds_nothing(
     import_into(one, exported_once / "shop.codesum", repo.path)
 
     with hold_repository(other.layout, "shop", run_id="second") as record:
-        workspace = other.workspace(RepositoryEntry("shop", str(repo.path)), run_id="second", record=record)
+        workspace = replace(other.workspace(RepositoryEntry("shop", str(repo.path)), run_id="second"), record=record)
         made = {step.name: carry_out(step, workspace) for step in STEPS}
     assert not made["published_index"].report.published
     assert [name for name, done in made.items() if not done.is_reused] == [

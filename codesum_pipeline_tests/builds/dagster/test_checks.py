@@ -11,10 +11,10 @@ import pytest
 from codesum_pipeline.builds.checks.fault_checks import (
     CHECK_FUNCTIONS,
     DOCUMENT_FAULTS,
+    LEAK_FAULT,
     VECTOR_FAULTS,
     find_document_faults,
 )
-from codesum_pipeline.builds.checks.name_leaks import LEAK_FAULT
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.companion import index_repositories
 from codesum_pipeline.builds.dagster.dagster_records import open_instance

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.steps.digest_steps import DIGEST_STEPS, StepNotes
-from codesum_pipeline.builds.steps.reuse import HOLD, PUBLISHED, RecordingStore
+from codesum_pipeline.builds.steps.reuse import PUBLISHED, RecordingStore
 from codesum_pipeline.builds.steps.step_list import STEPS
 from codesum_pipeline.definitions import build_defs
 from codesum_pipeline.foundation.data_model.progress import no_progress
@@ -67,7 +67,7 @@ class Builds:
         if ws.layout.digests in opened:
             (self.writes if step == "intent_matches" else self.reads)[step].add("intent_matches")
         if ws.layout.hold(ws.key) in opened:
-            self.reads[step].add(HOLD)
+            self.reads[step].add("hold")
         if step not in MAKE_VERSIONS and opens_published(ws, opened, step):
             self.reads[step].add(PUBLISHED)
 
@@ -133,7 +133,7 @@ def builds(tmp_path_factory: pytest.TempPathFactory) -> Builds:
 
 
 def test_steps_read_and_write_what_they_declare(builds: Builds) -> None:
-    not_tables = {PUBLISHED, HOLD, "intent_matches", "digests"}
+    not_tables = {PUBLISHED, "hold", "intent_matches", "digests"}
 
     # What a step writes itself it may also take over from.
     assert {step.name: builds.reads[step.name].difference(step.writes) for step in ALL_STEPS} == {

@@ -14,12 +14,12 @@ from codesum_pipeline.builds.checks.fault_checks import (
     CHECK_FUNCTIONS,
     DOCUMENT_FAULTS,
     DOCUMENT_PARTS,
+    LEAK_FAULT,
     VECTOR_FAULTS,
     VECTOR_PARTS,
     find_document_faults,
 )
 from codesum_pipeline.builds.checks.fault_finding import FaultQuery, PartsOf
-from codesum_pipeline.builds.checks.name_leaks import LEAK_FAULT
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.foundation.data_model.hashing import sha256_hex
 from codesum_pipeline.foundation.store import table_parts

@@ -43,7 +43,6 @@ def test_metadata_say_what_a_person_asks_for(built_home: Home) -> None:
         "repo_snapshot",
         "call_graph",
         "summary_plan",
-        "summary_documents",
     }
     assert {name for name, shown in metadata.items() if "preview" not in shown} == {"published_index"}
     previews = [shown["preview"].value for shown in metadata.values() if "preview" in shown]

@@ -132,7 +132,8 @@ def test_failed_attempts_end_and_a_commit_begins_anew(
     for _ in range(home.settings.planner.max_attempts):
         requested(instance, home, fingerprint=request.tags[FINGERPRINT_TAG], status=dg.DagsterRunStatus.FAILURE)
 
-    assert skip_message(look()) == "1 failed too often"
+    said = "shop: failed too often in this state; a change or `codesum retry KEY` tries again"
+    assert skip_message(look()) == f"1 failed too often: {said}"
     repo.commit({"shop/new.py": "def f():\n    return 1\n"})
     assert wanted(look()) == ["shop"]
 

@@ -6,7 +6,7 @@ import sqlalchemy
 from celery.exceptions import WorkerLostError
 from dagster._core.launcher import CheckRunHealthResult, WorkerStatus
 
-from codesum_pipeline.builds.dagster.celery_runs import CeleryRuns, Sightings, WorkerReport
+from codesum_pipeline.builds.dagster.celery_runs import CeleryRuns, Sightings
 from codesum_pipeline.builds.dagster.instance_file import apply_engine
 from codesum_pipeline.builds.dagster.runs import COMMAND_LINE, STARTED_BY_TAG
 from codesum_pipeline.builds.reports.faults import UNWRITTEN_END
@@ -42,7 +42,7 @@ def test_of_a_run_that_died_before_it_was_handed_over_everything_can_be_asked(in
 def test_a_run_that_no_worker_names_for_long_enough_is_lost(instance, monkeypatch: pytest.MonkeyPatch) -> None:
     run = started(instance, launched(instance, new_run(instance, "shop")))
     assert health(instance, run).status is WorkerStatus.RUNNING
-    monkeypatch.setattr(instance.run_launcher._sightings, "_lost_after_s", 0.0)
+    monkeypatch.setattr(instance.run_launcher, "_lost_after_s", 0.0)
 
     assert health(instance, run) == CheckRunHealthResult(WorkerStatus.FAILED, "no worker carries it out any more")
 
@@ -74,7 +74,7 @@ def test_of_a_task_that_ended_while_its_run_did_not_it_is_said_how(
 
 def test_while_redis_is_away_no_run_is_lost(instance, redis: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
     run = started(instance, launched(instance, new_run(instance, "shop")))
-    monkeypatch.setattr(instance.run_launcher._sightings, "_lost_after_s", 0.0)
+    monkeypatch.setattr(instance.run_launcher, "_lost_after_s", 0.0)
     redis.kill()
 
     assert health(instance, run).status is WorkerStatus.RUNNING
@@ -89,11 +89,9 @@ def test_a_run_of_the_command_line_is_left_to_its_own_process(instance) -> None:
 
 def test_a_look_that_fails_starts_the_count_anew() -> None:
     answers: list[frozenset[str] | None] = [frozenset(), None, frozenset(), frozenset({"run"})]
-    sightings = Sightings(lambda: answers.pop(0), lost_after_s=1000.0, fresh_s=0.0)
+    sightings = Sightings(lambda: answers.pop(0), fresh_s=0.0)
 
-    found = [sightings.of("run") for _ in range(4)]
-
-    assert found == [WorkerReport.MISSED, WorkerReport.UNKNOWN, WorkerReport.MISSED, WorkerReport.SEEN]
+    assert [sightings.missed_s("run") for _ in range(4)] == [0.0, None, 0.0, None]
 
 
 def test_no_message_record_or_file_holds_a_password(fleet: Fleet, redis: Redis) -> None:

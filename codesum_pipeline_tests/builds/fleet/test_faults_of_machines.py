@@ -14,7 +14,7 @@ import pytest
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster.asset_steps import FINGERPRINT_TAG
 from codesum_pipeline.builds.dagster.celery_runs import CeleryRuns, errors_of_broker
-from codesum_pipeline.builds.dagster.control import worker_troubles
+from codesum_pipeline.builds.dagster.control import workers_without_runs
 from codesum_pipeline.builds.dagster.machine_watch import fault_of_machine, paused_workers
 from codesum_pipeline.builds.dagster.resource import PARTITION_TAG, add_partitions, holder_of
 from codesum_pipeline.builds.dagster.run_tags import FAULT_TAG, fault_of, note_fault, with_fault
@@ -74,7 +74,7 @@ def test_a_worker_whose_disk_is_full_takes_no_runs_says_so_and_comes_back_by_its
         wait_for(
             lambda: paused_workers(launcher.celery), timeout_s=20, what=f"a worker without runs; {fleet.summary()}"
         )
-        told = worker_troubles(Home(fleet.settings))
+        told = workers_without_runs(Home(fleet.settings))
         second = launched(instance, new_run(instance, "shop"))
         time.sleep(10)
         waits = instance.get_run_by_id(second.run_id)
@@ -228,7 +228,7 @@ def test_a_queue_that_is_away_is_no_fault_of_a_repository(fleet: Fleet, redis: R
             launched(instance, run)
         tagged = instance.get_run_by_id(run.run_id)
         with pytest.raises(BrokerUnavailable, match="cannot be reached"):
-            worker_troubles(Home(fleet.settings))
+            workers_without_runs(Home(fleet.settings))
 
     assert tagged and tagged.tags[FAULT_TAG] == "shared part: queue"
 

@@ -31,7 +31,7 @@ def test_codesum_index_records_where_the_pages_look_and_makes_no_file_of_sqlite(
 def test_the_driver_of_postgres_is_named_whatever_the_address_says(scheme: str) -> None:
     from codesum_pipeline.builds.dagster.postgres import with_driver
 
-    assert with_driver(f"{scheme}://user@db/x") == "postgresql+psycopg2://user@db/x"
+    assert with_driver(f"{scheme}://user@db/x") == "postgresql+psycopg2://user@db/x?connect_timeout=10"
 
 
 @pytest.mark.parametrize("url", ["postgresql+psycopg://user:secret@db/x", "mysql://user:secret@db/x", "secret"])

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from codesum_pipeline.builds.reports.build_values import PREVIEW, Markdown, Values
-from codesum_pipeline.builds.steps import part_previews
 from codesum_pipeline.builds.steps.shows import SHOWS
 from codesum_pipeline.foundation.data_model.markdown import markdown_table
 from codesum_pipeline.foundation.store import table_parts
@@ -30,10 +29,9 @@ def forget(ws: Workspace) -> None:
             path.unlink()
 
 
-@pytest.mark.parametrize("many", [0, part_previews._MANY])
-def test_previews_after_edits_are_those_of_all_rows(many: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(part_previews, "_MANY", many)
-    chance = random.Random(many)
+@pytest.mark.parametrize("seed", [0, 500])
+def test_previews_after_edits_are_those_of_all_rows(seed: int, tmp_path: Path) -> None:
+    chance = random.Random(seed)
     repo = GitRepo.create(tmp_path / "shop", files := {**SHOP, **NEIGHBOURS})
     built = workspace_at(tmp_path / "home", repo)
     with pytest.MonkeyPatch.context() as patch:
@@ -49,16 +47,15 @@ def test_previews_after_edits_are_those_of_all_rows(many: int, tmp_path: Path, m
     table_parts._cuts.cache_clear()
 
 
-def test_a_lane_counts_its_documents_and_texts_by_level(tmp_path: Path) -> None:
+def test_a_lane_counts_its_documents_and_texts(tmp_path: Path) -> None:
     twins = {f"{name}.py": "def pay():\n    raise ValueError('no money')\n" for name in "ab"}
     built = workspace_at(tmp_path / "home", GitRepo.create(tmp_path / "shop", twins))
     build(built)
-    with built.connect("terms", "documents") as connection:
+    with built.connect("terms") as connection:
         rows = connection.execute(
-            """SELECT lane, type, count(*), count(DISTINCT terms.text_hash) FROM terms JOIN documents USING (id)
-               GROUP BY lane, type ORDER BY lane, type"""
+            "SELECT lane, count(*), count(DISTINCT text_hash) FROM terms GROUP BY lane ORDER BY lane"
         ).fetchall()
 
     assert max(count for *_, count, _ in rows) > 1
-    heads = ["lane", "level", "documents", "different texts"]
+    heads = ["lane", "documents", "different texts"]
     assert SHOWS["sparse_index"](built) == {PREVIEW: Markdown(markdown_table(heads, rows))}

@@ -1,10 +1,12 @@
 """Files as pieces, and which objects are kept where files change."""
 
 import random
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
 
+from codesum_pipeline.foundation.data_model.bounded_batches import bounded_batches
 from codesum_pipeline.foundation.data_model.hashing import sha256_of_file
 from codesum_pipeline.foundation.store.object_storage import pieces
 from codesum_pipeline.foundation.store.object_storage.pieces import (
@@ -16,7 +18,6 @@ from codesum_pipeline.foundation.store.object_storage.pieces import (
     choose_parts,
     cut_file,
     from_bytes,
-    group_pieces,
     place_pieces,
     runs_of,
     to_bytes,
@@ -74,8 +75,9 @@ def test_numbers_become_runs() -> None:
 def test_new_pieces_are_grouped_up_to_the_size_of_an_object() -> None:
     some = [piece(number) for number in range(2 * PART_BYTES // PIECE_BYTES + 1)]
 
-    assert [len(group) for group in group_pieces(some)] == [PART_BYTES // PIECE_BYTES] * 2 + [1]
-    assert [*group_pieces([])] == []
+    groups = bounded_batches(some, attrgetter("size"), most=PART_BYTES)
+
+    assert [len(group) for group in groups] == [PART_BYTES // PIECE_BYTES] * 2 + [1]
 
 
 def test_a_part_of_which_less_than_a_quarter_is_wanted_is_not_kept() -> None:

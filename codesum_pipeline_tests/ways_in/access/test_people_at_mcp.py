@@ -348,7 +348,7 @@ def test_people_of_one_address_are_not_kept_waiting_by_a_guesser(client: TestCli
         ({"issuer": "login.example.org"}, "is no address"),
         ({"issuer": "http://login.example.org"}, "is not encrypted"),
         ({"issuer": "https://a:b@login.example.org"}, "is no address"),
-        ({"groups": {"x": []}}, "name what it opens"),
+        ({"groups": {"x": []}}, "name what is included"),
         ({"groups": {"x": ["!a"]}}, "every pattern excludes"),
         ({"groups": {"x": ["a b"]}}, "is no pattern"),
         ({"web_url": "https://code.example.org/x", "client_id": "c"}, "has a path"),

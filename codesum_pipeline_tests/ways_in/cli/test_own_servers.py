@@ -219,7 +219,7 @@ BAD = [
     pytest.param({"backend": "lite"}, "the nearest is 'litellm'", id="a backend"),
     pytest.param(
         {"prices": [{"model": ALIAS, "input": 1, "output": -2}]},
-        f"setting 'llm.prices.0.output' = -2: a price of {ALIAS!r} is below 0",
+        "setting 'llm.prices.0.output' = -2: Input should be greater than or equal to 0",
         id="a price",
     ),
     pytest.param({"parameters": {ALIAS: {"temprature": False}}}, "the nearest is 'temperature'", id="a parameter"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -42,17 +43,13 @@ def broken_promises(objects: Objects) -> Iterator[str]:
     name = f"{_PROBES}{uuid4().hex}"
     first = objects.create(name, uuid4().hex.encode())
     try:
-        try:
+        with suppress(AlreadyThere):
             objects.create(name, uuid4().hex.encode())
             yield "it lets a second writer create an object that is there"
-        except AlreadyThere:
-            pass
         objects.swap(name, uuid4().hex.encode(), etag=first)
-        try:
+        with suppress(Superseded):
             objects.swap(name, uuid4().hex.encode(), etag=first)
             yield "it lets a writer replace an object that somebody else has replaced meanwhile"
-        except Superseded:
-            pass
         if [info.name for info in objects.infos(_PROBES) if info.name == name] != [name]:
             yield "it does not list an object that was just written"
     finally:

@@ -53,7 +53,7 @@ from codesum_pipeline.foundation.store.object_storage.state_manifest import (
     part_name,
     read_manifest,
 )
-from codesum_pipeline.foundation.store.repository_record import Entry
+from codesum_pipeline.foundation.store.repository_record import Entry, RepositoryRecord
 
 # What models cost a repository on a day. The amount is in the object's name, so that one listing gives the sum; within
 # a day it only rises.
@@ -70,7 +70,7 @@ class _PublishedManifest(Struct, frozen=True):
     versions: dict[str, str]
 
 
-class Journal:
+class Journal(Struct, eq=False):
     """What the worker that holds a repository wrote into its ledger since its last commit, as objects of the bucket.
 
     What is paid for must outlive the worker that paid. Each transaction of the ledger is sent as one object before
@@ -79,19 +79,18 @@ class Journal:
     moment holds, or that somebody left.
     """
 
-    def __init__(self, objects: Objects, key: str, *, fence: int) -> None:
-        self._objects = objects
-        self._prefix = f"journal/{key}/"
-        self._fence = fence
-        self._count = 0
-        self.names: list[str] = []
-        self.is_taken = False
+    objects: Objects
+    prefix: str
+    fence: int
+    names: list[str] = []
+    is_taken: bool = False
+    _count: int = 0
 
     def take_left(self) -> list[Entry]:
         """What earlier workers left, oldest first; the second time nothing. Until then no commit deletes anything."""
         left = []
-        for info in [] if self.is_taken else self._objects.infos(self._prefix):
-            if found := self._objects.get(info.name):
+        for info in [] if self.is_taken else self.objects.infos(self.prefix):
+            if found := self.objects.get(info.name):
                 self.names.append(info.name)
                 left.append(json.loads(found.data))
         self.is_taken = True
@@ -100,19 +99,19 @@ class Journal:
     def write(self, entry: Entry) -> None:
         """Keep one transaction; raises `BucketUnavailable`, and then nobody may count on it."""
         self._count += 1
-        name = f"{self._prefix}{self._fence:012}-{self._count:09}-{uuid4().hex}"
-        self._objects.put(name, json.dumps(entry).encode())
+        name = f"{self.prefix}{self.fence:012}-{self._count:09}-{uuid4().hex}"
+        self.objects.put(name, json.dumps(entry).encode())
         self.names.append(name)
 
     def forget(self, names: Sequence[str]) -> None:
         """Delete what a commit keeps now."""
         if names:
-            self._objects.delete(names)
+            self.objects.delete(names)
             gone = {*names}
             self.names = [name for name in self.names if name not in gone]
 
 
-class BucketRecord:
+class BucketRecord(RepositoryRecord):
     """The record, from when its lease is taken until it is given back."""
 
     def __init__(self, layout: HomeLayout, key: str, objects: Objects, lease: HeadLease, *, transfers: int) -> None:
@@ -122,7 +121,7 @@ class BucketRecord:
         self._lease = lease
         self._transfers = transfers
         self._notes = PartNotes.read(layout.part_notes(key), url=objects.url)
-        self.journal = Journal(objects, key, fence=lease.head.fence)
+        self.journal = self._written = Journal(objects, f"journal/{key}/", lease.head.fence)
 
     def check(self) -> None:
         """Raises `LeaseLost` if it is known that another worker took over."""
@@ -142,7 +141,7 @@ class BucketRecord:
 
         What the objects `lost` held, by their sha256, is sent again.
         """
-        kept = [*self.journal.names] if self.journal.is_taken else []
+        kept = [*self._written.names] if self._written.is_taken else []
         self._lease.check()
         layout, notes = self._layout, self._notes
         dump_ledger(layout.state(self._key), layout.kept_ledger(self._key))
@@ -158,7 +157,7 @@ class BucketRecord:
             self._objects.put(part_name(state), encoded)
             self._lease.commit(state, self._published())
             self._note_state(state, manifest)
-        self.journal.forget(kept)
+        self._written.forget(kept)
 
     def hydrate(self) -> None:
         """Make the files of the repository those of the bucket's state.

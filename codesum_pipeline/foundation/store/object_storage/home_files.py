@@ -16,7 +16,7 @@ from msgspec import Struct
 from codesum_pipeline.foundation.data_model.errors import BrokenStore, WriteConflict
 from codesum_pipeline.foundation.data_model.hashing import sha256_hex
 from codesum_pipeline.foundation.store.atomic import read_json, write_bytes_atomically, write_json_atomically
-from codesum_pipeline.foundation.store.layout import WholeFolder
+from codesum_pipeline.foundation.store.layout import LocalFiles
 from codesum_pipeline.foundation.store.locks import lock_exclusively
 from codesum_pipeline.foundation.store.object_storage.objects import Objects, open_objects
 
@@ -37,7 +37,7 @@ class _CopiedObject(Struct, frozen=True, array_like=True):
     sha256: str
 
 
-class HomeFiles(WholeFolder):
+class HomeFiles(LocalFiles):
     """The files of the home at `url`, copied to `folder`. For many threads and processes.
 
     A worker that builds has everything else of its repositories here, too. Remembers its connection to the bucket, and

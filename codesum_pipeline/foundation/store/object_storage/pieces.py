@@ -7,7 +7,7 @@ wherever they have moved to. An object, a *part*, holds new pieces of one commit
 
 import hashlib
 import struct
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
@@ -91,20 +91,6 @@ def choose_parts(parts: Iterable[StatePart], wanted: Collection[FilePiece]) -> l
             found |= needed
     small = [part for part in kept if 2 * part.size < PART_BYTES]
     return kept if len(small) <= MOST_SMALL_PARTS else [part for part in kept if part not in small]
-
-
-def group_pieces(pieces: Iterable[FilePiece]) -> Iterator[list[FilePiece]]:
-    """The pieces of one part each."""
-    group: list[FilePiece] = []
-    size = 0
-    for piece in pieces:
-        if group and size + piece.size > PART_BYTES:
-            yield group
-            group, size = [], 0
-        group.append(piece)
-        size += piece.size
-    if group:
-        yield group
 
 
 # Consecutive numbers of pieces: the first, and how many.

@@ -39,6 +39,7 @@ from codesum_pipeline.foundation.store.layout import (
     MANIFEST_NAME,
     STATE,
     HomeLayout,
+    LocalFiles,
     PublishedPointer,
 )
 from codesum_pipeline.foundation.store.locks import lock_exclusively, lock_if_free, lock_shared
@@ -73,8 +74,10 @@ class KnownHead(Struct, frozen=True, array_like=True):
     published: PublishedPointer | None = None
 
 
-class ReadingCopy:
+class ReadingCopy(LocalFiles):
     """The copy at `folder` of the home in a bucket whose own files are `files`."""
+
+    is_copy = True
 
     def __init__(self, files: HomeFiles, folder: Path, reading: ReadingSettings, *, is_offline: bool = False) -> None:
         self.layout = HomeLayout(folder)
@@ -90,8 +93,6 @@ class ReadingCopy:
         self._bytes: int | None = None
         self._lock = threading.RLock()
         self._looking = threading.Lock()
-
-    is_copy = True
 
     @property
     def objects(self) -> Objects:
@@ -292,15 +293,14 @@ def _selected(wanted: str, layout: HomeLayout, key: str, digest: str | None, the
     return sorted(found, key=lambda path: (path == manifest, path))
 
 
-class BroughtFiles:
+class BroughtFiles(Struct, eq=False):
     """The files below the home of `layout`. `fetch` and `delete` are for whoever holds the `lock` of the repository."""
 
-    def __init__(self, layout: HomeLayout, url: str, objects: Callable[[], Objects]) -> None:
-        self._layout = layout
-        self._url = url
-        self._objects = objects
-        # The state that this process fetched or found, and one file of it, which shows whether it still exists.
-        self._known: dict[tuple[str, str], tuple[str, Path | None]] = {}
+    layout: HomeLayout
+    url: str
+    objects: Callable[[], Objects]
+    # The state that this process fetched or found, and one file of it, which shows whether it still exists.
+    _known: dict[tuple[str, str], tuple[str, Path | None]] = {}
 
     def lock(self, key: str) -> Path:
         """The file that whoever changes, or maps, files of a repository locks."""
@@ -317,23 +317,23 @@ class BroughtFiles:
 
     def fetch(self, key: str, state: str, digest: str | None, wanted: str) -> int:
         """Have these files there; how many bytes came. Raises `PartGone`, `BrokenStore` or `BucketUnavailable`."""
-        notes, home = self._notes(key), self._layout.home
+        notes, home = self._notes(key), self.layout.home
         is_new = notes.based_on != state
         if is_new:
-            notes.based_on, notes.manifest = state, read_manifest(self._objects(), state)
+            notes.based_on, notes.manifest = state, read_manifest(self.objects(), state)
         files = notes.manifest.files
         # The link keeps the time of the original, since the time of publication is shown.
-        name = self._layout.published(key)
+        name = self.layout.published(key)
         link = notes.manifest.links.get(name.relative_to(home).as_posix())
         if link and name.is_symlink() and name.lstat().st_mtime_ns != link.modified_ns:
             set_times(name, link.modified_ns)
-        paths = _selected(wanted, self._layout, key, digest, files)
+        paths = _selected(wanted, self.layout, key, digest, files)
         missing = [path for path in paths if notes.part_of(home, path) != files[path].part]
         fetched = self._bring(notes, notes.manifest, missing) if missing else 0
         if missing:
             # Versions that are not published any more go. Tables of earlier states stay: new ones have most of their
             # pieces, and what is noted counts as being there.
-            versions = self._layout.versions(key)
+            versions = self.layout.versions(key)
             for folder in versions.iterdir() if versions.is_dir() else ():
                 if folder.name != digest:
                     shutil.rmtree(folder, ignore_errors=True)
@@ -357,13 +357,13 @@ class BroughtFiles:
 
     def delete(self, key: str, *, tables: bool) -> int:
         """Delete the files of a repository's versions, and with `tables` all others; how many bytes went."""
-        notes, versions = self._notes(key), self._layout.versions(key)
-        prefix = f"{versions.relative_to(self._layout.home).as_posix()}/"
+        notes, versions = self._notes(key), self.layout.versions(key)
+        prefix = f"{versions.relative_to(self.layout.home).as_posix()}/"
         shutil.rmtree(versions, ignore_errors=True)
         before, there = notes.size, notes.files
         notes.keep_only([] if tables else [path for path in there if not path.startswith(prefix)])
         for path in there.keys() - notes.files.keys():
-            (self._layout.home / path).unlink(missing_ok=True)
+            (self.layout.home / path).unlink(missing_ok=True)
         if notes.files:
             write_json_atomically(self._notes_file(key), notes)
         else:
@@ -373,7 +373,7 @@ class BroughtFiles:
     def _bring(self, notes: PartNotes, manifest: StateManifest, paths: Sequence[str]) -> int:
         """Have files there, in this order, as other names of files with their content where there are such; how many
         bytes came."""
-        home, files = self._layout.home, manifest.files
+        home, files = self.layout.home, manifest.files
         same = {noted.part: home / path for path, noted in notes.files.items() if notes.note_of(home, path)}
         self._folder.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=self._folder, prefix=".fetched-", suffix=".tmp") as name:
@@ -382,7 +382,7 @@ class BroughtFiles:
                 os.link(same[part], folder / part)
             new = {files[path].part: path for path in paths if files[path].part not in same}
             here = notes.pieces_here(home) if new else {}
-            fetch_files(self._objects(), manifest, new.values(), folder, here=here, transfers=_AT_ONCE // 2)
+            fetch_files(self.objects(), manifest, new.values(), folder, here=here, transfers=_AT_ONCE // 2)
             for path, pieces in manifest.pieces_of(paths).items():
                 target, aside = home / path, folder / "aside"
                 target.parent.mkdir(parents=True, exist_ok=True)
@@ -395,13 +395,13 @@ class BroughtFiles:
 
     @property
     def _folder(self) -> Path:
-        return self._layout.home / "brought"
+        return self.layout.home / "brought"
 
     def _notes_file(self, key: str) -> Path:
         return self._folder / f"{key}.files.json"
 
     def _notes(self, key: str) -> PartNotes:
-        return PartNotes.read(self._notes_file(key), url=self._url)
+        return PartNotes.read(self._notes_file(key), url=self.url)
 
     def _touch(self, key: str) -> None:
         with suppress(FileNotFoundError):

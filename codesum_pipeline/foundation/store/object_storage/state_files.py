@@ -8,11 +8,13 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from codesum_pipeline.foundation.data_model.bounded_batches import bounded_batches
 from codesum_pipeline.foundation.data_model.errors import BrokenStore
 from codesum_pipeline.foundation.data_model.hashing import sha256_hex, sha256_of_file
 from codesum_pipeline.foundation.store.atomic import set_times
@@ -23,7 +25,6 @@ from codesum_pipeline.foundation.store.object_storage.pieces import (
     PlacedPiece,
     StatePart,
     choose_parts,
-    group_pieces,
     place_pieces,
     runs_of,
     to_bytes,
@@ -80,7 +81,8 @@ def send_files(
         return part
 
     with ThreadPoolExecutor(transfers) as threads:
-        parts = [*kept, *threads.map(send, group_pieces(piece for piece in sources if piece not in there))]
+        lacking = (piece for piece in sources if piece not in there)
+        parts = [*kept, *threads.map(send, bounded_batches(lacking, attrgetter("size"), most=PART_BYTES))]
     numbers: dict[FilePiece, int] = {}
     for number, placed in enumerate(place_pieces(parts)):
         numbers.setdefault(placed.piece, number)

@@ -227,17 +227,17 @@ def _workers(home: Home) -> Iterator[Problem]:
     """The queue of runs, and workers that take none of them."""
     if home.settings.engine.launcher == "local":
         return
-    from codesum_pipeline.builds.dagster.control import worker_troubles
+    from codesum_pipeline.builds.dagster.control import workers_without_runs
 
     try:
-        troubles = worker_troubles(home)
+        paused = workers_without_runs(home)
     except (RetryLater, ConfigurationError) as error:
         # Where a daemon looks at the home, what is said of the fleet has it.
         if read_record(home)[0] is None:
             yield Problem(None, str(error), about="Workers")
         return
-    for what in troubles:
-        yield Problem(None, what, "correct that; what waits for it then goes on by itself", "Workers")
+    for worker in paused:
+        yield Problem(None, str(worker), "correct that; what waits for it then goes on by itself", "Workers")
 
 
 def _model(home: Home) -> Iterator[Problem]:
