@@ -19,7 +19,6 @@ template. A tick raises nothing: what ends it early is its row.
 
 import hashlib
 import logging
-import shlex
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -36,7 +35,6 @@ from codesum_pipeline.foundation.data_model.standing_question import Cadence, In
 from codesum_pipeline.foundation.store.sqlite_tables import to_json
 from codesum_pipeline.notifications.delivery.digest_hooks import ask_before_push
 from codesum_pipeline.notifications.delivery.web_links import web_url
-from codesum_pipeline.notifications.digests.asking_again import AskAgain
 from codesum_pipeline.notifications.digests.change_sources import RepositorySource
 from codesum_pipeline.notifications.digests.desk import DigestDesk, finish_digest, reason_of, sorted_failure, tell_held
 from codesum_pipeline.notifications.digests.digest_by_model import check_gates, request_about, write_by_model
@@ -205,8 +203,7 @@ def _draft(desk: DigestDesk, intent: Intent, items: Sequence[Item], id_: str, *,
     """Steps 5 to 10. Where a cap is reached, the plain digest is written; where the model fails, none is."""
     if is_for_model:
         try:
-            again = AskAgain("changes", f"codesum digest run --intent {shlex.quote(intent.name)} --again")
-            return write_by_model(desk.job(intent, id_, again), items)
+            return write_by_model(desk.job(intent, id_), items)
         except DigestGatedOff as shut:
             _log.warning("the digest of %s is written without a model: %s", intent.name, shut)
     return DigestDraft(write_plain(intent, items), shown=len(items))

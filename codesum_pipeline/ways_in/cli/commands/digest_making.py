@@ -1,6 +1,5 @@
 """`codesum digest preview`, `run`, `aggregate` and `send`: the next digests, and the roll-up of a period."""
 
-import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -15,7 +14,6 @@ from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.moments import iso_moment, utc_now
 from codesum_pipeline.foundation.data_model.printable import count_noun, one_line
 from codesum_pipeline.foundation.data_model.standing_question import Intent
-from codesum_pipeline.notifications.digests.asking_again import AskAgain
 from codesum_pipeline.notifications.digests.desk import DigestDesk, deliver_digests, one_at_a_time
 from codesum_pipeline.notifications.digests.digest_rows import DigestRow, DigestState, DigestWriter, TickOutcome
 from codesum_pipeline.notifications.digests.digest_store import DigestStore, open_digests
@@ -231,10 +229,8 @@ def _open_rollup(
     home = invocation_of(ctx).home
     desk, wanted = replace(home.digest_desk(), asks_again=asks_again), home.intents.survey().named(intent)
     span = Window(*parse_window(since, until))
-    days = [f"{name} {day:%Y-%m-%d}" for name, day in (("--since", since), ("--until", until)) if day]
-    command = " ".join([f"codesum digest {ctx.info_name} {shlex.quote(wanted.name)}", *days, "--again"])
     with open_digests(home.layout.digests, now=utc_now) as store:
-        plan = plan_rollup(desk, store, wanted, span, AskAgain("digests", command, is_scheduled=False))
+        plan = plan_rollup(desk, store, wanted, span)
         yield _RollupRequest(desk, store, wanted, plan)
 
 
