@@ -16,9 +16,8 @@ from codesum_pipeline.foundation.data_model.errors import ConfigurationError, De
 from codesum_pipeline.foundation.data_model.moments import iso_moment
 from codesum_pipeline.foundation.data_model.printable import one_line
 from codesum_pipeline.foundation.settings.channel_settings import DeliverySettings
-from codesum_pipeline.notifications.delivery.channels import open_channel
 from codesum_pipeline.notifications.delivery.outbox import Delivery, DeliveryState, Outbox, open_outbox
-from codesum_pipeline.notifications.delivery.posts import Channel, OutgoingMessage, Post, notice_post
+from codesum_pipeline.notifications.delivery.posts import Channel, OutgoingMessage, Post, notice_post, open_channel
 from codesum_pipeline.texts.llm.litellm_door import without_keys
 
 _KEY_DOMAIN = "codesum.delivery/1"

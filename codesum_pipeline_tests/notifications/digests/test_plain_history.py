@@ -1,6 +1,6 @@
 """Many digests in one, in plain words."""
 
-from codesum_pipeline.notifications.digests.plain_rollup import plain_rollup
+from codesum_pipeline.notifications.digests.rollups import plain_rollup
 from codesum_pipeline_tests.notifications.digests.history_rows import change, cited, row
 from codesum_pipeline_tests.support.digest_making import INTENT
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.errors import CodesumError, ConfigurationError
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.source.repositories.first_looks import look_at_remotes
+from codesum_pipeline.source.repositories.polling import look_at_remotes
 from codesum_pipeline.ways_in.cli.entry_finding import EntryOptions, find_entry, place_of
 from codesum_pipeline.ways_in.cli.invocation import Invocation, invocation_of, make_home
 from codesum_pipeline.ways_in.cli.location_lists import GivenLocation, read_locations

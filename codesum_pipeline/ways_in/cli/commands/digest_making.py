@@ -17,7 +17,6 @@ from codesum_pipeline.foundation.data_model.standing_question import Intent
 from codesum_pipeline.notifications.digests.desk import DigestDesk, deliver_digests, one_at_a_time
 from codesum_pipeline.notifications.digests.digest_rows import DigestRow, DigestState, DigestWriter, TickOutcome
 from codesum_pipeline.notifications.digests.digest_store import DigestStore, open_digests
-from codesum_pipeline.notifications.digests.due_ticks import run_due, run_now
 from codesum_pipeline.notifications.digests.rollups import (
     RollupPlan,
     Window,
@@ -27,6 +26,7 @@ from codesum_pipeline.notifications.digests.rollups import (
     write_rollup,
 )
 from codesum_pipeline.notifications.digests.tick import preview_digest as preview_tick
+from codesum_pipeline.notifications.digests.tick import run_due, run_now
 from codesum_pipeline.ways_in.cli.invocation import invocation_of
 from codesum_pipeline.ways_in.cli.options import (
     IntentArgument,
