@@ -9,10 +9,9 @@ gives the same diff.
 import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from os.path import commonprefix
 
 from msgspec import Struct
-from rapidfuzz.distance import LCSseq
+from rapidfuzz.distance import LCSseq, Postfix, Prefix
 
 from codesum_pipeline.foundation.data_model.printable import clean_text, shorten_text
 from codesum_pipeline.source.masking.secrets import mask_secrets
@@ -26,8 +25,8 @@ Edit = tuple[int, int, int, int]
 
 def find_edits(old: Sequence[str], new: Sequence[str]) -> list[Edit]:
     """Where lines `[a, b)` of the old text are lines `[c, d)` of the new one, as (a, b, c, d) in order."""
-    same = len(commonprefix([old, new]))
-    last = len(commonprefix([old[same:][::-1], new[same:][::-1]]))
+    same = Prefix.similarity(old, new)
+    last = Postfix.similarity(old[same:], new[same:])
     before, after = old[same : len(old) - last], new[same : len(new) - last]
     if len(before) + len(after) <= _MOST_COMPARED:
         # A blank line, or a brace alone, is like any other and begins nothing.

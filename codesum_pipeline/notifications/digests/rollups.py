@@ -81,12 +81,9 @@ def plain_rollup(
 
 
 def days_between(first: date, last: date) -> str:
-    """`on 3 October 2026`, `from 3 to 29 October 2026`, `from 30 September to 29 October 2026`."""
-    end = f"{last.day} {last:%B %Y}"
-    if first == last:
-        return f"on {end}"
-    month, year = first.month != last.month or first.year != last.year, first.year != last.year
-    return f"from {first.day}{f' {first:%B}' if month else ''}{f' {first:%Y}' if year else ''} to {end}"
+    """`on 3 October 2026`, `from 3 October 2026 to 29 October 2026`."""
+    begin, end = (f"{day.day} {day:%B %Y}" for day in (first, last))
+    return f"on {end}" if first == last else f"from {begin} to {end}"
 
 
 def _reported_documents(
