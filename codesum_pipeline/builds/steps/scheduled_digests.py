@@ -13,7 +13,7 @@ from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.data_model.moments import utc_now
 from codesum_pipeline.foundation.data_model.standing_question import Cadence, Intent
 from codesum_pipeline.notifications.delivery.outbox import OUTBOX_FILE, open_outbox
-from codesum_pipeline.notifications.delivery.posts import open_channel
+from codesum_pipeline.notifications.delivery.sending import open_channel
 from codesum_pipeline.notifications.digests.desk import DigestDesk, deliver_digests
 from codesum_pipeline.notifications.digests.digest_rows import DigestKind
 from codesum_pipeline.notifications.digests.digest_store import DigestStore, kept_digests

@@ -1,4 +1,4 @@
-"""Posts (digests, and notices to the operator), with links to pages of git hosts, and the channels that send them.
+"""Posts (digests, and notices to the operator), with links to pages of git hosts, and what a channel for them promises.
 
 A post is kept as JSON from when it was decided to send it.
 """
@@ -8,21 +8,13 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from pathlib import Path
 from typing import Protocol
 from urllib.parse import quote
 
 from msgspec import Struct, to_builtins
 
 from codesum_pipeline.foundation.data_model.digest_record import CitedPlace, DigestCitation, PostId, SummaryResult
-from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text
-from codesum_pipeline.foundation.settings.channel_settings import (
-    ChatSettings,
-    DeliverySettings,
-    EmailSettings,
-    WebhookChannelSettings,
-)
 from codesum_pipeline.source.git.locations import host_of, is_url, slug_of
 
 _HOSTS = {
@@ -141,23 +133,3 @@ class Channel(Protocol):
     def send(self, message: OutgoingMessage) -> str:
         """Send the message; returns the channel's answer. Raises `DeliveryFailed` or `DeliveryRefused`."""
         ...
-
-
-def open_channel(name: str, settings: DeliverySettings, *, home: Path, environ: Mapping[str, str]) -> Channel:
-    """The channel of a name; raises `ConfigurationError` for an unknown one, or one without its secret."""
-    found = settings.channel(name)
-    secret = found.secret(name, home=home, environ=environ)
-    if not isinstance(found, ChatSettings) and found.ca_file and not (home / found.ca_file.expanduser()).is_file():
-        raise ConfigurationError(f"channel {name!r}: ca_file {str(found.ca_file)!r}: there is no such file")
-    # Only the adapter that is needed is loaded, with its libraries: httpx alone takes 0.2 s.
-    if isinstance(found, EmailSettings):
-        from codesum_pipeline.notifications.delivery.mail import MailChannel
-
-        return MailChannel(found, password=secret, home=home)
-    if isinstance(found, WebhookChannelSettings):
-        from codesum_pipeline.notifications.delivery.webhook import WebhookChannel
-
-        return WebhookChannel(name, found, secret=secret, home=home)
-    from codesum_pipeline.notifications.delivery.chat import ChatChannel
-
-    return ChatChannel(name, found, address=secret)

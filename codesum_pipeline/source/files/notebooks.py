@@ -65,7 +65,7 @@ class _Cell(Struct):
     source: str | list[str] = ""
 
 
-class _Content(Struct):
+class _Notebook(Struct):
     nbformat: int
     cells: list[_Cell] = []
 
@@ -137,7 +137,7 @@ def _slim(data: bytes) -> _Slim:
     if not data or data.isspace():
         raise _unreadable("the file is empty")
     try:
-        content = decode(data, _Content)
+        content = decode(data, _Notebook)
     except UnicodeDecodeError as error:
         raise _unreadable(f"not UTF-8: {error.reason}") from error
     except (msgspec.DecodeError, RecursionError) as error:

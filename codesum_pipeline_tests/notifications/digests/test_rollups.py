@@ -165,7 +165,7 @@ def test_without_a_model_the_plain_roll_up_goes_the_same_way(shop: Shop) -> None
     digest, is_new = send(shop)
 
     assert is_new and (digest.written_by, digest.model, digest.cost_usd) == (DigestWriter.PLAIN, None, 0.0)
-    assert digest.result.summary.startswith("**2 digests** from 1 to 8 October 2026 told of 2 changes of 2 documents")
+    assert digest.result.summary.startswith("**2 digests** from 1 October 2026 to 8 October 2026 told of 2 changes")
     assert [channel for channel, *_ in shop.posts()] == ["hook"]
 
 

@@ -117,7 +117,7 @@ def test_the_roll_up_is_shown_and_nothing_is_sent(shop: Shop, hook: WebhookRecei
     called = codesum(shop, "aggregate", INTENT.name, *MONTH)
     found = json.loads(codesum(shop, "aggregate", INTENT.name, *MONTH, "--json").stdout)
 
-    assert called.stdout.startswith("**2 digests** from 1 to 8 October 2020 told of 2 changes")
+    assert called.stdout.startswith("**2 digests** from 1 October 2020 to 8 October 2020 told of 2 changes")
     assert "src/auth.py" in called.stdout
     assert "2 digests, without a model: no model is set up (llm.enabled is false)" in called.stderr
     assert (found["rows"], found["rows_used"], found["rows_total"]) == (["d1", "d2"], 2, 2)
