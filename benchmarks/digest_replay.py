@@ -22,8 +22,7 @@ from codesum_pipeline.foundation.data_model.standing_question import Intent, Int
 from codesum_pipeline.foundation.store.workspace import Workspace
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.notifications.delivery.dialects import html_mail
-from codesum_pipeline.notifications.delivery.posts import digest_post
-from codesum_pipeline.notifications.delivery.web_links import web_url
+from codesum_pipeline.notifications.delivery.posts import digest_post, web_url
 from codesum_pipeline.notifications.digests.change_sources import RepositorySource
 from codesum_pipeline.notifications.digests.digest_items import items_of
 from codesum_pipeline.notifications.digests.plain_digest import write_plain

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from codesum_pipeline.indexes.file_formats.arrow_bytes import utf8_of, utf8_parts
-from codesum_pipeline.indexes.file_formats.arrow_texts import json_objects, json_texts
+from codesum_pipeline.indexes.file_formats.arrow_texts import json_objects, json_texts, utf8_of, utf8_parts
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 ROWS = st.fixed_dictionaries(

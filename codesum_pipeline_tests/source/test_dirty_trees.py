@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from codesum_pipeline.source.files.dirty_trees import TreeState, state_of_tree
+from codesum_pipeline.source.files.work_trees import TreeState, state_of_tree
 from codesum_pipeline_tests.support.repositories import GitRepo
 
 FILES = {"a.py": "x = 1\n", "src/b.py": "y = 1\n", ".gitignore": "built/\n"}

@@ -114,20 +114,6 @@ def test_a_notebook_without_cells_is_an_empty_script() -> None:
     assert read_notebook(b'{"nbformat": 4}').script == ""
 
 
-def test_a_notebook_of_nbformat_3_is_read() -> None:
-    cells = [
-        {"cell_type": "heading", "level": 2, "source": ["Churn"]},
-        {"cell_type": "code", "language": "julia", "input": ["f(x) = x\n", "f(2)"], "outputs": []},
-    ]
-    data = json.dumps({"nbformat": 3, "metadata": {"name": ""}, "worksheets": [{"cells": cells}]}).encode()
-
-    found = read_notebook(data)
-
-    assert found.script == "# %% cell 1 [markdown]\n# ## Churn\n\n# %% cell 2\nf(x) = x\nf(2)\n"
-    assert found.language == "julia"
-    assert read_notebook(slim_notebook(data)) == found
-
-
 @pytest.mark.parametrize(
     ("name", "ending", "language"),
     [
@@ -259,7 +245,7 @@ BAD = {
     "merge conflict": (b"<<<<<<< HEAD\n" + of_cells(), "JSON is malformed"),
     "a list": (b"[]", "Expected `object`, got `array`"),
     "no version": (b'{"cells": []}', "missing required field `nbformat`"),
-    "an older version": (b'{"nbformat": 2, "worksheets": []}', "nbformat 2 is not known, but 3 and 4 are"),
+    "an older version": (b'{"nbformat": 2, "worksheets": []}', "nbformat 2 is not known, but 4 is"),
     "a later version": (b'{"nbformat": 5}', "nbformat 5 is not known"),
     "a version of a wrong type": (b'{"nbformat": "4"}', "Expected `int`, got `str` - at `$.nbformat`"),
     "cells of a wrong type": (b'{"nbformat": 4, "cells": null}', "Expected `array`, got `null` - at `$.cells`"),
@@ -268,7 +254,6 @@ BAD = {
     "a kind of a wrong type": (of_cells({"cell_type": 1}), "at `$.cells[0].cell_type`"),
     "a source of a wrong type": (of_cells({"source": {"a": 1}}), "Expected `str | array`, got `object`"),
     "a line of a wrong type": (of_cells({"source": ["a", None]}), "at `$.cells[0].source[1]`"),
-    "a sheet of a wrong type": (b'{"nbformat": 3, "worksheets": {}}', "at `$.worksheets`"),
     "a NUL": (of_cells({"cell_type": "code", "source": "a\0b"}), "cell 1 has a NUL character"),
     "half of a letter": (b'{"nbformat": 4, "cells": [{"source": "\\ud83d."}]}', "truncated"),
     "not UTF-8": (b'{"nbformat": 4, "cells": [{"source": "\xff"}]}', "not UTF-8"),

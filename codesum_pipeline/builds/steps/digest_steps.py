@@ -148,7 +148,7 @@ def tell_of_build(home: Home, ws: Workspace, telling: StepNotes) -> None:
     """The digests that go out with each build, and another try for what the outbox has."""
     with telling.guarded(home.intents.file.name):
         if ws.layout.digests.exists():
-            from codesum_pipeline.notifications.digests.due_ticks import run_after_build
+            from codesum_pipeline.notifications.digests.tick import run_after_build
 
             desk = home.digest_desk(now=ws.now)
             telling.note_ticks(desk, run_after_build(desk, ws.key))

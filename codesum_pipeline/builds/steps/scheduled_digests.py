@@ -12,13 +12,13 @@ from codesum_pipeline.foundation.data_model.guard import Failure
 from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.data_model.moments import utc_now
 from codesum_pipeline.foundation.data_model.standing_question import Cadence, Intent
-from codesum_pipeline.notifications.delivery.channels import open_channel
 from codesum_pipeline.notifications.delivery.outbox import OUTBOX_FILE, open_outbox
+from codesum_pipeline.notifications.delivery.sending import open_channel
 from codesum_pipeline.notifications.digests.desk import DigestDesk, deliver_digests
 from codesum_pipeline.notifications.digests.digest_rows import DigestKind
 from codesum_pipeline.notifications.digests.digest_store import DigestStore, kept_digests
-from codesum_pipeline.notifications.digests.due_ticks import is_due, run_after_build, run_due
 from codesum_pipeline.notifications.digests.rollups import LEAST_MONTHLY, find_held_rollups, plan_monthly, run_monthly
+from codesum_pipeline.notifications.digests.tick import is_due, run_after_build, run_due
 
 _log = logging.getLogger(__name__)
 # A build tries at once; a model or a hook that failed then is not asked every few minutes.

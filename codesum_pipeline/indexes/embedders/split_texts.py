@@ -7,9 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from codesum_pipeline.indexes.embedders.number_lists import Lists
-from codesum_pipeline.indexes.embedders.tokenizer_calls import make_encodable
-from codesum_pipeline.indexes.file_formats.arrow_bytes import byte_kinds, has_bytes, split_words, utf8_and_offsets
+from codesum_pipeline.indexes.embedders.tokenizer_calls import Lists, make_encodable
+from codesum_pipeline.indexes.file_formats.arrow_texts import byte_kinds, has_bytes, split_words, utf8_and_offsets
 
 _KINDS = byte_kinds(parts=string.ascii_lowercase + string.digits, marks=string.punctuation)
 _NO_PART, _LOWER, _UPPER, _DIGIT = range(4)

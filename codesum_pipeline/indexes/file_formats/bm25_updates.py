@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.indexes.file_formats.arrow_bytes import utf8_and_offsets
+from codesum_pipeline.indexes.file_formats.arrow_texts import utf8_and_offsets
 from codesum_pipeline.indexes.file_formats.bm25 import (
     Bm25Index,
     LevelSizes,

@@ -29,8 +29,7 @@ from codesum_pipeline.foundation.store.rows import RowReader, TableReader, from_
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.table_parts import paths_of
 from codesum_pipeline.foundation.store.workspace import Workspace
-from codesum_pipeline.indexes.file_formats.arrow_bytes import utf8_parts
-from codesum_pipeline.indexes.file_formats.arrow_texts import scalar_of
+from codesum_pipeline.indexes.file_formats.arrow_texts import scalar_of, utf8_parts
 from codesum_pipeline.indexes.file_formats.version_folder import Lane
 from codesum_pipeline.indexes.lanes.tokens import TOKENS_VERSION
 from codesum_pipeline.texts.summaries.function_texts import docstrings_of

@@ -25,8 +25,7 @@ from codesum_pipeline.foundation.store.made_from import changed_paths
 from codesum_pipeline.foundation.store.rows import RowReader, TableReader, rows_to_read
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.workspace import Workspace
-from codesum_pipeline.indexes.file_formats.arrow_bytes import Integers, byte_kinds, split_words
-from codesum_pipeline.indexes.file_formats.arrow_texts import scalar_of
+from codesum_pipeline.indexes.file_formats.arrow_texts import Integers, byte_kinds, scalar_of, split_words
 from codesum_pipeline.indexes.file_formats.bm25 import TokenCounts
 from codesum_pipeline.indexes.file_formats.stored_zip import Array
 from codesum_pipeline.indexes.file_formats.version_folder import TERM_LANES

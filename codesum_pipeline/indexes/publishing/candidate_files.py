@@ -1,22 +1,33 @@
-"""The files of a version folder, each written from the tables of one repository."""
+"""The files of a version folder, each written from the tables of one repository.
 
-from collections.abc import Callable, Mapping, Sequence
+Vectors, and lines of documents that are the same in the last version, are copied from there.
+"""
+
+import hashlib
+import mmap
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.language_facts.file_languages import ROLES, role_of
 from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.indexes.file_formats import version_folder as paths
-from codesum_pipeline.indexes.file_formats.arrow_bytes import utf8_and_offsets
 from codesum_pipeline.indexes.file_formats.arrow_texts import (
+    OF_HISTORY,
+    DocumentLines,
     build_shown_fields,
+    lines_of,
+    stamps_of,
+    utf8_and_offsets,
 )
 from codesum_pipeline.indexes.file_formats.graph_files import (
     OF_USES,
@@ -27,19 +38,162 @@ from codesum_pipeline.indexes.file_formats.graph_files import (
     read_aliases,
 )
 from codesum_pipeline.indexes.file_formats.index_files import LINES, TEXTS, build_symbol_names
-from codesum_pipeline.indexes.file_formats.stored_zip import Array, write_npz
+from codesum_pipeline.indexes.file_formats.stored_zip import (
+    Array,
+    Vectors,
+    map_matrix,
+    map_npy,
+    map_npz,
+    write_matrix,
+    write_npy,
+    write_npz,
+)
+from codesum_pipeline.indexes.file_formats.version_folder import VECTOR_FILES, Lane
 from codesum_pipeline.indexes.publishing.candidate_tables import (
     HEAD,
     CandidateTables,
     FilePart,
+    Numbers,
     booleans,
     level_numbers,
+    write_json,
 )
-from codesum_pipeline.indexes.publishing.line_files import line_part
+from codesum_pipeline.indexes.publishing.last_version import runs_of
 from codesum_pipeline.indexes.publishing.namespaces import find_namespaces
-from codesum_pipeline.indexes.publishing.passage_owners import owner_part
-from codesum_pipeline.indexes.publishing.vector_files import vector_parts
-from codesum_pipeline.indexes.publishing.word_files import word_parts
+from codesum_pipeline.indexes.publishing.word_files import owner_part, word_parts
+
+_PART = "documents"
+_STAMPS = "provenance"
+_FILES = (paths.DOCUMENTS, paths.OFFSETS)
+# How many bytes of each line are the document without its provenance.
+_LENGTHS = "documents without provenance"
+_NO_LINES = DocumentLines(memoryview(b""), np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64))
+# Lines written at one time: bounds the memory, most of which is in the processor's cache then.
+_AT_ONCE = 1 << 11
+
+
+def line_part(tables: CandidateTables) -> FilePart:
+    """All lines; they hold provenance, so nothing says beforehand that they are the last version's."""
+    return FilePart("documents", _PART, [None], _FILES, lambda folder: _write_lines(tables, folder))
+
+
+def _write_lines(tables: CandidateTables, folder: Path) -> dict[str, str]:
+    digest = hashlib.sha256()
+    offsets, contents = [np.zeros(1, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    with (folder / paths.DOCUMENTS).open("wb") as file:
+        for lines in _lines(tables):
+            file.write(lines.text)
+            digest.update(b"}\n".join([*lines.contents(), b""]))
+            offsets.append(lines.offsets[1:] + offsets[-1][-1])
+            contents.append(lines.content_bytes)
+    write_npy(folder / paths.OFFSETS, np.concatenate(offsets))
+    tables.origins.keep(_LENGTHS, pa.array(np.concatenate(contents)))
+    return dict.fromkeys(_FILES, digest.hexdigest())
+
+
+def _lines(tables: CandidateTables) -> Iterator[DocumentLines]:
+    """All lines in index order. Documents whose part of the table is the same are not read."""
+    origins, rows, last = tables.origins, tables.order.to_numpy(), _LastLines.of(tables)
+    stamps = stamps_of(tables.ids, tables.tables.read("document_history", tables.key, columns=list(OF_HISTORY)))
+    of_stamps = tables.hash_rows(stamps)
+    stamped = origins.same_rows(_STAMPS, of_stamps, _FILES)
+    known = origins.last_hashes(_PART, tables.known["documents"][rows] & (stamped >= 0), _FILES)
+    same, read, done = np.where(known.is_valid().to_numpy(zero_copy_only=False), stamped, -1), 0, 0
+    wanted, hashes = np.flatnonzero(same < 0), [pa.nulls(0, pa.uint64())]
+    for some in tables.documents(rows[wanted]):
+        at = wanted[read : (read := read + some.num_rows)]
+        hashes.append(tables.hash_rows(some))
+        same[at] = np.where(origins.same_rows(_PART, hashes[-1], _FILES, at) >= 0, stamped[at], -1)
+        end = int(at.max(initial=done - 1)) + 1
+        yield from _runs(some.filter(pa.array(same[at] < 0)), stamps.slice(done, end - done), same[done:end], last)
+        done = end
+    yield from _runs(TABLES["documents"].schema.empty_table(), stamps.slice(done), same[done:], last)
+    origins.keep(_STAMPS, of_stamps)
+    origins.keep(_PART, pc.replace_with_mask(known, known.is_null(), pa.concat_arrays(hashes)))
+
+
+class _LastLines(Struct, frozen=True):
+    """The lines of the last version; none where it is not known. Some at a time are mapped: pages of a map count as
+    memory."""
+
+    path: Path
+    offsets: Numbers
+    content_bytes: Numbers
+
+    @classmethod
+    def of(cls, tables: CandidateTables) -> Self:
+        last = tables.origins.last
+        if last is None or _LENGTHS not in last.rows.column_names or not last.has(*_FILES):
+            return cls(Path(), _NO_LINES.offsets, _NO_LINES.content_bytes)
+        lengths = last.rows.column(_LENGTHS).to_numpy()
+        return cls(last.file(paths.DOCUMENTS), map_npy(last.file(paths.OFFSETS)), lengths)
+
+    def between(self, span: slice) -> DocumentLines:
+        """The lines of a span."""
+        offsets = self.offsets[span.start : span.stop + 1]
+        start, end = int(offsets[0]), int(offsets[-1])
+        before = start % mmap.ALLOCATIONGRANULARITY
+        with self.path.open("rb") as file:
+            pages = mmap.mmap(file.fileno(), end - start + before, access=mmap.ACCESS_READ, offset=start - before)
+        return DocumentLines(memoryview(pages)[before:], offsets - start, self.content_bytes[span])
+
+
+def _runs(new: pa.Table, stamps: pa.Table, same: Numbers, last: _LastLines) -> Iterator[DocumentLines]:
+    """The lines of documents that follow one another: `same` has the rows of those that are the last version's, -1 for
+    each of the `new` ones; `stamps` are those of all."""
+    for first in range(0, len(same), _AT_ONCE):
+        some = same[first : first + _AT_ONCE]
+        is_new = some < 0
+        count, stamps_of_new = int(is_new.sum()), stamps.slice(first, len(some)).filter(pa.array(is_new))
+        fresh, new = lines_of(new.slice(0, count), stamps_of_new) if count else _NO_LINES, new.slice(count)
+        for is_fresh, span in runs_of(some):
+            yield (fresh if is_fresh else last).between(span)
+
+
+def vector_parts(tables: CandidateTables) -> list[FilePart]:
+    """The ids of the vectors' documents, and for each lane its vectors."""
+
+    def write_ids(folder: Path) -> None:
+        write_json(folder / paths.INDEX_MAP, tables.dense_ids.to_pylist())
+
+    made_from = [tables.content_hash("documents", HEAD)]
+    of_ids = FilePart("vectors", "vector ids", made_from, [paths.INDEX_MAP], write_ids)
+    return [of_ids, *(_matrix_part(tables, lane, name) for lane, name in VECTOR_FILES.items())]
+
+
+def _matrix_part(tables: CandidateTables, lane: Lane, name: str) -> FilePart:
+    made_from = [str(tables.dimensions), *tables.lane_hashes("vectors", lane, "vector")]
+    return FilePart(
+        "vectors", f"vectors {lane}", made_from, [name], lambda folder: _write_matrix(tables, lane, name, folder)
+    )
+
+
+def _write_matrix(tables: CandidateTables, lane: Lane, name: str, folder: Path) -> None:
+    """Write the vectors of a lane. Those whose part of the table is the same are copied and not read."""
+    rows = tables.rows_of_lane("vectors", lane)
+    before, places = _last_vectors(tables, name)
+    is_new = ~tables.known["vectors"][rows] | (places < 0)
+    fresh = tables.vectors(rows[is_new])
+    spans = runs_of(np.where(is_new, -1, places))
+    write_matrix(folder / name, fresh[:0], *((fresh if is_fresh else before)[span] for is_fresh, span in spans))
+
+
+def _last_vectors(tables: CandidateTables, name: str) -> tuple[Vectors, Numbers]:
+    """The last version's matrix, and the place of each of now's documents in it, -1 for none."""
+    last, wanted = tables.origins.last, tables.dense_rows
+    if (
+        last is None
+        or not last.rows.num_rows
+        or not last.has(name, paths.DOCUMENT_ARRAYS)
+        or last.version.manifest["embedder"]["dimensions"] != tables.dimensions
+    ):
+        return np.empty((0, tables.dimensions), dtype=np.float32), np.full(len(wanted), -1, dtype=np.int64)
+    dense_rows = map_npz(last.file(paths.DOCUMENT_ARRAYS))["dense_rows"]
+    # The last place stands for documents without a row.
+    place_of_row = np.full(last.rows.num_rows + 1, -1, dtype=np.int64)
+    place_of_row[dense_rows] = np.arange(len(dense_rows))
+    return map_matrix(last.file(name), tables.dimensions), place_of_row[tables.origins.places[wanted]]
+
 
 _RANKS = ["id", "pagerank"]
 _OF_FACTS = ["file_path", "only_reexports", "lost_lines", "cells"]

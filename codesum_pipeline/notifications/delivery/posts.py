@@ -1,4 +1,4 @@
-"""Posts (digests, and notices to the operator), and what a channel promises that sends them.
+"""Posts (digests, and notices to the operator), with links to pages of git hosts, and what a channel for them promises.
 
 A post is kept as JSON from when it was decided to send it.
 """
@@ -6,14 +6,50 @@ A post is kept as JSON from when it was decided to send it.
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Protocol
+from urllib.parse import quote
 
 from msgspec import Struct, to_builtins
 
-from codesum_pipeline.foundation.data_model.digest_record import DigestCitation, PostId, SummaryResult
+from codesum_pipeline.foundation.data_model.digest_record import CitedPlace, DigestCitation, PostId, SummaryResult
 from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text
+from codesum_pipeline.source.git.locations import host_of, is_url, slug_of
+
+_HOSTS = {
+    "github.com": "github",
+    "gitlab.com": "gitlab",
+    "bitbucket.org": "bitbucket",
+    "codeberg.org": "gitea",
+    "gitea.com": "gitea",
+}
+# The path of a file at a commit, the first line, and the last one behind it.
+_PAGES = {
+    "github": ("blob", "L{}", "-L{}"),
+    "gitlab": ("-/blob", "L{}", "-{}"),
+    "gitea": ("src/commit", "L{}", "-L{}"),
+    "bitbucket": ("src", "lines-{}", ":{}"),
+}
+
+
+def web_url(location: str, place: str, *, own_hosts: Mapping[str, str] | None = None) -> str | None:
+    """The address of `path#L@commit` of a repository, by where it is cloned from; None if its host is not known.
+
+    `own_hosts` says what runs on others. No user or password of the location is in it.
+    """
+    found, slug = CitedPlace.parse(place), slug_of(location)
+    host = host_of(location) if is_url(location) else ""
+    kind = {**_HOSTS, **(own_hosts or {})}.get(host)
+    if found is None or slug is None or kind is None:
+        return None
+    path, first, last = _PAGES[kind]
+    page = f"https://{host}/{quote(slug)}/{path}/{found.commit}/{quote(found.path, errors='surrogateescape')}"
+    if found.first_line:
+        page += f"#{first.format(found.first_line)}"
+        page += last.format(found.last_line) if found.last_line not in (None, found.first_line) else ""
+    return page
+
 
 _ID_DOMAIN = "codesum.notice/1"
 _ID_CHARS = 32

@@ -15,8 +15,12 @@ from codesum_pipeline.foundation.data_model.digest_record import PostId
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError, DeliveryFailed, DeliveryRefused
 from codesum_pipeline.foundation.data_model.moments import iso_moment
 from codesum_pipeline.foundation.data_model.printable import one_line
-from codesum_pipeline.foundation.settings.channel_settings import DeliverySettings
-from codesum_pipeline.notifications.delivery.channels import open_channel
+from codesum_pipeline.foundation.settings.channel_settings import (
+    ChatSettings,
+    DeliverySettings,
+    EmailSettings,
+    WebhookChannelSettings,
+)
 from codesum_pipeline.notifications.delivery.outbox import Delivery, DeliveryState, Outbox, open_outbox
 from codesum_pipeline.notifications.delivery.posts import Channel, OutgoingMessage, Post, notice_post
 from codesum_pipeline.texts.llm.litellm_door import without_keys
@@ -26,6 +30,26 @@ _KEY_CHARS = 32
 _THREADS = 8
 _DETAIL_CHARS = 500
 _log = logging.getLogger(__name__)
+
+
+def open_channel(name: str, settings: DeliverySettings, *, home: Path, environ: Mapping[str, str]) -> Channel:
+    """The channel of a name; raises `ConfigurationError` for an unknown one, or one without its secret."""
+    found = settings.channel(name)
+    secret = found.secret(name, home=home, environ=environ)
+    if not isinstance(found, ChatSettings) and found.ca_file and not (home / found.ca_file.expanduser()).is_file():
+        raise ConfigurationError(f"channel {name!r}: ca_file {str(found.ca_file)!r}: there is no such file")
+    # Only the adapter that is needed is loaded, with its libraries: httpx alone takes 0.2 s.
+    if isinstance(found, EmailSettings):
+        from codesum_pipeline.notifications.delivery.mail import MailChannel
+
+        return MailChannel(found, password=secret, home=home)
+    if isinstance(found, WebhookChannelSettings):
+        from codesum_pipeline.notifications.delivery.webhook import WebhookChannel
+
+        return WebhookChannel(name, found, secret=secret, home=home)
+    from codesum_pipeline.notifications.delivery.chat import ChatChannel
+
+    return ChatChannel(name, found, address=secret)
 
 
 class SendingReport(Struct, frozen=True):

@@ -13,22 +13,20 @@ from msgspec import Struct, field
 
 from codesum_pipeline.foundation.data_model.digest_record import SummaryResult
 from codesum_pipeline.foundation.data_model.document import LEVELS
-from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, module_path_of
+from codesum_pipeline.foundation.data_model.ids import module_path_of
 from codesum_pipeline.foundation.data_model.markdown import code_span
 from codesum_pipeline.foundation.data_model.printable import count_noun, list_words
 from codesum_pipeline.foundation.data_model.standing_question import DocumentChange, Intent
 from codesum_pipeline.indexes.lanes.tokens import tokenize
 from codesum_pipeline.notifications.digests import wording
 from codesum_pipeline.notifications.digests.digest_items import ChangeNature, Item
-from codesum_pipeline.notifications.digests.wording import new_names
 from codesum_pipeline.notifications.matching.scores import subject_text
 
 PLAIN_LANGUAGE = "English"
 
-# A screen or two: so many items with what is otherwise in them, so many in a line each, so many folders of the rest.
+# A screen or two: so many items with what is otherwise in them, so many in a line each.
 _MOST_SHOWN = 14
 _MOST_BESIDE = 3
-_MOST_FOLDERS = 5
 _MOST_REPOSITORIES = 3
 # Lines of code that are shown of the best item, of the next, and so on.
 _HUNK_LINES = (16, 12, 9, 9)
@@ -139,16 +137,12 @@ class _PlainDigest(Struct):
                 self.add(f"**{title}:** {self._named(some)}")
 
     def add_rest(self, items: Sequence[Item]) -> None:
-        """The number of items that are not named, and their folders."""
-        counts = Counter(_folder(change, self.has_many) for item in items for change in (item.change, *item.alike))
-        if not counts:
-            return
-        ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-        counts_by_folder = [f"{count:,} in {code_span(folder)}" for folder, count in ordered[:_MOST_FOLDERS]]
-        if more := sum(count for _, count in ordered[_MOST_FOLDERS:]):
-            counts_by_folder.append(f"{more:,} in {len(ordered) - _MOST_FOLDERS:,} other folders")
-        total = sum(counts.values())
-        self.add(f"**Not shown here:** {count_noun(total, 'more change')}: {', '.join(counts_by_folder)}.")
+        """How many changes are not named, and in how many folders."""
+        changes = [change for item in items for change in (item.change, *item.alike)]
+        folders = {(change.repository, module_path_of(change.state.file_path)) for change in changes}
+        if changes:
+            told = f"{count_noun(len(changes), 'more change')} in {count_noun(len(folders), 'folder')}"
+            self.add(f"**Not shown here:** {told}.")
 
     def _named(self, items: Sequence[Item]) -> str:
         shown = []
@@ -174,7 +168,7 @@ class _PlainDigest(Struct):
 
 
 def _gist(items: Sequence[Item]) -> str:
-    """What changed, in one sentence: what or how many, with which commits, and the names that are new in most of it."""
+    """What changed, in one sentence: what or how many and with which commits."""
     changes = [change for item in items for change in (item.change, *item.alike)]
     repositories = sorted({item.citation.source_name or item.citation.repository for item in items})
     where = [code_span(name) for name in repositories[:_MOST_REPOSITORIES]]
@@ -184,11 +178,7 @@ def _gist(items: Sequence[Item]) -> str:
     commits = _commits(subjects)
     what = list_words(list(_named_ones(items) if len(changes) <= _MOST_IN_GIST else _counted(items, changes)))
     why = f", with {list_words(commits)}" if commits else ""
-    changed = [item for item in items if item.happening is ChangeNature.CHANGED and not wording.is_prose(item)]
-    names = new_names([item.hunk.text for item in changed if item.hunk])
-    new = f" New in {'both' if len(changed) == 2 else 'several'}: {', '.join(map(code_span, names))}." if names else ""
-    if items and all(map(wording.is_renumbered, items)):
-        new = " Nothing but numbers or dates is different."
+    new = " Nothing but numbers or dates is different." if items and all(map(wording.is_renumbered, items)) else ""
     return f"In {list_words(where)}, {what}{why}.{new}" if items else "Nothing changed."
 
 
@@ -215,10 +205,3 @@ def _commits(subjects: Sequence[str]) -> list[str]:
     shown = [f"“{wording.quote_words(subject)}”" for subject in subjects[:_MOST_SUBJECTS]]
     more = len(subjects) - len(shown)
     return [*shown, count_noun(more, "more commit")] if more else shown
-
-
-def _folder(change: DocumentChange, has_many: bool) -> str:
-    path = change.state.file_path
-    folder = path if path == ROOT_MODULE else module_path_of(path)
-    shown = "./" if folder == ROOT_MODULE else f"{folder}/"
-    return f"{change.repository}: {shown}" if has_many else shown

@@ -15,13 +15,16 @@
 
 Without a model, or with one that may not be asked now, steps 3 and 5 to 9 are those of the plain digest, which has no
 template. A tick raises nothing: what ends it early is its row.
+
+After a build, the intents with a digest for each build are due; at other times, those with a scheduled time since their
+last tick. The last scheduled time that had its tick is recorded, so no time is served twice, even if two processes
+check at once or a clock is set back.
 """
 
 import hashlib
 import logging
-import shlex
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -29,16 +32,24 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.digest_record import SummaryResult
-from codesum_pipeline.foundation.data_model.errors import DigestGatedOff
+from codesum_pipeline.foundation.data_model.errors import CodesumError, DigestGatedOff
 from codesum_pipeline.foundation.data_model.guard import describe_error
+from codesum_pipeline.foundation.data_model.moments import iso_moment
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.data_model.standing_question import Cadence, Intent
 from codesum_pipeline.foundation.store.sqlite_tables import to_json
 from codesum_pipeline.notifications.delivery.digest_hooks import ask_before_push
-from codesum_pipeline.notifications.delivery.web_links import web_url
-from codesum_pipeline.notifications.digests.asking_again import AskAgain
+from codesum_pipeline.notifications.delivery.posts import web_url
 from codesum_pipeline.notifications.digests.change_sources import RepositorySource
-from codesum_pipeline.notifications.digests.desk import DigestDesk, finish_digest, reason_of, sorted_failure, tell_held
+from codesum_pipeline.notifications.digests.desk import (
+    DigestDesk,
+    deliver_digests,
+    finish_digest,
+    one_at_a_time,
+    reason_of,
+    sorted_failure,
+    tell_held,
+)
 from codesum_pipeline.notifications.digests.digest_by_model import check_gates, request_about, write_by_model
 from codesum_pipeline.notifications.digests.digest_items import Item, items_of
 from codesum_pipeline.notifications.digests.digest_rows import (
@@ -52,8 +63,9 @@ from codesum_pipeline.notifications.digests.digest_rows import (
     TickOutcome,
     TickRow,
 )
-from codesum_pipeline.notifications.digests.digest_store import DigestStore
+from codesum_pipeline.notifications.digests.digest_store import DigestStore, open_digests
 from codesum_pipeline.notifications.digests.plain_digest import PLAIN_LANGUAGE, write_plain
+from codesum_pipeline.notifications.intents.due_moments import last_due
 from codesum_pipeline.notifications.matching.grouping import group_matches
 from codesum_pipeline.source.git.locations import slug_of
 from codesum_pipeline.texts.llm.digest_templates import load_digest_template
@@ -205,8 +217,7 @@ def _draft(desk: DigestDesk, intent: Intent, items: Sequence[Item], id_: str, *,
     """Steps 5 to 10. Where a cap is reached, the plain digest is written; where the model fails, none is."""
     if is_for_model:
         try:
-            again = AskAgain("changes", f"codesum digest run --intent {shlex.quote(intent.name)} --again")
-            return write_by_model(desk.job(intent, id_, again), items)
+            return write_by_model(desk.job(intent, id_), items)
         except DigestGatedOff as shut:
             _log.warning("the digest of %s is written without a model: %s", intent.name, shut)
     return DigestDraft(write_plain(intent, items), shown=len(items))
@@ -272,3 +283,103 @@ def _id_of(intent: Intent, pending: Sequence[KeptMatch]) -> str:
     for kept in pending:
         hashed.update(f"\0{kept.id} {kept.matched_at} {to_json(kept.change)}".encode())
     return hashed.hexdigest()[:_ID_CHARS]
+
+
+# Longer than any schedule's period: a moment so far ahead was stored by a wrong clock.
+_WRONG_CLOCK = timedelta(days=8)
+# Whether an intent is due: for which moment of its schedule, empty for none; None if it is not.
+_FindDue = Callable[[DigestStore, Intent], str | None]
+
+
+def run_after_build(desk: DigestDesk, repository: str) -> list[TickRow]:
+    """The ticks of the intents that have a digest with each build, about this repository.
+
+    Raises `ConfigurationError` if the file of intents cannot be read at all, as the others do.
+    """
+
+    def due(store: DigestStore, intent: Intent) -> str | None:
+        is_due = intent.schedule.cadence is Cadence.BUILD and intent.name in store.count_pending(repository)
+        return "" if is_due else None
+
+    return _run(desk, due, repository)
+
+
+def run_now(desk: DigestDesk, names: Collection[str] = ()) -> list[TickRow]:
+    """A tick of each intent with pending matches, or of those named, whatever its schedule says."""
+
+    def due(store: DigestStore, intent: Intent) -> str | None:
+        return "" if (not names or intent.name in names) and intent.name in store.count_pending() else None
+
+    return _run(desk, due)
+
+
+def run_due(desk: DigestDesk) -> list[TickRow]:
+    """The ticks of the intents whose schedule had a moment since the last one that had its tick.
+
+    A new intent begins with the first moment from now on.
+    """
+
+    def due(store: DigestStore, intent: Intent) -> str | None:
+        now, moment, served = (
+            desk.sender.now(),
+            last_due(intent.schedule, desk.sender.now()),
+            store.served_at(intent.name),
+        )
+        if moment is None:
+            return None
+        if served is None or _is_of_wrong_clock(served, now):
+            if served is not None:
+                _log.warning(
+                    "intent %s had its last digest at %s, long after now: its schedule begins anew", intent.name, served
+                )
+            store.mark_served(intent.name, iso_moment(now))
+            return None
+        return iso_moment(moment) if moment > datetime.fromisoformat(served) else None
+
+    return _run(desk, due)
+
+
+def is_due(store: DigestStore, intent: Intent, now: datetime) -> bool:
+    """Whether `run_due` has something to do for an intent: a moment of its schedule had no tick, or a wrong clock left
+    one that is far ahead. Nothing is written."""
+    moment, served = last_due(intent.schedule, now), store.served_at(intent.name)
+    if moment is None or served is None:
+        return False
+    return _is_of_wrong_clock(served, now) or moment > datetime.fromisoformat(served)
+
+
+def _is_of_wrong_clock(served: str, now: datetime) -> bool:
+    return datetime.fromisoformat(served) > now + _WRONG_CLOCK
+
+
+def _run(desk: DigestDesk, find_due: _FindDue, repository: str | None = None) -> list[TickRow]:
+    rows: list[TickRow] = []
+    intents = _usable(desk)
+    with open_digests(desk.layout.digests, now=desk.sender.now) as store:
+        for intent in intents:
+            try:
+                if find_due(store, intent) is not None:
+                    with one_at_a_time(store, intent.name):
+                        # Another process may have written it meanwhile.
+                        if (due := find_due(store, intent)) is not None:
+                            rows.append(make_tick(desk, store, intent, repository=repository, due_at=due or None))
+            except Exception:
+                # The one guard of an intent: the others go on.
+                _log.exception("intent %s: whether it is due could not be found out", intent.name)
+    try:
+        deliver_digests(desk)
+    except Exception:
+        _log.exception("what is due could not be sent: it waits in the outbox")
+    return rows
+
+
+def _usable(desk: DigestDesk) -> list[Intent]:
+    """The enabled intents; the operator is notified of unusable ones once a day."""
+    try:
+        survey = desk.intents.survey()
+    except CodesumError as error:
+        desk.tell_operator("No digests: the standing questions cannot be read", str(error))
+        raise
+    for name, problem in survey.problems.items():
+        desk.tell_operator(f"No digest of {name}: the intent cannot be used", str(problem))
+    return [intent for intent in survey.intents if intent.enabled]

@@ -2,13 +2,11 @@
 
 Words of the repository are in code spans and fences, or in escaped prose: they
 cannot form Markdown or an `[N]`. Differences are reported
-sentence by sentence and name by name, those of signatures parameter by parameter, and
-those of code by the names that are new in its lines.
+sentence by sentence and name by name.
 """
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, SEPARATOR
@@ -30,15 +28,9 @@ _LISTING = re.compile(
 _OF_PLACE = re.compile(r"Part of .{0,120}\.?|Short function [^:]{0,120}\.|Class \S{1,120} without members of its own.*")
 _OTHERS = re.compile(r", (?:\d+|and) more\b")
 _MOST_NAMES = 5
-_MOST_NEW_NAMES = 3
 _LONG_BEGINNING = 60
 # Lists that are complete in a text, or end by saying that there are more.
 _WHOLE_LISTINGS = frozenset(("Methods", "Functions", "Classes", "Constants", "Fields", "Values", "Files", "Folders"))
-# A name of more than one word, or one that is given a value, or called; no word of prose.
-_CODE_NAME = re.compile(r"\b(?=\w*(?:[^\W_]_|[a-z][A-Z]|\d))[^\W\d]\w{3,}|\b[a-z]\w{3,}(?=[=:(])")
-_KEYWORD = re.compile("case|catch|default|elif|else|except|finally|func|function|lambda|match|return|switch|while")
-_ANY_NAME = re.compile(r"\w+")
-_CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
 
 def sentences_of(text: str) -> list[str]:
@@ -94,50 +86,6 @@ def _listed(label: str, old: Sequence[str], new: Sequence[str]) -> str:
     return f"{label}: {'; '.join(parts)}" if parts else ""
 
 
-def parameters_of(signature: str) -> list[str] | None:
-    """The parameters of a signature; None if its bracket is not closed."""
-    start = signature.find("(")
-    waiting: list[str] = []
-    parts, last = [], start + 1
-    for place in range(start, len(signature)) if start >= 0 else ():
-        letter = signature[place]
-        if letter in "([{":
-            waiting.append(_CLOSING[letter])
-        elif waiting and letter == waiting[-1]:
-            waiting.pop()
-        if not waiting or (letter == "," and len(waiting) == 1):
-            parts.append(" ".join(signature[last:place].split()))
-            last = place + 1
-        if not waiting:
-            return [part for part in parts if part]
-    return None
-
-
-def changed_parameters(before: str, after: str) -> Iterator[tuple[str, list[str]]]:
-    """`now` and `before`, each with the parameters that the other signature has not."""
-    old, new = parameters_of(before), parameters_of(after)
-    if old is not None and new is not None and old != new:
-        for word, some, others in (("now", new, old), ("before", old, new)):
-            if found := [each for each in some if each not in others]:
-                yield word, found
-
-
-def new_names(hunks: Sequence[str]) -> list[str]:
-    """Names of code in added lines of at least two diffs that no other line of these has, the most frequent first."""
-    counts: Counter[str] = Counter()
-    known = set[str]()
-    for hunk in hunks:
-        lines = hunk.split("\n")
-        counts.update({name for line in lines if line[:1] == "+" for name in _CODE_NAME.findall(line)})
-        known.update(name for line in lines if line[:1] != "+" for name in _ANY_NAME.findall(line))
-    found = [
-        (-count, name)
-        for name, count in counts.items()
-        if count > 1 and name not in known and not _KEYWORD.fullmatch(name)
-    ]
-    return [name for _, name in sorted(found)[:_MOST_NEW_NAMES]]
-
-
 MOST_NAMES = 4
 _NAME_CHARS = 100
 _TEXT_CHARS = 260
@@ -148,7 +96,6 @@ _TELLING_WORDS = 5
 # A phone shows some fifty in a line.
 _LINE_CHARS = 110
 _DATES = re.compile(r"\d+|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\b")
-_OLD_COMMENT = re.compile(r"-\s*(?:#|//|/\*|\*|--|;|%|$)")
 _OUR_NUMBERS = re.compile(r"\[(\d{1,9})\]")
 _NOUNS = {Level.FUNCTION: "function", Level.CLASS: "class", Level.FILE: "file", Level.MODULE: "folder"}
 _ONE = {
@@ -271,7 +218,7 @@ def details_of(item: Item, *, shown: str = "", is_whole: bool = False) -> list[s
         case _:
             words, names = differences_between(item.before or "", item.after or "")
             lines = [*(line for line in words if not _within(line, shown)), *([] if is_whole else names)]
-            return [*([] if shown else _parameters(item)), *map(quote_words, lines)][:_MOST_DETAILS]
+            return [*([] if shown else _signatures(item)), *map(quote_words, lines)][:_MOST_DETAILS]
 
 
 def words_about(item: Item) -> str:
@@ -301,15 +248,12 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text)).lower()
 
 
-def _parameters(item: Item) -> list[str]:
+def _signatures(item: Item) -> list[str]:
     before, after = item.change.before, item.change.after
     if before is None or after is None or not before.signature or not after.signature:
         return []
-    found = [
-        f"{word} {', '.join(code_span(clean_text(each), limit=_NAME_CHARS) for each in each_of[:MOST_NAMES])}"
-        for word, each_of in changed_parameters(before.signature, after.signature)
-    ]
-    return [f"Parameters: {'; '.join(found)}"] if found else []
+    old, new = (code_span(clean_text(each.signature or ""), limit=_TEXT_CHARS) for each in (before, after))
+    return [f"Signature: now {new}; before {old}"] if old != new else []
 
 
 def is_renumbered(item: Item) -> bool:
@@ -351,9 +295,6 @@ def lines_to_show(hunk: Hunk, most: int, words: Set[str]) -> list[str]:
         elif line[:1] in ("+", "-"):
             parts[-1].append(line)
     parts = [kept for part in parts if (kept := without_blank_ends(part))]
-    if sum(map(len, parts)) > most:
-        # The old lines are the least informative.
-        parts = [kept for part in parts if (kept := [line for line in part if not _OLD_COMMENT.match(line)])]
     hits = {place: len(words & set(tokenize("\n".join(part)))) for place, part in enumerate(parts)}
     chosen, left = set[int](), most
     for place in sorted(hits, key=lambda each: (-hits[each], each)):

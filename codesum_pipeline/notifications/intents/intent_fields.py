@@ -1,10 +1,16 @@
-"""The allowed fields of an entry of `intents.yaml`, and the errors for others."""
+"""The allowed fields of an entry of `intents.yaml`, and the errors for others.
+
+A language is one of ISO 639-1, by English name or by tag: `German`, `de` and `de-CH` are known, `Germn` is not, which a
+model would take for English.
+"""
 
 import difflib
 import re
+import tomllib
 import unicodedata
 from collections.abc import Mapping
 from datetime import time
+from importlib import resources
 from typing import Annotated, Any, Literal, Self
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -20,8 +26,36 @@ from codesum_pipeline.foundation.data_model.standing_question import (
     IntentSchedule,
     Weekday,
 )
-from codesum_pipeline.notifications.intents.digest_languages import language_name
 from codesum_pipeline.texts.llm.templates import check_template_name
+
+# A tag as of BCP 47, as far as a writer needs it: language, script, region.
+_TAG = re.compile(r"(?P<language>[a-z]{2})(?:[-_](?P<script>[A-Z][a-z]{3}))?(?:[-_](?P<region>[A-Z]{2}|[0-9]{3}))?")
+LANGUAGES: Mapping[str, str] = tomllib.loads(
+    resources.files(__package__).joinpath("digest_languages.toml").read_text(encoding="utf-8")
+)
+_BY_NAME = {name.lower(): name for name in LANGUAGES.values()}
+
+
+def language_name(written: str) -> str:
+    """The English name of a language's name or tag, with its script and region: `de-CH` is `German (CH)`.
+
+    Raises `ValueError` with the way out for one that is not known.
+    """
+    text = written.strip()
+    if found := _BY_NAME.get(text.lower()):
+        return found
+    tag = _TAG.fullmatch(text)
+    if tag and tag["language"] in LANGUAGES:
+        parts = [part for part in (tag["script"], tag["region"]) if part]
+        return LANGUAGES[tag["language"]] + (f" ({', '.join(parts)})" if parts else "")
+    named, _, rest = text.partition(" (")
+    if rest.endswith(")") and (found := _BY_NAME.get(named.lower())):
+        code = next(code for code, name in LANGUAGES.items() if name == found)
+        return language_name("-".join([code, *rest[:-1].split(", ")]))
+    near = difflib.get_close_matches(text[:60].lower(), _BY_NAME, n=1)
+    hint = f"; the nearest is {_BY_NAME[near[0]]!r}" if near else ""
+    raise ValueError(f"unknown language{hint}: write its English name or its tag ('German', 'de', 'pt-BR')")
+
 
 # An embedding model reads a few hundred words of it.
 LONGEST_TEXT = 4_000

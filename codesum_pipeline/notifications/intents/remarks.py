@@ -15,7 +15,7 @@ from msgspec import Struct
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.standing_question import Intent
 from codesum_pipeline.foundation.settings.channel_settings import DeliverySettings, unknown_channel
-from codesum_pipeline.notifications.delivery.channels import open_channel
+from codesum_pipeline.notifications.delivery.sending import open_channel
 from codesum_pipeline.texts.llm.digest_templates import load_digest_template
 from codesum_pipeline.texts.llm.templates import HISTORY, TemplateKind
 

@@ -268,10 +268,6 @@ def _unsaid_encoding(data: bytes, language: str, problems: list[str]) -> FileEnc
         # Nobody writes the control characters of Latin alphabets.
         if text is not None and not _C1_CONTROLS.search(text) and not _mixes_alphabets(text):
             return FileEncoding(name, EncodingEvidence.GUESS, "; ".join(problems))
-    for name in _WIDE:
-        if broken := _broken_wide(data, name):
-            problems.append(f"{count_noun(broken, 'byte')} outside of {name}")
-            return FileEncoding(name, EncodingEvidence.GUESS, "; ".join(problems))
     others = len(data) - len(data.translate(None, _NOT_ASCII))
     if is_program(language) and others <= len(data) * _MOST_UNREAD:
         problems.append(f"{count_noun(others, 'byte')} of an unknown encoding")
@@ -306,21 +302,6 @@ def _broken_utf_8(data: bytes) -> int:
     return broken if valid >= _VALID_FOR_ONE_BROKEN * broken else 0
 
 
-# In encodings of several bytes for a character, other text is valid more often.
-_WIDE = ("gb18030", "big5", "cp932", "euc_jp", "cp949")
-_VALID_FOR_ONE_BROKEN_WIDE = 10
-
-
-def _broken_wide(data: bytes, name: str) -> int:
-    """How many bytes of what the detector takes for such an encoding without them are not in it; 0 for others."""
-    text = data.decode(name, "replace")
-    broken = text.count("\ufffd")
-    rest = text.replace("\ufffd", "")
-    valid = len(rest) - len(rest.encode("ascii", "ignore"))
-    is_little = 0 < broken * _VALID_FOR_ONE_BROKEN_WIDE <= valid
-    return broken if is_little and next(_guesses(rest.encode(name)), "") == name else 0
-
-
 _NOT_ASCII = bytes(range(0x80, 0x100))
 # A program of which more is unread is no program that anybody could use.
 _MOST_UNREAD = 0.5
@@ -342,11 +323,6 @@ _TYPOGRAPHY = re.compile(
     rb"|(?<=\d)\x80(?![\x80-\xff\w])|(?<=\d )\x80(?![\x80-\xff\w])|(?<=[A-Za-z])\x99(?![\x80-\xff\w])"
 )
 _LATIN_PAGE = "cp1252"
-# Lines and shades of windows on a text screen, at the same place in all pages of DOS.
-_FRAME = re.compile(rb"([\xb0-\xb2\xc4\xcd\xdb\xdc\xdf])\1{3}")
-_SIGNS_OF_FRAMES = bytes(range(0xB0, 0xE0))
-_FRAMED_PAGE = "cp437"
-
 # Of 3,300 made files in 24 languages and 22 encodings with 1 to 8 lines of comments, 96 % reach it, and 1 % of those
 # are read wrongly: `docs/decisions/0125-encodings.md`.
 _LEAST_CONFIDENCE = 0.05
@@ -365,9 +341,6 @@ def _guesses(data: bytes) -> Iterator[str]:
     """Encodings that may be meant, most likely first."""
     if _LATIN.sub(b"", _TYPOGRAPHY.sub(b"", data)).isascii():
         yield _LATIN_PAGE
-        return
-    if _FRAME.search(data) and data.translate(None, _SIGNS_OF_FRAMES).isascii():
-        yield _FRAMED_PAGE
         return
     # Loading the detector takes fifty milliseconds, for which repositories in UTF-8 do not wait.
     import chardet

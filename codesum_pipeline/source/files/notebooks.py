@@ -22,14 +22,14 @@ from codesum_pipeline.foundation.language_facts.file_languages import is_program
 from codesum_pipeline.foundation.language_facts.language_profiles import profile_of, unread_languages
 
 # Part of the versions of the scan and of all parsers: raise it with any change of what is read from a notebook.
-NOTEBOOKS_VERSION = "notebooks/1"
+NOTEBOOKS_VERSION = "notebooks/2"
 # A limit of its own, for a notebook is mostly outputs; code hosts warn of larger files. Its cells have the limit of
 # other files, and at most this one: a script is lines in memory.
 LARGEST_NOTEBOOK_BYTES = 50 * 1024 * 1024
 _MOST_BYTES_OF_CELLS = 16 * 1024 * 1024
 
 _MARK = "%% cell"
-_CODE, _MARKDOWN, _HEADING, _RAW = "code", "markdown", "heading", "raw"
+_CODE, _MARKDOWN, _RAW = "code", "markdown", "raw"
 _NUL = "\0"
 
 # An image within text: Colab keeps pasted ones so.
@@ -65,30 +65,9 @@ class _Cell(Struct):
     source: str | list[str] = ""
 
 
-class _OldCell(Struct):
-    """A cell of nbformat 3, of which a heading has a level."""
-
-    cell_type: str
-    source: str | list[str] = ""
-    input: str | list[str] = ""
-    level: int = 1
-    language: str = ""
-
-
-class _Version(Struct):
+class _Notebook(Struct):
     nbformat: int
-
-
-class _Cells(Struct):
     cells: list[_Cell] = []
-
-
-class _Worksheet(Struct):
-    cells: list[_OldCell] = []
-
-
-class _Worksheets(Struct):
-    worksheets: list[_Worksheet] = []
 
 
 class _LanguageInfo(Struct):
@@ -157,16 +136,8 @@ def _slim(data: bytes) -> _Slim:
     data = data.removeprefix(codecs.BOM_UTF8)
     if not data or data.isspace():
         raise _unreadable("the file is empty")
-    kernel = ""
     try:
-        version = decode(data, _Version).nbformat
-        if version == 4:
-            cells = decode(data, _Cells).cells
-        elif version == 3:
-            old = [cell for sheet in decode(data, _Worksheets).worksheets for cell in sheet.cells]
-            cells, kernel = [*map(_of_old, old)], next((cell.language for cell in old if cell.cell_type == _CODE), "")
-        else:
-            raise _unreadable(f"nbformat {version} is not known, but 3 and 4 are")
+        content = decode(data, _Notebook)
     except UnicodeDecodeError as error:
         raise _unreadable(f"not UTF-8: {error.reason}") from error
     except (msgspec.DecodeError, RecursionError) as error:
@@ -176,20 +147,13 @@ def _slim(data: bytes) -> _Slim:
     except (ValueError, RecursionError):
         # The code can be read without knowing who ran it.
         metadata = _Metadata()
-    if kernel and metadata == _Metadata():
-        metadata = _Metadata(kernelspec=_Kernel(kernel))
-    return _Slim(4, metadata, cells)
+    if content.nbformat != 4:
+        raise _unreadable(f"nbformat {content.nbformat} is not known, but 4 is")
+    return _Slim(4, metadata, content.cells)
 
 
 def _unreadable(problem: str) -> SkippedFile:
     return SkippedFile(SkipReason.NOTEBOOK, problem)
-
-
-def _of_old(cell: _OldCell) -> _Cell:
-    if cell.cell_type == _HEADING:
-        level = min(max(cell.level, 1), 6)
-        return _Cell(_MARKDOWN, f"{'#' * level} {_text_of(cell.source)}")
-    return _Cell(cell.cell_type, cell.input if cell.cell_type == _CODE else cell.source)
 
 
 def _text_of(source: str | list[str]) -> str:

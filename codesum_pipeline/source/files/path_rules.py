@@ -29,7 +29,7 @@ from codesum_pipeline.source.files.notebooks import LARGEST_NOTEBOOK_BYTES, NOTE
 from codesum_pipeline.source.git.trees import SUBMODULE_MODE, SYMLINK_MODE
 
 # Part of every carry-over key: raise it with any rule, language or decoding that changes.
-RULES_VERSION = f"scan/7 {NOTEBOOKS_VERSION}"
+RULES_VERSION = f"scan/8 {NOTEBOOKS_VERSION}"
 
 # Text that no one reads. The setting `skip_patterns` adds to these and takes one back with `!`.
 DEFAULT_SKIP_PATTERNS = (

@@ -24,13 +24,14 @@ from msgspec.structs import replace
 from codesum_pipeline.foundation.data_model.errors import CodesumError
 from codesum_pipeline.foundation.data_model.hashing import hash_of
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.settings.operation_settings import PlannerSettings
 from codesum_pipeline.foundation.store.atomic import identify_file
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.source.git.locations import host_of, is_url
 from codesum_pipeline.source.git.mirror import Mirror, our_ref
 from codesum_pipeline.source.git.remote import git_dirs, is_commit_id, is_git_repository, source_git_dir
-from codesum_pipeline.source.repositories.poll_state import HostRest, Poll, PollState
+from codesum_pipeline.source.repositories.poll_state import HostRest, Poll, PollState, open_poll_state
 
 DAY_S = 86_400.0
 # The first rest of a host that asked for fewer requests: GitHub's advice where it names no time.
@@ -301,3 +302,33 @@ class _Round(Struct):
         with self._lock:
             if due.host in self.hosts and due.host not in self.rests:
                 self.rests[due.host] = HostRest(due.host, 0, poller.clock(), 0.0)
+
+
+# A person waits: no look begins later, and one asks git twice at most.
+_BEGIN_WITHIN_S = 25.0
+_ONE_S = 10.0
+
+
+def look_at_remotes(
+    entries: Sequence[RepositoryEntry], layout: HomeLayout, settings: Settings
+) -> tuple[dict[str, str], list[str]]:
+    """Why repositories on servers cannot be read, by key, and the keys of those for which there was no time.
+
+    What was seen counts for the sensor of this machine, too. With `offline` nothing is looked at.
+    """
+    remote = [entry for entry in entries if is_url(entry.location) and entry.enabled]
+    if settings.offline or not remote:
+        return {}, []
+    policy = settings.planner.model_copy(
+        update={
+            "polls_per_tick": len(remote),
+            "ls_remote_timeout_s": min(settings.planner.ls_remote_timeout_s, _ONE_S),
+        }
+    )
+    keys = [entry.key for entry in remote]
+    with open_poll_state(layout) as state:
+        looks = Poller(layout, policy).look_at_due(
+            remote, state, now_due=keys, give_up_at=time.monotonic() + _BEGIN_WITHIN_S
+        )
+    complaints = {key: poll.complaint for key in looks.looked_at if (poll := looks.polls.get(key)) and poll.complaint}
+    return complaints, [key for key in keys if key not in looks.looked_at]

@@ -22,7 +22,7 @@ from codesum_pipeline.source.git.locations import (
     parse_location,
     way_over_http,
 )
-from codesum_pipeline.source.repositories.clones import clones_below
+from codesum_pipeline.source.repositories.checkouts import clones_below
 from codesum_pipeline.source.repositories.registry import REGISTER_IT, Registry
 from codesum_pipeline.ways_in.cli.render import write_note
 

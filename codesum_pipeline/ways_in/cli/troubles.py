@@ -23,8 +23,8 @@ from codesum_pipeline.foundation.data_model.printable import count_noun, some_of
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.data_model.standing_question import Intent
 from codesum_pipeline.graph.compiled_edges import Agreement, Disagreement
-from codesum_pipeline.notifications.delivery.channels import open_channel
 from codesum_pipeline.notifications.delivery.outbox import OUTBOX_FILE, DeliveryState, open_outbox
+from codesum_pipeline.notifications.delivery.sending import open_channel
 from codesum_pipeline.notifications.digests.digest_rows import TickFailure, TickOutcome
 from codesum_pipeline.notifications.digests.digest_store import open_digests
 from codesum_pipeline.symbols.scip.making import MADE_BY

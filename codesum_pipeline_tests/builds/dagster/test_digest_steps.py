@@ -163,7 +163,7 @@ DEATHS = {
     "before the matches are kept": "import codesum_pipeline.notifications.digests.digest_store as s\n    "
     "s.DigestStore.add_matches = lambda *_, **__: os._exit(9)",
     "before the baseline moves": "VersionComparison.keep = lambda _: os._exit(9)",
-    "before the digest": "import codesum_pipeline.notifications.digests.due_ticks as d\n    "
+    "before the digest": "import codesum_pipeline.notifications.digests.tick as d\n    "
     "d.run_after_build = lambda *_: os._exit(9)",
 }
 

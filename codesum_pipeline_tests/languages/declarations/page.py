@@ -109,7 +109,7 @@ HTML. A script in another file (`src="…"`) is an import.
 
 NOTEBOOKS = """## Notebooks
 
-A notebook (`.ipynb`, nbformat 3 or 4) is read as a script of its cells, in the language of its kernel: code as it
+A notebook (`.ipynb`, nbformat 4) is read as a script of its cells, in the language of its kernel: code as it
 stands, text as comments, above each cell a line that editors know (`# %% cell 3 [markdown]`). Functions, classes,
 calls and imports are found as in any file of that language; nothing can import a notebook. A language without a
 grammar is indexed as text. The first title and the first paragraph after it document the notebook.

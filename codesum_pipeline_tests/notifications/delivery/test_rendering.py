@@ -13,8 +13,7 @@ from codesum_pipeline.foundation.data_model.digest_record import CitedPlace, Dig
 from codesum_pipeline.foundation.data_model.moments import utc_now
 from codesum_pipeline.notifications.delivery.dialects import CHAT, PLAIN, html_mail, write_body
 from codesum_pipeline.notifications.delivery.outbox import open_outbox
-from codesum_pipeline.notifications.delivery.posts import Post, digest_post, notice_post
-from codesum_pipeline.notifications.delivery.web_links import web_url
+from codesum_pipeline.notifications.delivery.posts import Post, digest_post, notice_post, web_url
 from codesum_pipeline_tests.support.delivery_desk import COMMIT, LINK, RESULT
 
 MOMENT = "2026-11-23T12:00:00.000Z"

@@ -95,9 +95,9 @@ def test_a_few_edits_in_a_long_file_are_told_apart() -> None:
     assert hunk.text.count("@@") == 2
 
 
-def test_lines_that_stand_there_twice_are_compared_up_to_a_length() -> None:
-    twice = [f"line {number // 2}" for number in range(398)]
+@pytest.mark.parametrize("count", [398, 2_000])
+def test_lines_that_stand_there_twice_are_compared(count: int) -> None:
+    twice = [f"line {number // 2}" for number in range(count)]
     old, new = ["old", *twice, "gone"], ["new", *twice, "come"]
 
-    assert find_edits(old, new) == [(0, 1, 0, 1), (399, 400, 399, 400)]
-    assert find_edits(old, [*new, "more"]) == [(0, 400, 0, 401)]
+    assert find_edits(old, new) == [(0, 1, 0, 1), (count + 1, count + 2, count + 1, count + 2)]

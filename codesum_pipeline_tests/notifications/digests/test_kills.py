@@ -17,7 +17,7 @@ from codesum_pipeline.notifications.delivery.outbox import OUTBOX_FILE, open_out
 from codesum_pipeline.notifications.digests.desk import deliver_digests, finish_left
 from codesum_pipeline.notifications.digests.digest_rows import DigestState
 from codesum_pipeline.notifications.digests.digest_store import open_digests
-from codesum_pipeline.notifications.digests.due_ticks import run_after_build
+from codesum_pipeline.notifications.digests.tick import run_after_build
 from codesum_pipeline_tests.support.commands import environment
 from codesum_pipeline_tests.support.digest_shop import Shop, answer
 from codesum_pipeline_tests.support.hooks import install_hook
@@ -29,7 +29,7 @@ RUN = """
 import json
 import sys
 from pathlib import Path
-from codesum_pipeline.notifications.digests.due_ticks import run_after_build
+from codesum_pipeline.notifications.digests.tick import run_after_build
 from codesum_pipeline_tests.support.digest_shop import Shop
 home, channels, base = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3]
 shop = Shop(Path(home), ("", ""), ("", ""), channels=channels)

@@ -1,6 +1,6 @@
 """Many digests in one, in plain words."""
 
-from codesum_pipeline.notifications.digests.plain_rollup import plain_rollup
+from codesum_pipeline.notifications.digests.rollups import plain_rollup
 from codesum_pipeline_tests.notifications.digests.history_rows import change, cited, row
 from codesum_pipeline_tests.support.digest_making import INTENT
 
@@ -22,12 +22,12 @@ def test_it_says_how_many_digests_over_which_time_where_and_what_changed_most_of
     found = plain_rollup(INTENT, rows, changes, timezone="UTC")
 
     assert found.summary == (
-        "**3 digests** from 1 to 29 October 2026 told of 5 changes of 3 documents in 2 repositories.\n\n"
+        "**3 digests** from 1 October 2026 to 29 October 2026 told of 5 changes of 3 documents in 2 repositories.\n\n"
         "### Where\n"
         "- shop: 4 changes, in `src` (4)\n"
         "- till: 1 change, in `billing` (1)\n\n"
         "### What changed most often\n"
-        "- `login` in shop: 3 times, from 1 to 29 October 2026 [1]\n"
+        "- `login` in shop: 3 times, from 1 October 2026 to 29 October 2026 [1]\n"
         "  - New\n"
         "  - Now: Checks a token. It is signed."
     )

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.notifications.digests.digest_rows import TickOutcome
 from codesum_pipeline.notifications.digests.digest_store import open_digests
-from codesum_pipeline.notifications.digests.due_ticks import is_due, run_after_build, run_due, run_now
+from codesum_pipeline.notifications.digests.tick import is_due, run_after_build, run_due, run_now
 from codesum_pipeline_tests.support.commands import environment
 from codesum_pipeline_tests.support.digest_shop import INTENT, Shop
 from codesum_pipeline_tests.support.receivers import webhook_receiver
@@ -250,7 +250,7 @@ def test_after_the_ticks_everything_due_is_sent_and_offline_it_waits(shop: Shop)
 RUN = """
 import sys
 from pathlib import Path
-from codesum_pipeline.notifications.digests.due_ticks import run_after_build
+from codesum_pipeline.notifications.digests.tick import run_after_build
 from codesum_pipeline_tests.support.digest_shop import Shop
 shop = Shop(Path(sys.argv[1]), ("", ""), ("", ""))
 print("ready", flush=True)

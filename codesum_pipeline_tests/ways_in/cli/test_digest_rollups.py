@@ -117,7 +117,7 @@ def test_the_roll_up_is_shown_and_nothing_is_sent(shop: Shop, hook: WebhookRecei
     called = codesum(shop, "aggregate", INTENT.name, *MONTH)
     found = json.loads(codesum(shop, "aggregate", INTENT.name, *MONTH, "--json").stdout)
 
-    assert called.stdout.startswith("**2 digests** from 1 to 8 October 2020 told of 2 changes")
+    assert called.stdout.startswith("**2 digests** from 1 October 2020 to 8 October 2020 told of 2 changes")
     assert "src/auth.py" in called.stdout
     assert "2 digests, without a model: no model is set up (llm.enabled is false)" in called.stderr
     assert (found["rows"], found["rows_used"], found["rows_total"]) == (["d1", "d2"], 2, 2)
@@ -210,9 +210,8 @@ def test_a_roll_up_that_was_badly_answered_is_not_paid_for_again_until_a_person_
 
         for done in (bad, again):
             assert done.returncode == 1
-            assert "It is not asked again before 20" in done.stderr
-            assert "unless its template, the model or the digests differ" in done.stderr
-            assert f"`{command}` asks now, and pays again." in done.stderr
+            assert "That is kept until 20" in done.stderr
+            assert "or now by `codesum digest … --again`, which pays again." in done.stderr
         assert (len(server.seen), hook.received) == (3, [])
 
         server.script = lambda _request: GOOD
@@ -239,13 +238,12 @@ def test_run_again_status_and_doctor_tell_of_a_month_and_a_digest_that_were_badl
         )
 
         assert {run.returncode, tick.returncode, *(done.returncode for done in quiet)} == {1}
-        assert "asked again by itself once its template, the model or the digests differ" in run.stderr
-        assert "`codesum digest run --again` asks now" in run.stderr
-        assert f"`codesum digest run --intent {INTENT.name} --again` asks now" in json.loads(quiet[1].stdout)["reason"]
+        assert "asked again then, or once the template, the model or what it is shown differ" in run.stderr
+        assert "`codesum digest … --again`" in json.loads(quiet[1].stdout)["reason"]
         told = "".join(doctor.stdout.split())
         assert f"noroll-upof{days[0][:7]}couldbewritten" in told
         assert "codesumdigestrun--again" in told
-        assert f"--intent {INTENT.name} --again` asks now" in status.stderr
+        assert "--again`, which pays again" in status.stderr
         assert f"codesumdigestrun--intent{INTENT.name}--again" in told
         assert (asked, len(server.seen)) == (6, 6)
 

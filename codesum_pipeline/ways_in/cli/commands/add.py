@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from codesum_pipeline.foundation.data_model.errors import CodesumError, ConfigurationError
 from codesum_pipeline.foundation.data_model.printable import some_of
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
-from codesum_pipeline.source.repositories.first_looks import look_at_remotes
+from codesum_pipeline.source.repositories.polling import look_at_remotes
 from codesum_pipeline.ways_in.cli.entry_finding import EntryOptions, find_entry, place_of
 from codesum_pipeline.ways_in.cli.invocation import Invocation, make_home
 from codesum_pipeline.ways_in.cli.render import FAILED, complain, exit_code_of_all, show_parts, write_note

@@ -15,8 +15,8 @@ from codesum_pipeline.foundation.data_model.document import CompactionRecord
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.moments import utc_now
 from codesum_pipeline.foundation.data_model.printable import clean_text, count_noun
-from codesum_pipeline.notifications.delivery.channels import open_channel
 from codesum_pipeline.notifications.delivery.outbox import Delivery, DeliveryState, Outbox, open_outbox
+from codesum_pipeline.notifications.delivery.sending import open_channel
 from codesum_pipeline.notifications.digests.desk import deliver_digests as deliver_due
 from codesum_pipeline.notifications.digests.digest_rows import DigestKind, DigestRow, DigestState
 from codesum_pipeline.notifications.digests.digest_store import DigestStore, open_digests

@@ -24,7 +24,7 @@ from codesum_pipeline.foundation.data_model.moments import age_in_words, moment_
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.indexes.file_formats.version_folder import PublishedState, read_published
 from codesum_pipeline.notifications.digests.digest_store import open_digests
-from codesum_pipeline.source.files.dirty_trees import TreeState, state_of_entry
+from codesum_pipeline.source.files.work_trees import TreeState, state_of_entry
 from codesum_pipeline.source.git.git_addresses import shown_location
 from codesum_pipeline.texts.llm.ledger_readings import add_up_calls, spent_today
 from codesum_pipeline.ways_in.cli.build_report import listed_counts
