@@ -10,8 +10,11 @@ However a run ends, the next one continues it: paid texts are in the ledger or i
 
 import asyncio
 import logging
+import signal
+import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -100,7 +103,7 @@ class _FinishedTask(Struct, frozen=True):
 
 
 class WritingRun:
-    """`work_through_queue` fills `outcomes`, by id."""
+    """`work_through_queue` fills `outcomes`, by id. `was_terminated`: it was ended by SIGTERM."""
 
     def __init__(
         self,
@@ -115,6 +118,7 @@ class WritingRun:
         progress: Progress,
     ) -> None:
         self.outcomes: dict[str, TaskOutcome] = {}
+        self.was_terminated = False
         self._queue = deque(tasks)
         self._count = len(tasks)
         self._cache = cache
@@ -141,7 +145,8 @@ class WritingRun:
         try:
             for model in () if self._desk.is_free else self._models:
                 self._desk.price_of(model)
-            await self._work_at_once(min(self._settings.concurrency, self._count))
+            with self._cancelled_by_sigterm():
+                await self._work_at_once(min(self._settings.concurrency, self._count))
         finally:
             await self._desk.backend.aclose()
 
@@ -291,6 +296,26 @@ class WritingRun:
             # Alone: a text must not be in the cache before the ledger has its call.
             await self._desk.books.enter(lambda ledger: ledger.deliver(self._cache.put_many), is_alone=True)
 
+    @contextmanager
+    def _cancelled_by_sigterm(self) -> Iterator[None]:
+        """Where SIGTERM would end the process at once, first settle the calls under way."""
+        main = asyncio.current_task()
+        is_ours = threading.current_thread() is threading.main_thread()
+        if not is_ours or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL or main is None:
+            yield
+            return
+
+        def terminate() -> None:
+            self.was_terminated = True
+            main.cancel()
+
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTERM, terminate)
+        try:
+            yield
+        finally:
+            loop.remove_signal_handler(signal.SIGTERM)
+
 
 def write_all(
     tasks: Sequence[WritingTask],
@@ -325,7 +350,13 @@ def write_all(
     outcomes = {task.id: outcome_of_found(task, found[task.id]) for task in tasks if task.id in found}
     if missing and (settings.asks_nobody or caps.documents_left > 0):
         run = WritingRun(missing, new_backend(), ledger, cache, caps, price_of, settings, accepts, progress)
-        asyncio.run(run.work_through_queue())
+        try:
+            asyncio.run(run.work_through_queue())
+        except asyncio.CancelledError:
+            # Its calls are settled, so the signal may end the process now.
+            if run.was_terminated:
+                signal.raise_signal(signal.SIGTERM)
+            raise
         outcomes |= run.outcomes
         ledger.deliver(cache.put_many)
     return [outcomes.get(task.id) or TaskOutcome(task.id, None, gate=Gate.CAP) for task in tasks]

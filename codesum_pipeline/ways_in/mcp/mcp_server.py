@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import anyio.from_thread
 import anyio.to_thread
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError, UnexpectedToolError
+from mcp.server.mcpserver.resources import ResourceSecurity
 from mcp.server.mcpserver.tools import Tool as McpTool
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
 from mcp.server.transport_security import TransportSecuritySettings
@@ -31,7 +32,7 @@ from codesum_pipeline.answers.agent_tools.search_tool import fits_of
 from codesum_pipeline.answers.agent_tools.tool_answers import tokens_of
 from codesum_pipeline.answers.agent_tools.tool_registry import Tool, tools_by_name
 from codesum_pipeline.foundation.data_model.cancellation import wanted_until
-from codesum_pipeline.foundation.data_model.errors import CodesumError
+from codesum_pipeline.foundation.data_model.errors import CodesumError, ConfigurationError
 from codesum_pipeline.foundation.data_model.printable import one_line
 from codesum_pipeline.foundation.data_model.progress import Progress
 from codesum_pipeline.foundation.settings.operation_settings import ServingSettings
@@ -92,6 +93,8 @@ NAME = "codesum"
 INSTRUCTIONS = " ".join(Path(__file__).with_name("instructions.txt").read_text(encoding="utf-8").splitlines())
 _NOTHING_WRITTEN = Auditor(None, "mcp")
 _READ_ONLY = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+# An id is looked up in an index, and is no path of this machine.
+_ANY_ID = ResourceSecurity(exempt_params={"id"})
 
 
 class IndexTool(McpTool):
@@ -173,6 +176,7 @@ def make_server(
         tools=tools,
         log_level="WARNING",
     )
+    _add_documents(server, catalogue, folder, audit)
     if metrics:
 
         async def show(request: Request) -> Response:
@@ -180,6 +184,28 @@ def make_server(
 
         server.custom_route(METRICS, methods=["GET"])(show)
     return server
+
+
+def _add_documents(server: MCPServer[Any], catalogue: IndexCatalogue, folder: Path, audit: Auditor) -> None:
+    @server.resource(
+        "codesum://{repo}/{+id}",
+        name="document",
+        description="What a function, class, file or folder does, with its source, by its id",
+        mime_type="text/plain",
+        security=_ANY_ID,
+    )
+    def document(repo: str, id: str) -> str:
+        read = tools_by_name()["read"]
+        try:
+            with audit.auditing("document") as request:
+                request.question = id
+                page = read.ask(ToolContext(catalogue, folder), {"ids": [id], "repo": repo})
+                request.answered((each.repo for each in page.as_of), page.shown)
+                return page.text()
+        except ConfigurationError as error:
+            raise ResourceNotFoundError(one_line(str(error))) from error
+        except CodesumError as error:
+            raise ResourceError(one_line(str(error))) from error
 
 
 def _progress_of(context: Context[Any, Any]) -> Progress:

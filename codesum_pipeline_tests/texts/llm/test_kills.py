@@ -104,7 +104,7 @@ def test_a_run_that_is_killed_three_times_pays_only_for_what_was_in_flight(tmp_p
     assert must_survive(tmp_path, moments(random.Random(1), 3)) == 3
 
 
-def test_a_run_that_is_told_to_end_pays_only_for_what_was_in_flight(tmp_path: Path) -> None:
+def test_a_run_that_is_told_to_end_closes_its_books_first(tmp_path: Path) -> None:
     assert must_survive(tmp_path, [60], count=60, by=signal.SIGTERM) == 1
 
 
@@ -114,7 +114,7 @@ def test_the_workers_of_a_run_that_is_killed_end_with_it_and_the_next_run_closes
 
 
 @pytest.mark.slow
-def test_a_run_with_workers_that_is_told_to_end_pays_only_for_what_was_in_flight(tmp_path: Path) -> None:
+def test_a_run_with_workers_that_is_told_to_end_closes_its_books_first(tmp_path: Path) -> None:
     assert must_survive(tmp_path, [60], count=60, client="shared", by=signal.SIGTERM) == 1
 
 

@@ -47,15 +47,17 @@ def test_calls_of_tools_are_lines_with_their_questions_where_they_are_wanted(hom
         session = Session(client)
         session.ask("tools/call", {"name": "search", "arguments": {"query": EVIL}})
         session.ask("tools/call", {"name": "read", "arguments": {"ids": ["x"], "repo": KEY_OF_B}})
+        session.ask("resources/read", {"uri": "codesum://till/till/pay.py"})
     text = (tmp_path / "audit" / FILE).read_bytes()
     lines = list(read_audit(tmp_path / "audit"))
 
     assert [(each["asked"], each["outcome"], each["repos"]) for each in lines] == [
         ("search", "answered", ["till"]),
         ("read", "refused", []),
+        ("document", "answered", ["till"]),
     ]
     assert json.loads(lines[0]["question"]) == {"query": EVIL}
-    assert text.isascii() and len(text.splitlines()) == 2
+    assert text.isascii() and len(text.splitlines()) == 3
 
 
 def test_nobody_else_may_read_the_lines(tmp_path: Path) -> None:

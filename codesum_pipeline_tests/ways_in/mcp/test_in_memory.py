@@ -215,6 +215,23 @@ def test_a_huge_result_is_cut_and_goes_on(server):
 
 
 @pytest.mark.parametrize("mode", MODES)
+def test_a_document_is_a_resource(server, mode):
+    async def talk(client):
+        (template,) = (await client.list_resource_templates()).resource_templates
+        read = await client.read_resource("codesum://zoo/zoo/animals.py::Lion::roar")
+        with pytest.raises(MCPError, match="no document 'zoo/nope' in zoo"):
+            await client.read_resource("codesum://zoo/zoo/nope")
+        with pytest.raises(MCPError, match="no repository 'zooo'; the nearest is 'zoo'"):
+            await client.read_resource("codesum://zooo/README.md")
+        return template.uri_template, read.contents[0].text
+
+    template, text = with_client(server, talk, mode=mode)
+    assert template == "codesum://{repo}/{+id}"
+    assert text.startswith("17-19  function  Lion.roar\n")
+    assert '"""Make a noise."""' in text
+
+
+@pytest.mark.parametrize("mode", MODES)
 def test_progress_is_told_to_whoever_asks_for_it(server, mode):
     steps = []
 

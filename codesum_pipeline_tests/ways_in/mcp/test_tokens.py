@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
 
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.ways_in.http_serving.access_tokens import read_tokens
@@ -80,6 +81,18 @@ def test_no_tool_says_anything_of_a_repository_that_a_token_does_not_open(addres
         assert {each["repo"] for each in structured.get("as_of", ())} <= {"shop"}
         if arguments.get("repo") == "zoo":
             assert text == "no repository 'zoo' is served here; those are: shop"
+
+
+def test_no_resource_of_a_repository_that_a_token_does_not_open_is_given(address: str) -> None:
+    async def read(client: Any) -> tuple[str, str]:
+        with pytest.raises(MCPError) as refused:
+            await client.read_resource("codesum://zoo/zoo/animals.py::Lion::roar")
+        own = await client.read_resource("codesum://shop/shop/payment.py::charge_card")
+        return str(refused.value), own.contents[0].text
+
+    refused, own = as_holder(address, SELLER, read)
+    assert "no repository 'zoo' is served here; those are: shop" in refused
+    assert "charge_card" in own
 
 
 def test_a_token_for_all_opens_all(address: str) -> None:
