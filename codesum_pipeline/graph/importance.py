@@ -41,7 +41,7 @@ Mask = NDArray[np.bool_]
 
 
 def graph_stats(ids: Iterable[str], edges: pa.Table) -> pa.Table:
-    """Degrees, PageRank and community of every id, sorted by id: rows of `GraphStats` from rows of `Edge`;
+    """Degrees, PageRank, component and community of every id, sorted by id: rows of `GraphStats` from rows of `Edge`;
     edges to anything else are left out."""
     ordered = sorted_names(pa.array(ids, pa.string()))
     pairs = find_connections(ordered, edges)
@@ -50,6 +50,7 @@ def graph_stats(ids: Iterable[str], edges: pa.Table) -> pa.Table:
         np.bincount(pairs[:, 1], minlength=size),
         np.bincount(pairs[:, 0], minlength=size),
         [round(rank, DECIMALS) for rank in compute_pagerank(size, pairs).tolist()],
+        find_components(size, pairs),
         find_communities(size, pairs),
     )
     return pa.Table.from_arrays([ordered, *map(pa.array, columns)], schema=schema_of(GraphStats))
@@ -107,6 +108,20 @@ def compute_pagerank(size: int, pairs: Numbers) -> NDArray[np.float64]:
             break
     normed: NDArray[np.float64] = ranks / ranks.sum()
     return normed
+
+
+def find_components(size: int, pairs: Numbers) -> Numbers:
+    """Each node's weakly connected component, numbered by its first node."""
+    above = np.arange(size)
+    while True:
+        ones, others = above[pairs[:, 0]], above[pairs[:, 1]]
+        apart = ones != others
+        if not apart.any():
+            return _in_order(above)
+        # Of two roots that are linked, the later one is put below the first: then all nodes below their roots.
+        np.minimum.at(above, np.maximum(ones, others)[apart], np.minimum(ones, others)[apart])
+        while (above[above] != above).any():
+            above = above[above]
 
 
 class _Links(Struct, frozen=True):

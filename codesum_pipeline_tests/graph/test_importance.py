@@ -1,4 +1,4 @@
-"""Degrees, PageRank and communities."""
+"""Degrees, PageRank, components and communities."""
 
 import random
 from collections.abc import Iterable
@@ -13,6 +13,7 @@ from codesum_pipeline.foundation.store.rows import from_table, to_table
 from codesum_pipeline.graph.importance import (
     compute_pagerank,
     find_communities,
+    find_components,
     find_connections,
     graph_stats,
 )
@@ -60,6 +61,10 @@ def test_pagerank_is_that_of_networkx(size: int, count: int) -> None:
 
     assert ranks == pytest.approx([expected[node] for node in range(size)], abs=1e-9)
     assert ranks.sum() == pytest.approx(1.0)
+
+
+def test_components_ignore_direction_and_are_numbered_by_their_first_node() -> None:
+    assert find_components(6, np.array([(4, 1), (1, 3), (5, 2)])).tolist() == [0, 1, 2, 1, 1, 2]
 
 
 @pytest.mark.parametrize("seed", range(3))

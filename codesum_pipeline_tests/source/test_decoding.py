@@ -359,6 +359,12 @@ def test_what_nobody_declares_is_detected(encoding: str, comment: str) -> None:
             id="UTF-8 that was cut",
         ),
         pytest.param(
+            "/* 打开设备并返回句柄，如果失败则返回错误码 */\n// ".encode("gbk") + b"\xb4\n",
+            "/* 打开设备并返回句柄，如果失败则返回错误码 */\n// \ufffd\n",
+            FileEncoding("gb18030", GUESS, "1 byte outside of gb18030"),
+            id="GBK that was cut",
+        ),
+        pytest.param(
             b"\xef\xbb\xbf// gr\xf6\xdfer\n",
             "// größer\n",
             FileEncoding("cp1252", GUESS, "the mark of UTF-8 does not fit"),

@@ -68,6 +68,7 @@ class GraphStats(Struct, frozen=True):
     in_degree: int
     out_degree: int
     pagerank: float
+    component: int
     community: int
 
 

@@ -22,6 +22,7 @@ class NamingCalls(Struct, frozen=True):
     owners: frozenset[str] = frozenset()
     clients: frozenset[str] = frozenset()
     prefixes: frozenset[str] = frozenset()
+    verbs: frozenset[str] = frozenset()
     handler_first: frozenset[str] = frozenset()
     tests: frozenset[str] = frozenset()
     groups: frozenset[str] = frozenset()

@@ -31,6 +31,7 @@ class RustRules(Rules):
         super().__init__(projects)
         self._crates: dict[str, set[Key]] = {}
         self._folders: set[str] = set()
+        self._roots: dict[str, str] = {}
         self._dependencies: dict[str, dict[str, str]] = {}
         for path in projects.named("Cargo.toml"):
             self._add_crate(path.rpartition("/")[0], path)
@@ -41,6 +42,7 @@ class RustRules(Rules):
         if not name:
             return
         self._folders.add(folder)
+        self._add_roots(folder, content)
         root = text_under(inner_table(content, "lib"), "path") or "src/lib.rs"
         known = text_under(inner_table(content, "lib"), "name") or name
         self._crates.setdefault(known.replace("-", "_"), set()).add((join_path(folder, root) or "",))
@@ -51,8 +53,21 @@ class RustRules(Rules):
                 renamed[alias.replace("-", "_")] = (package or alias).replace("-", "_")
         self._dependencies[folder] = renamed
 
+    def _add_roots(self, folder: str, content: Mapping[str, Any]) -> None:
+        """The folders that hold a crate's modules where `Cargo.toml` says so."""
+        bins = content.get("bin")
+        targets = [inner_table(content, "lib"), *map(inner_table, bins if isinstance(bins, list) else ())]
+        for path in filter(None, (text_under(target, "path") for target in targets)):
+            whole = join_path(folder, path)
+            if whole is not None and "/" in whole and not whole.startswith(f"{folder}/src/" if folder else "src/"):
+                self._roots.setdefault(whole.rpartition("/")[0], whole)
+
     def unit_of(self, file: ScopedFile) -> Key:
         """The crate's root file, then the modules on the way to a file."""
+        above_root = next((above for above in folders_above(file.folder) if above in self._roots), None)
+        if above_root is not None:
+            inner = file.path[len(above_root) + 1 if above_root else 0 :].removesuffix(".rs")
+            return self._modules(self._roots[above_root], inner.split("/"))
         folder = next((above for above in folders_above(file.folder) if above in self._folders), "")
         return self._in_crate(folder, file.path)
 

@@ -268,6 +268,10 @@ def _unsaid_encoding(data: bytes, language: str, problems: list[str]) -> FileEnc
         # Nobody writes the control characters of Latin alphabets.
         if text is not None and not _C1_CONTROLS.search(text) and not _mixes_alphabets(text):
             return FileEncoding(name, EncodingEvidence.GUESS, "; ".join(problems))
+    for name in _WIDE:
+        if broken := _broken_wide(data, name):
+            problems.append(f"{count_noun(broken, 'byte')} outside of {name}")
+            return FileEncoding(name, EncodingEvidence.GUESS, "; ".join(problems))
     others = len(data) - len(data.translate(None, _NOT_ASCII))
     if is_program(language) and others <= len(data) * _MOST_UNREAD:
         problems.append(f"{count_noun(others, 'byte')} of an unknown encoding")
@@ -300,6 +304,21 @@ def _broken_utf_8(data: bytes) -> int:
     broken = text.count("\ufffd") - data.count("\ufffd".encode())
     valid = len(text) - len(text.encode("ascii", "ignore")) - broken
     return broken if valid >= _VALID_FOR_ONE_BROKEN * broken else 0
+
+
+# In encodings of several bytes for a character, other text is valid more often.
+_WIDE = ("gb18030", "big5", "cp932", "euc_jp", "cp949")
+_VALID_FOR_ONE_BROKEN_WIDE = 10
+
+
+def _broken_wide(data: bytes, name: str) -> int:
+    """How many bytes of what the detector takes for such an encoding without them are not in it; 0 for others."""
+    text = data.decode(name, "replace")
+    broken = text.count("\ufffd")
+    rest = text.replace("\ufffd", "")
+    valid = len(rest) - len(rest.encode("ascii", "ignore"))
+    is_little = 0 < broken * _VALID_FOR_ONE_BROKEN_WIDE <= valid
+    return broken if is_little and next(_guesses(rest.encode(name)), "") == name else 0
 
 
 _NOT_ASCII = bytes(range(0x80, 0x100))

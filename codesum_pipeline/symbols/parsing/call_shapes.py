@@ -1,7 +1,7 @@
 """What is handed to a call, in all grammars alike: texts, functions, and names of what is defined elsewhere."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from tree_sitter import Node
 
@@ -34,6 +34,8 @@ _TITLE_WORD = re.compile(r"[^\W\d_]+")
 _LEAST_TITLE_WORDS = 2
 # A name, or a call that makes what is handed over: `server.show`, `Users::show`, `this.handle()`.
 _EXPRESSION = re.compile(r"(?:new |&|::)?[$@]{0,2}[A-Za-z_][\w?!]*(?:(?:\.|::|->)[A-Za-z_][\w?!]*){0,6}(?:\(\))?")
+_ASSIGNMENTS = frozenset({"short_var_declaration", "assignment_statement", "var_spec", "variable_declarator"})
+_TARGETS = ("left", "name")
 _CALLED_NAMES = ("property", "field", "name", "method")
 _MEMBERS = ("property", "attribute")
 _LONGEST_TEXT = 300
@@ -219,6 +221,20 @@ def word_before_each(source: bytes, end: int) -> str:
     line = source[max(0, source.rfind(b"\n", 0, end - 1)) : end][-2_000:].decode("utf-8", "replace")
     match = re.match(r"\s*(?:await )?(\w+)\.(?:only\.|skip\.|concurrent\.)?each\b", line)
     return match[1] if match else ""
+
+
+def variable_of(path: Sequence[Node]) -> str:
+    """The variable that is given what the innermost of some calls makes, or a call of that; empty for no plain name."""
+    below = path[-1]
+    for node in reversed(path[:-1]):
+        for field in _TARGETS:
+            target = node.child_by_field_name(field)
+            if target is not None and "call" not in node.type and target.end_byte <= below.start_byte:
+                name = raw(target)
+                return name if node.type in _ASSIGNMENTS and name.isidentifier() else ""
+        if node.start_byte != below.start_byte:
+            return ""
+    return ""
 
 
 def joined_path(before: str, path: str) -> str:

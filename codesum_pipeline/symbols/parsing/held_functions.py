@@ -30,6 +30,8 @@ from codesum_pipeline.symbols.parsing.call_shapes import (
     joined_path,
     options_of,
     raw,
+    text_of,
+    variable_of,
 )
 from codesum_pipeline.symbols.parsing.calls_with_names import LONGEST_CALLEE, NamingCall, naming_calls_in
 from codesum_pipeline.symbols.parsing.comments import Comments
@@ -41,9 +43,12 @@ from codesum_pipeline.symbols.parsing.table_names import TableEntry, names_in_ta
 LEAST_LINES = 3
 _WORTH_A_LINE = (NameKind.ROUTE, NameKind.COMMAND, NameKind.TASK)
 _MOST_FUNCTIONS = 2_000
+# Longer routes are not looked up.
+_LONGEST_PREFIX = 300
 # So many nodes further on in a chain what a call begins is looked for; a link has two.
 _MOST_LINKS = 200
 _METHOD = re.compile(r"(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|ANY|ALL)\s++(\S++)$", re.IGNORECASE)
+_VERB = re.compile(r"[A-Za-z]{3,7}")
 _MEMBER = re.compile(r"(?<!\w)(\w++)\s*+$")
 # Their own last names are their names.
 _TOLD_BY_NAME = (NameKind.TEST, NameKind.KEY)
@@ -133,6 +138,8 @@ class _HeldReader:
         }
         self._bodies = {body.id: number for number, one in enumerate(self._definitions) for body in one.bodies if body}
         self._blocks: list[_Block] = []
+        # Beginnings of the paths of routers in variables.
+        self._prefixes: dict[tuple[int, int, str], str] = {}
         self._found = HeldNames([], [])
         # Bytes that a found function takes: what is handed over inside of it is a part of it.
         self._taken = 0
@@ -155,13 +162,23 @@ class _HeldReader:
         return self._found
 
     def _open(self, call: NamingCall) -> None:
-        """The block of a call begins names."""
+        """The block of a call, or the variable that is given what the call makes, begins names."""
+        if call.kind is NameKind.PREFIX and (variable := variable_of(call.path)):
+            prefix = joined_path(self._prefixes.get(self._place_of(call.owner), ""), call.text)
+            self._prefixes[self._place_of(variable)] = prefix[:_LONGEST_PREFIX]
+            return
         options = options_of(call.node) if call.kind is NameKind.PREFIX else {}
         module = options.get("module") or next(iter(expressions_in(arguments_of(call.node)[1:])), "")
         # `scope module: "admin"` of Rails says no path.
         path = options.get("path", "") if call.text in options else call.text
-        text = path if call.kind is NameKind.PREFIX else call.text
+        text = joined_path(self._prefixes.get(self._place_of(call.owner), ""), path)
+        text = text if call.kind is NameKind.PREFIX else call.text
         self._blocks.append(_Block(call.kind, text, self._end_of(call), module))
+
+    def _place_of(self, variable: str) -> tuple[int, int, str]:
+        """Where a variable of a router counts: in its definition, and not in blocks that have a router of their own."""
+        depth = sum(block.kind is NameKind.PREFIX for block in self._blocks)
+        return self._around[-1] if self._around else -1, depth, variable
 
     def _enter(self, place: int) -> None:
         """Come to a byte: `around` are the definitions around it, the innermost last."""
@@ -207,20 +224,21 @@ class _HeldReader:
         last_owner = re.split(r"\W+", call.owner)[-1]
         if rules.clients.intersection((call.owner, last_owner)) or last_owner.lower().endswith("client"):
             return
-        if not call.text:
+        prefix = self._prefixes.get(self._place_of(call.owner), "")
+        if not (call.text or prefix):
             return
-        if rules.rooted and not call.text.startswith(("/", "*")) and not _METHOD.match(call.text):
+        if rules.rooted and not prefix and not call.text.startswith(("/", "*")) and not _METHOD.match(call.text):
             is_owned = call.owner in rules.owners or last_owner in rules.owners
             if not is_owned:
                 return
         if rules.unbracketed and not rules.rooted and call.owner not in rules.owners:
             return
-        method = rules.routes[call.word]
+        method = rules.routes[call.word] or self._method_of(call)
         if match := _METHOD.match(call.text):
             method, path = match[1].upper(), match[2]
         else:
             path = call.text
-        for before in (block.prefix for block in reversed(self._blocks)):
+        for before in (prefix, *(block.prefix for block in reversed(self._blocks))):
             path = joined_path(before, path) if before else path
         if not method and (links := [*self._links(call, rules.methods)]):
             for word, link in links:
@@ -236,6 +254,14 @@ class _HeldReader:
             return
         functions = [(call.node, one) for one in self._functions(call)]
         self._name(call, NameKind.ROUTE, f"{method} {path}".strip(), functions[-1:], said_in=[call.node])
+
+    def _method_of(self, call: NamingCall) -> str:
+        """The one method that a later link of a chain gives a route: `Handle("/x", show).Methods("GET")`."""
+        for _, link in self._links(call, self._rules.verbs):
+            given = arguments_of(link)
+            text = (text_of(given[0])[0] or raw(given[0]).rpartition(".Method")[2]) if len(given) == 1 else ""
+            return text.upper() if _VERB.fullmatch(text) else ""
+        return ""
 
     def _functions(self, call: NamingCall) -> list[Node]:
         """The functions of a call; where what it gives is called with a block, that block."""

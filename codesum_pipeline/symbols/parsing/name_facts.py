@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from codesum_pipeline.foundation.data_model.ids import SEPARATOR
+from codesum_pipeline.foundation.data_model.ids import SEPARATOR, own_name
 from codesum_pipeline.foundation.data_model.symbol import NameKind, Symbol, SymbolType
 from codesum_pipeline.languages.declarations.hook_values import References
 from codesum_pipeline.languages.declarations.start_marks import (
@@ -81,7 +81,15 @@ def _of_marks(symbols: Sequence[Symbol]) -> Iterator[Row]:
         if command := clean_name(command_of(known, language, symbol.name, marks) or ""):
             yield NameKind.COMMAND.value, command, _local(symbol), ""
         for route in routes_of(known, marks, around.get(symbol.parent_id or "", ())) if not is_class else ():
-            yield NameKind.ROUTE.value, clean_name(route), _local(symbol), ""
+            yield NameKind.ROUTE.value, clean_name(_with_names(route, symbol)), _local(symbol), ""
+
+
+def _with_names(route: str, symbol: Symbol) -> str:
+    """A route of ASP.NET with the names that `[controller]` and `[action]` mean."""
+    if "[" not in route or symbol.parent_id is None:
+        return route
+    controller = own_name(symbol.parent_id).removesuffix("Controller")
+    return route.replace("[controller]", controller).replace("[action]", symbol.name)
 
 
 def _calls_of(

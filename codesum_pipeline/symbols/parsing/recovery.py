@@ -246,7 +246,8 @@ class Recovery:
         return b"".join([*pieces, as_blanks(shown[position : max(part[1], position)])])
 
     def _fragments(self, shown: bytes, part: Span, lines: Sequence[DefinitionLine]) -> Iterator[tuple[int, bytes]]:
-        """The blocks of definitions that parse by themselves, whole or as a head alone; else the blocks inside."""
+        """The blocks of definitions that parse by themselves, whole or as a head alone; else the blocks inside of
+        them."""
         position = part[0]
         for line in lines:
             if line.start < position or self._unseen < 0:
@@ -257,6 +258,8 @@ class Recovery:
                 continue
             inside = {other.name for other in _between(lines, line.start + 1, end)}
             fragment = self._fragment(shown[start:end], line.name, inside)
+            if fragment is None and inside:
+                fragment = self._with_its_parts(shown, (start, end), line.name)
             if fragment is not None:
                 yield start, fragment
                 position = end
@@ -272,6 +275,18 @@ class Recovery:
             if tried is not None and {name, *inside} <= tried.names
         ]
         return min(found, key=itemgetter(1))[0] if found else None
+
+    def _with_its_parts(self, shown: bytes, part: Span, name: str) -> bytes | None:
+        """The head and the end of a definition, with what parses of the definitions in it."""
+        block = shown[slice(*part)]
+        body = _body(block)
+        if body is None:
+            return None
+        start, end = body
+        inner = self._only_fragments(shown, (part[0] + start, part[0] + end))
+        fragment = block[:start] + inner + block[end:]
+        tried = self._try(fragment) if len(inner) == end - start else None
+        return fragment if tried is not None and name in tried.names else None
 
 
 def changed_spans(before: bytes, after: bytes) -> tuple[Span, ...]:

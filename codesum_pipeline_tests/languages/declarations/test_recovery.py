@@ -85,6 +85,16 @@ def names(language: str, source: str) -> list[str]:
             ["A", "A::f", "k"],
         ),
         ("bash", 'f() {\n  if [ "$a" \\= "$b" ]\n  b=(${c//./ })\n  # from left to right\n}\n', ["f"]),
+        (
+            "swift",
+            "struct A {\n  func f() {\n    if ( {\n  }\n\n  func g() {\n    let )\n  }\n\n  func h() {}\n}\n",
+            ["A", "A::f", "A::g", "A::h"],
+        ),
+        (
+            "kotlin",
+            "class A {\n  fun f() {\n    if ( {\n  }\n\n  fun g() {\n    let )\n  }\n\n  fun h() {}\n}\n",
+            ["A", "A::f", "A::g", "A::h"],
+        ),
     ],
     ids=[
         "an annotation class below an annotation with arguments",
@@ -118,6 +128,8 @@ def names(language: str, source: str) -> list[str]:
         "words of a struct in another order",
         "items in a macro that is in another",
         "an error behind the name that it costs",
+        "a type and functions in it that do not parse",
+        "a class and functions in it that do not parse",
     ],
 )
 def test_a_definition_beside_what_the_grammar_does_not_know_is_found(

@@ -259,11 +259,20 @@ NAMES = {
         '@RequestMapping("/api") class A {\n  @GetMapping("/x") String show() { return ""; }\n}',
         ["route", "GET /api/x", "A::show", ""],
     ),
-    "a router in a variable has its own paths alone": (
-        "go", 'package m\nfunc f(r *R) {\n\tapi := r.Group("/api")\n\tapi.POST("/y", s.add)\n}',
-        ["route", "POST /y", "f", "s.add"],
+    "a router in a variable": (
+        "go", 'package m\nfunc f(r *R) {\n\tapi := r.Group("/api")\n\tv := api.Group("v1", mw)\n'
+        '\tv.POST("/y", s.add)\n}',
+        ["route", "POST /api/v1/y", "f", "s.add"],
     ),
-    "methods that a later link says are not read": (
+    "the root of a router in a variable": (
+        "go", 'package m\nfunc f() {\n\ts := m.PathPrefix("/u").Subrouter()\n'
+        '\ts.Handle("", wrap(list, "")).Methods("GET")\n}',
+        ["route", "GET /u", "f", "list"],
+    ),
+    "a method that a constant says": (
+        "go", 'package m\nfunc f() {\n\tm.Handle("/u", h).Methods(http.MethodPut)\n}', ["route", "PUT /u", "f", "h"],
+    ),
+    "several methods are not said": (
         "go", 'package m\nfunc f() {\n\tm.Handle("/u", h).Methods("GET", "PUT")\n}', ["route", "/u", "f", "h"],
     ),
     "a router that a block is given has the path of the block": (
@@ -272,7 +281,9 @@ NAMES = {
         '\t\tr.Get("/w", h)\n\t})\n}',
         ["route", "GET /q/w", "f", "h"],
     ),
-    "a route of ASP.NET": ("c-sharp", 'app.MapGet("/x", Show);', ["route", "GET /x", "", "Show"]),
+    "a group of ASP.NET": (
+        "c-sharp", 'var g = app.MapGroup("/api"); g.MapGet("/x", Show);', ["route", "GET /api/x", "", "Show"],
+    ),
     "a group of Slim": (
         "php", "<?php $app->group('/api', function ($g) { $g->get('/x', [A::class, 'b']); });",
         ["route", "GET /api/x", "", "A::b"],
@@ -336,6 +347,11 @@ NAMES = {
     ),
     "a live view of Phoenix": (
         "elixir", 'scope "/a", Web do\n  live "/x", PageLive, :index\nend', ["route", "LIVE /a/x", "", "Web.PageLive"],
+    ),
+    "the names around a method of ASP.NET": (
+        "c-sharp",
+        '[Route("api/[controller]")] class UsersController { [HttpGet("[action]/{id}")] int Show(int id) => 1; }',
+        ["route", "GET api/Users/Show/{id}", "UsersController::Show", ""],
     ),
     "a reference to a method": (
         "java", 'class A { void m() { app.get("/x", Users::all); } }', ["route", "GET /x", "A::m", "Users::all"],
@@ -458,6 +474,13 @@ def test_what_has_more_than_a_hundred_entries_is_no_record_with_a_title(fields: 
     others = "".join(f"A{number}: {number}, " for number in range(fields - 2))
 
     assert names(parsed("go", f'package m\nvar c = C{{Use: "go", Run: run, {others}}}')) == found
+
+
+def test_the_path_of_a_router_in_many_routers_is_cut() -> None:
+    groups = "".join(f'r{n + 1} := r{n}.Group("/g")\n' for n in range(500))
+
+    found = names(parsed("go", f'package m\nfunc f() {{\n{groups}r500.GET("/x", h)\nr149.GET("/x", h)\n}}'))
+    assert [len(row[1]) for row in found] == [len("GET ") + 300 + len("/x"), len("GET ") + 298 + len("/x")]
 
 
 def test_each_command_of_a_chain_has_its_own_action() -> None:
