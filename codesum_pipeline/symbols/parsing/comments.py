@@ -112,9 +112,13 @@ class Comments:
         """What documenting comments say of the definition of this name; None for the title of a section. They are the
         same in the canonical source, whatever they say."""
         written = [self._raw(node) for node in docs]
+        while len(written) > 1 and self._is_title(written[:1], name):
+            written = written[1:]
+        return None if self._is_title(written, name) else self._said(written)
+
+    def _is_title(self, written: Sequence[str], name: str) -> bool:
         text = self._tokens.decoded(doc_text(written))
-        is_title = is_section_title([*map(self._tokens.decoded, written)], text, name)
-        return None if is_title else self._said(written)
+        return is_section_title([*map(self._tokens.decoded, written)], text, name)
 
     def _said(self, written: Sequence[str]) -> str | None:
         return self._declaration.plain_doc(self._tokens.decoded(doc_text(written))) or None

@@ -174,9 +174,13 @@ class _FileOfOutline:
         written = [self._source[node.start_byte : node.end_byte].decode("latin-1").strip() for node in docs]
         # A text that the query shows has none.
         written = [text for text in written if text[:1].isalnum() or not is_directive(text)]
-        said = self._said(written)
+        while name and len(written) > 1 and self._is_title(written[:1], name):
+            written = written[1:]
+        return None if name and self._is_title(written, name) else self._said(written) or None
+
+    def _is_title(self, written: Sequence[str], name: str) -> bool:
         texts = [text.encode("latin-1").decode(errors="replace") for text in written]
-        return None if name and is_section_title(texts, said, name) else said or None
+        return is_section_title(texts, self._said(written), name)
 
     def _said(self, written: Sequence[str]) -> str:
         said = doc_text([_PART_MARKS.sub("\n", _TEXT_MARKS.sub("", text)) for text in written])

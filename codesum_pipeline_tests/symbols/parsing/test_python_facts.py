@@ -77,10 +77,6 @@ def test_parameters_have_the_kind_that_their_place_gives(parameters: str, expect
     assert [(p.name, p.kind) for p in facts(f"def f({parameters}): pass").parameters] == expected
 
 
-def test_a_static_method_has_no_receiver() -> None:
-    assert [p.kind for p in facts("@staticmethod\ndef f(self): pass").parameters] == ["positional"]
-
-
 def test_annotations_and_defaults_are_canonical() -> None:
     assert facts("def f(a:dict[str,int]={'x' :1}): pass").parameters == (
         Parameter("a", "dict[str, int]", '{"x": 1}', "positional"),

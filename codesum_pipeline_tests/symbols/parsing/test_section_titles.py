@@ -43,6 +43,9 @@ def test_a_title_with_a_word_of_the_name_documents_what_has_it() -> None:
         pytest.param(
             "javascript", "// Adds up.\nfunction plus() {}\nfunction minus() {}\n", "Adds up.", id="a sentence"
         ),
+        pytest.param(
+            "lua", "-- ---- Helpers ----\n-- Adds it up\nfunction plus() end\n", "Adds it up", id="below a title"
+        ),
     ],
 )
 def test_other_comments_document(language: str, source: str, said: str) -> None:
