@@ -145,7 +145,7 @@ def test_the_same_roll_up_is_sent_once(shop: Shop, hook: WebhookReceiver) -> Non
         (("run", "--intent", "signing"), "the nearest is 'signing-in'"),
         (
             ("send", "quiet"),
-            "intent 'quiet' has no channels, so it can be sent to nobody: name its channels in intents.yaml",
+            "intent 'quiet' has no channels: name them in intents.yaml",
         ),
         (("send", INTENT.name, "--since", "2027-01-01"), "there are no digests of 'signing-in' in that time"),
         (("aggregate", INTENT.name, "--since", "2027-01-01"), "there are no digests of 'signing-in' in that time"),
