@@ -63,6 +63,7 @@ MADE_OF_ARGUMENTS = {
     "answers/agent_tools/registrar_users.py: f'{start}{re.escape(name)}(?![\\\\w$])'": (
         r"(?:\bweb\.|(?<![\w$.@]))app(?![\w$])"
     ),
+    "answers/agent_tools/replaced_definitions.py: pattern": r"\b(?:orders\.tax|shop\.tax)\b",
     "answers/agent_tools/uncounted.py: f'(?<![\\\\w$]){named}[ \\\\t]{{0,8}}\\\\({bare}'": (
         r"(?<![\w$])save[ \t]{0,8}\(|\.save\b"
         r"|^save[ \t]{1,8}(?!(?:and|if|in|or|rescue|then|unless|until|while)\b)[\w:'\"@]"

@@ -2,6 +2,16 @@
 
 # Of each way to end a replacement, or to replace something else, a test that runs `round_cents`.
 STILL_RUN = {
+    "a_class_of_a_library_with_the_same_name": """
+        @patch("library.Bank.send")
+        def test_it(mocked):
+            assert pay(1)
+    """,
+    "a_module_of_a_library_with_the_same_name": """
+        @patch("orders.with_tax")
+        def test_it(mocked):
+            assert total(1)
+    """,
     "a_parameter_that_hides_the_module": """
         @pytest.mark.parametrize("orders", [mock.Mock()])
         def test_it(orders):

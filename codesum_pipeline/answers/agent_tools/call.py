@@ -22,7 +22,6 @@ from codesum_pipeline.foundation.data_model.errors import (
     ConfigurationError,
     MissingTable,
     NotIndexedFile,
-    UnknownRepository,
 )
 from codesum_pipeline.foundation.data_model.ids import SEPARATOR, without_suffix
 from codesum_pipeline.foundation.data_model.nearest_names import nearest_names
@@ -126,6 +125,7 @@ def _place(found: IndexedDocument) -> str:
 T = TypeVar("T")
 _OTHERS_NAMED = 10
 _GONE_NAMED = 5
+_LONGEST_REASON = 400
 
 
 class ToolContext:
@@ -246,27 +246,19 @@ class ToolContext:
 
     def entries(self, names: Sequence[str] = ()) -> list[RepositoryEntry]:
         """The registered repositories of some names, with a note on unknown names; raises where none is known."""
-        found: dict[str, RepositoryEntry] = {}
-        last: UnknownRepository | None = None
-        for name in names:
-            try:
-                found.update((entry.key, entry) for entry in self.catalogue.entries_named(name))
-            except UnknownRepository as error:
-                last = error
-                self.tell(f"left out: {shorten_text(str(error))}")
-        if not found and last is not None:
-            raise UnknownRepository(shorten_text(str(last)))
-        return list(found.values())
+        found = (each for entries in self.each_found(names, self.catalogue.entries_named) for each in entries)
+        return [*{entry.key: entry for entry in found}.values()]
 
     def known(self, what: str, names: Sequence[str], known: Sequence[str]) -> list[str]:
         """The known ones of some names, in any case, with a note on unknown ones; raises where none is known."""
-        unknown = [name for name in names if name.lower() not in known]
-        for name in unknown:
-            message = f"{what} {shorten_text(name)!r} is unknown; {what}s are: {', '.join(known)}"
-            if len(unknown) == len(names):
+
+        def checked(name: str) -> str:
+            if name.lower() not in known:
+                message = f"{what} {shorten_text(name)!r} is unknown; {what}s are: {', '.join(known)}"
                 raise ConfigurationError(message)
-            self.tell(f"left out: {message}")
-        wanted = {name.lower() for name in names}
+            return name.lower()
+
+        wanted = self.each_found(names, checked)
         return [name for name in known if name in wanted]
 
     def one_index(self, repo: str) -> PublishedIndex:
@@ -353,20 +345,19 @@ class ToolContext:
         return best
 
     def each_found(self, names: Sequence[str], find: Callable[[str], T]) -> list[T]:
-        """What `find` gives for each name; a note names each among others that is skipped or not there. Raises the last
-        error where none is there."""
-        found: list[T] = []
-        kind: type[CodesumError] = NotIndexedFile
+        """What `find` gives for each name; a note names each that is left out. Raises the error of the last where all
+        are."""
+        found, errors = list[T](), list[ConfigurationError]()
         for name in names:
             try:
                 found.append(find(name))
-            except (NotIndexedFile, ConfigurationError) as error:
-                if len(names) == 1:
-                    raise
-                self.tell(str(error))
-                kind = type(error)
-        if not found:
-            raise kind("; ".join(self.notes))
+            except ConfigurationError as error:
+                errors.append(error)
+        if errors and not found:
+            told = "; ".join(shorten_text(str(each), _LONGEST_REASON) for each in errors)
+            raise errors[-1] if len(errors) == 1 else type(errors[-1])(told)
+        for each in errors:
+            self.tell(f"left out: {shorten_text(str(each), _LONGEST_REASON)}")
         return found
 
     def check_skipped(self, keys: Sequence[str], text: str) -> None:

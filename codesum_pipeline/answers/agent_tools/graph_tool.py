@@ -20,7 +20,6 @@ from codesum_pipeline.answers.agent_tools.relations import (
     definitions_in,
     exports_of,
     external_names,
-    related_documents,
 )
 from codesum_pipeline.answers.agent_tools.surroundings import TRUST_LEGEND
 from codesum_pipeline.answers.agent_tools.tool_answers import (
@@ -31,13 +30,12 @@ from codesum_pipeline.answers.agent_tools.tool_answers import (
     Names,
     PagedArguments,
     indent_lines,
-    make_section,
     take_fitting,
     tokens_of,
 )
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
-from codesum_pipeline.foundation.data_model.printable import count_noun, one_line
+from codesum_pipeline.foundation.data_model.printable import one_line
 
 _TOOL = "graph"
 
@@ -117,45 +115,6 @@ class GraphPage(AnswerPage):
         return self.framed(lines, what="related")
 
 
-class Export(DocumentRow):
-    """A definition that other files use, and the number of using documents."""
-
-    users: int
-
-    def line(self, *, with_repo: bool = False) -> str:
-        return f"{self.place}  {self.kind}  {count_noun(self.users, 'user')}  {self.text}"
-
-
-class FileSection(BaseModel):
-    """As many documents as fit, of `total`."""
-
-    total: int
-    rows: list[DocumentRow] = []
-
-
-class FilePage(AnswerPage):
-    """A file: its document, and its relations. `exports` are definitions that other files use."""
-
-    document: DocumentRow
-    language: str
-    summary: str
-    defines: FileSection
-    exports: list[Export] = []
-    imports: FileSection
-    imported_by: FileSection
-    external: list[str] = []
-
-    def text(self) -> str:
-        lines = [self.document.line(), *indent_lines([f"language: {self.language}"])]
-        if self.summary not in self.document.text:
-            lines += indent_lines([self.summary])
-        for name, part in (("defines", self.defines), ("imports", self.imports), ("imported_by", self.imported_by)):
-            lines += _section(name, [row.line() for row in part.rows], part.total) if part.total else []
-        lines += make_section("used by other files", map(Export.line, self.exports))
-        lines += make_section("external", self.external)
-        return self.framed(lines, what="rows")
-
-
 def graph(call: ToolContext, arguments: GraphArguments) -> GraphPage:
     """Answer with each relation in turn; they share the bounds evenly."""
     subject = find_subject(call, arguments.id, arguments.repo)
@@ -180,8 +139,9 @@ def get_dependencies(call: ToolContext, arguments: DependencyArguments) -> Graph
     return _page(call, subject, arguments, wanted, depth=arguments.depth)
 
 
-def get_file_analysis(call: ToolContext, arguments: FileArguments) -> FilePage:
-    """Answer with five parts, which share the bounds evenly."""
+def get_file_analysis(call: ToolContext, arguments: FileArguments) -> GraphPage:
+    """Answer with five parts, which share the bounds evenly; of the definitions that other files use, the most used
+    first."""
     found = call.find(arguments.path, arguments.repo)
     if found.level is Level.MODULE:
         raise ConfigurationError(
@@ -189,30 +149,26 @@ def get_file_analysis(call: ToolContext, arguments: FileArguments) -> FilePage:
         )
     documents = call.documents(found.repo)
     number = int(documents.files[documents.number_of(found)])
-    document, bounds = documents[number].document(), {"limit": arguments.limit, "tokens": arguments.tokens // 5}
-
-    def part(numbers: list[int]) -> FileSection:
-        rows = take_fitting(map(documents.row, numbers), DocumentRow.line, **bounds)
-        return FileSection(total=len(numbers), rows=rows)
-
-    exports = (
-        Export.of(documents[one], users=users) for one, users in exports_of(documents, number)[: arguments.limit]
-    )
-    page = FilePage(
+    bounds = {"limit": arguments.limit, "tokens": arguments.tokens // 5}
+    groups: list[Group] = []
+    for name, inside in (
+        ("defines", definitions_in(documents, number)),
+        ("used by other files", exports_of(documents, number)),
+    ):
+        rows = take_fitting((RelatedRow.of(documents[one]) for one in inside), RelatedRow.line, **bounds)
+        groups.append(Group(relation=name, total=len(inside), rows=rows))
+    subject = subject_of(call, documents[number])
+    relations = (Relation.IMPORTS, Relation.IMPORTED_BY, EXTERNAL)
+    groups += (_group(subject, name, start=0, depth=1, **bounds) for name in relations)
+    page = GraphPage(
         as_of=call.as_of([documents.repo]),
         document=documents.row(number),
-        language=document["language"],
-        summary=one_line(document["summary"]),
-        defines=part(definitions_in(documents, number)),
-        exports=take_fitting(exports, Export.line, **bounds),
-        imports=part([each.number for each in related_documents(documents, number, Relation.IMPORTS)]),
-        imported_by=part([each.number for each in related_documents(documents, number, Relation.IMPORTED_BY)]),
-        external=take_fitting(map(one_line, external_names(documents, number)), str, **bounds),
+        shown=sum(len(each.lines) for each in groups),
+        total=sum(each.total for each in groups),
+        groups=[each for each in groups if each.total],
     )
     call.tell_gone(documents, number)
-    parts = (page.defines, page.imports, page.imported_by)
-    page.shown, page.total = sum(len(each.rows) for each in parts), sum(each.total for each in parts)
-    if page.shown < page.total:
+    if page.shown < (page.total or 0):
         call.tell("where a part is cut, a higher limit or more tokens show the rest")
     return page
 

@@ -95,17 +95,13 @@ def external_names(documents: JoinedDocuments, number: int) -> list[str]:
     return sorted(named)
 
 
-def exports_of(documents: JoinedDocuments, file: int) -> list[tuple[int, int]]:
-    """The definitions of a file that other files use, with the number of using documents, most used first."""
-    found = []
+def exports_of(documents: JoinedDocuments, file: int) -> list[int]:
+    """The definitions of a file that other files use, most used first."""
+    counts: dict[int, int] = {}
     for number in documents.inside_file(file):
-        users = (
-            {user for kind in EdgeKind for user in _users(documents.uses, [number], kind)} if number != file else set()
-        )
-        outside = sum(documents.files[user] != file for user in users)
-        if outside:
-            found.append((number, int(outside)))
-    return sorted(found, key=lambda each: (-each[1], each[0]))
+        users = {user for kind in EdgeKind for user in _users(documents.uses, [number], kind)}
+        counts[number] = sum(documents.files[user] != file for user in users) if number != file else 0
+    return sorted(filter(counts.get, counts), key=lambda number: (-counts[number], number))
 
 
 def definitions_in(documents: JoinedDocuments, file: int) -> list[int]:

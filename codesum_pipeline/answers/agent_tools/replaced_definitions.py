@@ -28,8 +28,9 @@ MOST_PARSED = 1_000
 MOST_KEPT = 500_000
 # Where a source has none of these, nothing is replaced; then the names that may be.
 _MARK = re.compile(r"\bpatch\b|attr\(")
-_NAME = re.compile(r"(\w+)['\"]")
-_DEFINING = re.compile(r"^\s*(?:async\s+)?def\s", re.MULTILINE)
+_NAME = re.compile(r"\b(\w+)['\"]")
+_ALIAS = re.compile(r"\b(\w+) as (\w+)")
+_DEFINING = re.compile(r"^[ \t]*(?:async[ \t]+)?def\s", re.MULTILINE)
 
 
 class ReplacedDefinition(Struct, frozen=True):
@@ -55,6 +56,7 @@ class TestReplacements(Struct, eq=False, dict=True):
     by_name: Mapping[str, list[int]]
     is_cut: bool = False
     spans: dict[int, list[tuple[ReplacedDefinition, Replacement]]] = field(default_factory=lambda: defaultdict(list))
+    _aliases: dict[str, Mapping[str, str]] = field(default_factory=dict)
     _parsed: int = 0
     _kept: int = 0
 
@@ -92,10 +94,10 @@ class TestReplacements(Struct, eq=False, dict=True):
         for number in self.by_name.get(written.name, ()):
             above, module = int(documents.parents[number]), ""
             if above != NOTHING and documents[above].level is Level.CLASS:
-                if above not in self._classes_meant(written.owner, path):
+                if above not in self._classes_meant(written, path):
                     continue
             elif documents[number].level is Level.FILE or documents[above].level is Level.FILE:
-                module = self._module_meant(written.owner, path)
+                module = self._module_meant(written.owner, "" if written.is_text else path)
                 own = documents.number(symbol_id(module, [written.name])) if module else None
                 if not module or own not in (None, number):
                     continue
@@ -103,25 +105,40 @@ class TestReplacements(Struct, eq=False, dict=True):
                 continue
             yield ReplacedDefinition(number, written.name, module, told, written.is_handed)
 
-    def _classes_meant(self, owner: tuple[str, ...], path: str) -> list[int]:
-        """The only class of a name, or that of the module before it."""
-        documents = self.documents
-        found = [one for one in documents.named_exactly(owner[-1]) if documents[one].level is Level.CLASS]
-        module = self._module_meant(owner[:-1], path) if len(found) > 1 and len(owner) > 1 else ""
-        return found if len(found) == 1 else [one for one in found if documents[one].path == module]
+    def _classes_meant(self, written: Replacement, path: str) -> list[int]:
+        """The only class of a name in the module before it, else in the files that a file imports, or in what these
+        bring in."""
+        documents, owner = self.documents, written.owner
+        if len(owner) > 1:
+            module = self._module_meant(owner[:-1], "" if written.is_text else path)
+            files = {module, *self._imported_by(module)}
+        else:
+            imported = self._imported_by(path)
+            files = imported.union(*(self._imported_by(each) for each in imported if each.endswith("/__init__.py")))
+        named = (one for one in documents.named_exactly(owner[-1]) if documents[one].level is Level.CLASS)
+        found = [one for one in named if documents[one].path in files]
+        return found if len(found) == 1 else []
 
     def _module_meant(self, owner: tuple[str, ...], path: str) -> str:
-        """The only file that a dotted name may mean, or the only one of these that a file imports; else the module that
-        the one before it imports under the last name."""
-        end, last = f"/{'/'.join(owner)}", owner[-1]
-        found = [each for each in self._files.get(last, ()) if f"/{_stem(each)}".endswith(end)]
-        if len(found) > 1:
+        """The only file that a dotted name may mean: in a file one that it imports, else one below no package; else the
+        module that the one before it imports under the last name."""
+        written, last = "/".join(owner), owner[-1]
+        found = [each for each in self._files.get(last, ()) if f"/{_stem(each)}".endswith(f"/{written}")]
+        if path:
             found = [each for each in found if each in self._imported_by(path)]
+        else:
+            roots = {each: _stem(each).removesuffix(written) for each in found}
+            found = [each for each in found if not roots[each] or not self._is_package(roots[each])]
         if not found and (before := self._module_meant(owner[:-1], path) if owner[1:] else ""):
-            alias = re.search(rf"(\w+) as {last}\b", self.sources.text(self.documents.repo, before) or "")
-            real = alias[1] if alias else last
+            if before not in self._aliases:
+                names = _ALIAS.findall(self.sources.text(self.documents.repo, before) or "")
+                self._aliases[before] = {alias: real for real, alias in names}
+            real = self._aliases[before].get(last, last)
             found = [each for each in self._imported_by(before) if module_name(each) == real]
         return found[0] if len(found) == 1 and owner[0] not in sys.stdlib_module_names else ""
+
+    def _is_package(self, folder: str) -> bool:
+        return self.documents.number(f"{folder}__init__.py") is not None
 
     def _imported_by(self, path: str) -> set[str]:
         file = self.documents.number(path)

@@ -18,6 +18,8 @@ MOST_REPLACED = 1000
 LONGEST_SOURCE = 500_000
 # A name of more parts is not followed.
 _MOST_PARTS = 12
+# A longer text is none.
+_LONGEST_NAME = 300
 _SETS = frozenset({"setattr", "delattr"})
 # What may end a replacement before the function ends; after a reload, a module has its own names again.
 _ENDS = frozenset({"undo", "stopall"})
@@ -28,12 +30,13 @@ Functions = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Replacement(Struct, frozen=True):
-    """A name of a module or class, which the code writes as `owner`, with another value in the lines `first` to `last`
-    of the function at a `line`, whose body begins at another. `is_handed` where something else than a mock may stand
-    for it, which may make or be a real object."""
+    """A name of a module or class, which the code writes as `owner`, with `is_text` as its whole path, with another
+    value in the lines `first` to `last` of the function at a `line`, whose body begins at another. `is_handed` where
+    something else than a mock may stand for it, which may make or be a real object."""
 
     owner: tuple[str, ...]
     name: str
+    is_text: bool
     is_handed: bool
     line: int = 0
     body: int = 0
@@ -115,7 +118,8 @@ class _FileReader(Struct, frozen=True):
         if not isinstance(node, ast.Call) or not node.args or not called:
             return
         target, *given = node.args
-        if called[-1] == "patch" or (called[-1] in _SETS and isinstance(target, ast.Constant)):
+        is_text = called[-1] == "patch" or (called[-1] in _SETS and isinstance(target, ast.Constant))
+        if is_text:
             *owner, name = _text(target).split(".")
         elif (called[-2:] == ("patch", "object") or called[-1] in _SETS) and given:
             owner, name = [*_dotted_name(target)], _text(given.pop(0))
@@ -124,9 +128,9 @@ class _FileReader(Struct, frozen=True):
             return
         given += [each.value for each in node.keywords if each.arg not in _DESCRIBING]
         handed = {each for value in given for part in ast.walk(value) for each in _dotted_name(part)[-1:]}
-        if owner and name and name not in self.kept | handed:
+        if 0 < len(owner) <= _MOST_PARTS and name and name not in self.kept | handed:
             is_handed = any(not isinstance(each, ast.Constant) for each in given)
-            yield Replacement(tuple(owner), name, is_handed)
+            yield Replacement(tuple(owner), name, is_text, is_handed)
 
 
 def _is_set_at_once(node: ast.expr) -> bool:
@@ -136,7 +140,9 @@ def _is_set_at_once(node: ast.expr) -> bool:
 
 
 def _text(node: ast.expr) -> str:
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+    """A text that may be a name; empty for any other expression."""
+    text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+    return text if len(text) <= _LONGEST_NAME else ""
 
 
 def _dotted_name(node: ast.AST) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from msgspec import Struct
@@ -22,6 +22,7 @@ from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.settings.stage_settings import ScanSettings
 from codesum_pipeline.foundation.store.layout import HomeLayout
 from codesum_pipeline.source.files.content import judge_content
+from codesum_pipeline.source.files.declared_encodings import DECLARING_FILES, DeclaredEncodings, read_declared
 from codesum_pipeline.source.files.ignore_files import rules_of_tree
 from codesum_pipeline.source.files.origins import is_below
 from codesum_pipeline.source.files.path_rules import PathRules, readable_path
@@ -102,8 +103,21 @@ def skipped_on_disk(root: Path, entry: RepositoryEntry, settings: ScanSettings, 
     rules = replace(PathRules.of(entry, settings), ignored=rules_of_tree(root))
     if reason := rules.why_skipped(path, mode=mode, size=len(data)):
         return _told(entry.key, path, reason, "")
-    found = judge_content(path, data, most_of_notebook=rules.largest_bytes)
+    said = _declared_on_disk(root, rules, path).of(path)
+    found = judge_content(path, data, said, most_of_notebook=rules.largest_bytes)
     return _told(entry.key, path, found.reason, found.problem) if found.reason else None
+
+
+def _declared_on_disk(root: Path, rules: PathRules, path: str) -> DeclaredEncodings:
+    """What the files of a work tree that stand above a path declare."""
+    folders = ["", *(f"{folder}/" for folder in map(str, PurePosixPath(path).parents) if folder != ".")]
+    names = [f"{folder}{name}" for folder in folders for name in sorted(DECLARING_FILES)]
+
+    def read(name: str) -> bytes | None:
+        stored = read_stored(root, name.encode())
+        return stored[1] if isinstance(stored, tuple) else None
+
+    return read_declared(rules.encodings, dict(zip(names, names, strict=True)), read)
 
 
 def told_skipped(counts: Mapping[str, int]) -> str:

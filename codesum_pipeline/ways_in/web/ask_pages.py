@@ -233,15 +233,12 @@ class AskFields(Struct, frozen=True):
 
     @classmethod
     async def of(cls, request: Request) -> "AskFields":
-        body = bytearray()
-        async for piece in request.stream():
-            body += piece
-            if len(body) > _LARGEST_BODY:
-                raise HTTPException(
-                    413, f"The question is too long: at most {LONGEST_QUESTION:,} characters are taken."
-                )
+        # The server bounds it, too.
+        body = await request.body()
+        if len(body) > _LARGEST_BODY:
+            raise HTTPException(413, f"The question is too long: at most {LONGEST_QUESTION:,} characters are taken.")
         try:
-            values = parse_qs(bytes(body).decode("utf-8", "replace"), max_num_fields=_MOST_FIELDS)
+            values = parse_qs(body.decode("utf-8", "replace"), max_num_fields=_MOST_FIELDS)
         except ValueError as error:
             raise HTTPException(400, "What was sent is not this page's form.") from error
         return cls(*(values.get(name, [""])[0].strip() for name in _FIELDS))

@@ -37,6 +37,11 @@ def test_a_source_is_parsed_up_to_a_length(monkeypatch: pytest.MonkeyPatch, long
     assert len(replaced(text)) == count
 
 
+@pytest.mark.parametrize(("target", "count"), [("a." * 148 + "b", 0), ("a." * 12 + "b", 1), ("a." * 13 + "b", 0)])
+def test_what_is_replaced_has_a_name_of_few_parts(target: str, count: int) -> None:
+    assert len(replaced(f"def test_it(m):\n    m.setattr('{target}', 1)\n")) == count
+
+
 @pytest.mark.parametrize("text", ["(" * 100_000, "-" * 100_000 + "1", "def f(:", "\0", "a" + ".b" * 100_000])
 def test_what_cannot_be_parsed_replaces_nothing(text: str) -> None:
     assert replaced(text) == []

@@ -114,7 +114,8 @@ def test_what_is_gone_from_the_tree_is_no_relation_and_is_named(shop):
 def test_a_deleted_file_is_in_no_list_of_a_file_or_folder(shop):
     page = shop.ask("get_file_analysis", path="shop/orders/order.py")
 
-    assert GONE not in {row.id for row in page.imports.rows} | set(page.external)
+    assert GONE not in {row.id for group in page.groups for row in group.rows}
+    assert GONE not in {name for group in page.groups for name in group.names}
     assert any(f"used {GONE}" in note for note in page.notes)
     assert GONE not in related(shop.ask("graph", id="shop/orders"), "members")
 
@@ -128,11 +129,12 @@ def test_a_folder_has_the_files_of_the_tree(shop):
 
 def test_a_file_is_analysed_as_it_is(shop):
     page = shop.ask("get_file_analysis", path="shop/money.py")
+    parts = {group.relation: [row.id for row in group.rows] for group in page.groups}
 
-    assert page.defines.rows[-1].id == "shop/money.py::check"
-    assert {"shop/cart.py", "shop/till.py", "tests/test_money.py"} <= {row.id for row in page.imported_by.rows}
-    users = {each.id: each.users for each in page.exports}
-    assert users["shop/money.py::convert"] > users["shop/money.py::format_amount"] >= 1
+    assert parts["defines"][-1] == "shop/money.py::check"
+    assert {"shop/cart.py", "shop/till.py", "tests/test_money.py"} <= {*parts["imported_by"]}
+    used = parts["used by other files"]
+    assert used.index("shop/money.py::convert") < used.index("shop/money.py::format_amount")
 
 
 def test_what_is_like_a_new_function_is_found_in_unchanged_and_in_changed_files(shop):

@@ -83,7 +83,7 @@ def test_a_cut_answer_says_so_at_its_end_while_it_comes_and_as_a_page(ask_site):
         (Streams("They are fed, and", ends="length"), "length", LIMIT),
         (Streams(reasoning="Hm", ends="length"), "length", LIMIT),
         (Streams("They", ends="content_filter"), "content-filter", "a content filter of the provider ended the answer"),
-        (Streams(refusal="I <b>will</b> not."), "refusal", "and says: I <b>will</b> not."),
+        (Streams(refusal="I <b>will</b> not."), "refusal", "it wrote: I <b>will</b> not."),
     ],
     ids=["cut without a citation", "nothing but reasoning", "a filter", "a refusal"],
 )
