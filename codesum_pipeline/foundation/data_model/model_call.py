@@ -3,7 +3,6 @@
 from enum import StrEnum
 
 from msgspec import Struct
-from msgspec.structs import astuple
 
 from codesum_pipeline.foundation.data_model.document import Level
 
@@ -66,12 +65,21 @@ class CallTotals(Struct, frozen=True):
     usd: float = 0.0
 
     def __add__(self, other: "CallTotals") -> "CallTotals":
-        return CallTotals(*map(sum, zip(astuple(self), astuple(other), strict=True)))
+        return CallTotals(
+            self.calls + other.calls,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.usd + other.usd,
+        )
 
     def __sub__(self, part: "CallTotals") -> "CallTotals":
         """What is left without a part; floating point must not make its price negative."""
-        calls, read, written, usd = (one - other for one, other in zip(astuple(self), astuple(part), strict=True))
-        return CallTotals(calls, read, written, max(0.0, usd))
+        return CallTotals(
+            self.calls - part.calls,
+            self.input_tokens - part.input_tokens,
+            self.output_tokens - part.output_tokens,
+            max(0.0, self.usd - part.usd),
+        )
 
 
 class AvoidedRow(Struct, frozen=True):
