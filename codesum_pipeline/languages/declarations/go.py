@@ -136,6 +136,7 @@ DECLARATION = Declaration(
 _MODULE = re.compile(r"^[^\S\n]*module\s+\"?([^\s\"]+)", re.MULTILINE)
 _REPLACE = re.compile(r"^[^\S\n]*(?:replace\s+)?([^\s()]+)(?:\s+v\S+)?\s+=>\s+(\.{1,2}\S*)", re.MULTILINE)
 _VERSION = re.compile(r"v\d+")
+_LIBRARY = "std"
 
 
 class GoRules(Rules):
@@ -190,8 +191,10 @@ class GoRules(Rules):
 
     def _folder(self, file: ScopedFile, path: str) -> str | None:
         for module, folder in self._modules:
-            if path == module or path.startswith(f"{module}/"):
-                found = join_path(folder, path[len(module) + 1 :])
+            # Packages of the language's own library are imported without its name; `unsafe` is one of the compiler.
+            inner = path if module == _LIBRARY and path != "unsafe" else path[len(module) + 1 :]
+            if inner == path or path == module or path.startswith(f"{module}/"):
+                found = join_path(folder, inner)
                 if found is not None and found in self._packages:
                     return found
         for above in folders_above(file.folder):

@@ -43,3 +43,16 @@ def test_in_a_case_of_several_types_a_variable_is_of_none():
     body = "switch x := x.(type) {\n\tcase *Item, *Other:\n\t\tx.run()\n\t}"
 
     assert calls_of({"a.go": f"{TYPES}func f(x *Item) {{\n\t{body}\n}}\n"}) == {}
+
+    assert calls_of({"a.go": f"{TYPES}func f(x *Item) {{\n\t{body}\n}}\n"}) == {}
+
+
+def test_packages_of_the_languages_own_library_are_imported_without_its_name():
+    sources = {
+        "src/go.mod": "module std\n",
+        "src/os/file.go": "package os\n\nfunc Open() {}\n",
+        "src/unsafe/unsafe.go": "package unsafe\n\nfunc Sizeof() {}\n",
+        "src/io/a.go": 'package io\n\nimport (\n\t"os"\n\t"unsafe"\n)\n\nfunc f() { os.Open(); unsafe.Sizeof() }\n',
+    }
+
+    assert calls_of(sources).keys() == {("src/io/a.go::f", "src/os/file.go::Open")}
