@@ -129,7 +129,7 @@ def write_tables(workspace: Workspace, files: Files, *, commit: str = "c" * 40) 
         for definition in definitions
     }
     stats = [
-        GraphStats(id=id_, in_degree=0, out_degree=0, pagerank=rank, community=0)
+        GraphStats(id=id_, in_degree=0, out_degree=0, pagerank=rank, component=0, community=0)
         for id_, rank in sorted(pageranks.items())
     ]
     tables.write_rows("snapshot", key, [snapshot], Snapshot)
