@@ -70,7 +70,7 @@ def settle(home: Home, instance: dg.DagsterInstance) -> None:
 
 
 def report_of(coverage: Coverage) -> GraphReport:
-    return GraphReport("", 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, coverage, 0, ())
+    return GraphReport("", 1, 1, 1, 1, 0, 0, 0, 0, 1, coverage, 0, ())
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_figures_out_of_their_band_are_found_and_stop_nothing(
 def test_a_share_of_calls_far_below_the_past_is_out_of_the_band(built_shop: GitRepo, home: Home) -> None:
     past = home.layout.memos("shop") / "coverage.json"
     past.write_text(json.dumps({"a": 0.9, "b": 0.92, "c": 0.91}))
-    ws, report = home.workspace("shop", run_id="test"), report_of(Coverage(100, 40, 39, 0, 0, 21, ()))
+    ws, report = home.workspace("shop", run_id="test"), report_of(Coverage(100, 40, 39, 0, 0, 21))
 
     [finding] = find_health("call_graph", ws, home.settings.checks, report)
 
