@@ -83,8 +83,13 @@ FIELDS = {
     ),
     "exported variables of Svelte": (
         "A.svelte",
-        "<script>\nexport let a\nexport let b = 1, c;\nexport const d = 2\n</script>",
-        ["a", "b", "c"],
+        "<script>\nexport let a\nexport let b = 1, c;\nexport const d = 2\nlet e\nexport { e as class }\n</script>",
+        ["a", "b", "c", "class"],
+    ),
+    "types in comments": (
+        "A.svelte",
+        "<script>\n/**\n * The size.\n * @type {1 | 2}\n */\nexport let size = 1\nexport let a\n</script>",
+        ["size: 1 | 2", "a"],
     ),
     "properties of Svelte 5": (
         "A.svelte",

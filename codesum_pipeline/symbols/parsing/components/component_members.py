@@ -14,7 +14,10 @@ from codesum_pipeline.symbols.parsing.components.component_blocks import ASTRO, 
 
 # Types that name each other in a circle end here.
 _MOST_TYPES = 30
+_CLAUSE = re.compile(r"export ?\{([^{}]*)\}(?! ?from\b)")
 _COMMENT = re.compile(r"/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)|(?<![:\w\"'`])//[^\n]*+")
+# What a comment says of the type of a variable: `@type {string}`.
+_TYPE_TAG = re.compile(r"@type[ \t]*\{([^{}]{1,200})\}")
 _DECLARED = ("interface_declaration", "type_alias_declaration")
 _MEMBERS = ("property_signature", "method_signature")
 # What hands an event of a component on; another object's `emit` is none of its events.
@@ -136,13 +139,16 @@ class _MemberReader:
 
     def of_svelte(self) -> Iterator[ComponentMember]:
         """`export let`, what is taken from `$props()`, and what a dispatcher dispatches."""
+        above: Node | None = None
         for node in self._root.named_children:
             declared = find_field(node, "declaration") if node.type == "export_statement" else None
             if declared is not None and declared.type == "lexical_declaration" and declared.children[0].type == "let":
+                said = _TYPE_TAG.search(self._source[above.start_byte : above.end_byte].decode()) if above else None
                 for variable in declared.named_children:
-                    name = find_field(variable, "name")
-                    if name is not None and name.type == "identifier":
-                        yield ComponentMember(self._text(name), self._annotation(variable), variable.start_byte)
+                    yield from self._variable(variable, " ".join(said[1].split()) if said else "")
+            elif node.type == "export_statement":
+                yield from self._exported(node)
+            above = node if node.type == "comment" else None
         dispatchers = set[str]()
         for variable in (node for node in nodes_below(self._root) if node.type == "variable_declarator"):
             value = _without_casts(find_field(variable, "value"))
@@ -155,6 +161,19 @@ class _MemberReader:
             first = next(iter(_arguments(call)), None)
             if first is not None and first.type == "string" and self._text(find_field(call, "function")) in dispatchers:
                 yield ComponentMember(self._word(first), "", first.start_byte, is_event=True)
+
+    def _exported(self, statement: Node) -> Iterator[ComponentMember]:
+        """`export { className as class }`, in which the grammar does not know the word behind `as`."""
+        clause = _CLAUSE.match(self._text(statement))
+        for one in clause[1].split(",") if clause is not None else ():
+            if name := one.rpartition(" as ")[2].strip():
+                yield ComponentMember(name, "", statement.start_byte)
+
+    def _variable(self, variable: Node, said: str) -> Iterator[ComponentMember]:
+        """An exported variable with its type, or the one that the comment above it says."""
+        name = find_field(variable, "name")
+        if name is not None and name.type == "identifier":
+            yield ComponentMember(self._text(name), self._annotation(variable) or said, variable.start_byte)
 
     # Astro
 
