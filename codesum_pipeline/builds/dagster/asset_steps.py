@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
-from dagster_shared.record import replace
 
 from codesum_pipeline.builds.dagster.private_names import (
     AssetCheckEvaluationTargetMaterializationData,
@@ -207,7 +206,16 @@ def _about(last: dg.EventLogRecord, evaluation: dg.AssetCheckEvaluation) -> dg.A
     target = AssetCheckEvaluationTargetMaterializationData(
         storage_id=last.storage_id, run_id=last.run_id, timestamp=last.timestamp
     )
-    return replace(evaluation, target_materialization_data=target)
+    return dg.AssetCheckEvaluation(
+        asset_key=evaluation.asset_key,
+        check_name=evaluation.check_name,
+        passed=evaluation.passed,
+        metadata=evaluation.metadata,
+        target_materialization_data=target,
+        severity=evaluation.severity,
+        description=evaluation.description,
+        partition=evaluation.partition,
+    )
 
 
 def log_outcome(context: dg.AssetExecutionContext, done: StepOutcome) -> None:
