@@ -25,7 +25,6 @@ from codesum_pipeline.evidence.extractive.composing import (
     part_of,
 )
 from codesum_pipeline.evidence.extractive.effects import (
-    Effect,
     effects_in_prose,
     effects_of,
     not_implemented,
@@ -33,6 +32,7 @@ from codesum_pipeline.evidence.extractive.effects import (
 )
 from codesum_pipeline.evidence.extractive.expectations import expectations_in_prose
 from codesum_pipeline.evidence.extractive.foreign_names import without_foreign_names
+from codesum_pipeline.evidence.extractive.known_calls import Effect
 from codesum_pipeline.evidence.extractive.name_clauses import clause_of_function
 from codesum_pipeline.evidence.extractive.name_grammar import BASE_OF_THIRD, VERBS, is_phrase
 from codesum_pipeline.evidence.extractive.names_of_tests import is_test
