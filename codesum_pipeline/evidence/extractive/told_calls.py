@@ -14,12 +14,10 @@ from codesum_pipeline.evidence.extractive.known_calls import known_calls
 from codesum_pipeline.evidence.extractive.name_clauses import words_of_name
 from codesum_pipeline.evidence.extractive.name_evidence import IN_DOUBT
 from codesum_pipeline.evidence.extractive.name_grammar import (
-    ALSO_NOUNS,
     PREPOSITIONS,
     grammar_words,
     is_phrase,
     noun_phrase,
-    third_person,
     verb_at,
 )
 from codesum_pipeline.evidence.extractive.results import is_about_errors, shown_code
@@ -70,9 +68,8 @@ def calls_in_prose(code: CodeFacts, said: str, own: Collection[str]) -> str:
     clauses = [clause for one in told if (clause := _clause(code, one, lines, own))]
     known = telling_stems(f"{said} {code.function.name}") | _FRAME
     news = [one for one in clauses if not telling_stems(one.partition(" to ")[2] or one) <= known]
-    is_either = len(news) > 1 and all(" when " in one for one in news)
-    # A verb alone says nothing, but for what is done on one of two ways.
-    news = news if is_either else [one for one in news if " " in one.partition(" when ")[0]]
+    # A verb alone says nothing.
+    news = [one for one in news if " " in one.partition(" when ")[0]]
     return make_sentence(in_a_row(news[:_MOST_HELD])) if news else ""
 
 
@@ -142,9 +139,7 @@ def _done(name: str, call: Fact, names: Sequence[str], lines: Sequence[str]) -> 
         thing = noun_phrase(words[verb.length :]) if words[verb.length :] else ""
         if thing and text and is_own:
             return f"{verb.third} {thing} {'' if verb.base in _LOOKING_UP else 'with '}{text}"
-        return (
-            third_person(verb.base) if len(words) == 1 and not text and is_own and verb.base not in ALSO_NOUNS else ""
-        )
+        return ""
     if not asked:
         return ""
     said = " ".join(map(word_in_full, (verb.base, *words[1:])))

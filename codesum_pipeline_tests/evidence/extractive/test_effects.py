@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from codesum_pipeline.evidence.extractive.code_facts import CodeFacts
 from codesum_pipeline.evidence.extractive.composing import MAX_ITEM, MAX_SIDE_EFFECTS
-from codesum_pipeline.evidence.extractive.effects import Effect, effects_in_prose, effects_of
-from codesum_pipeline.evidence.extractive.known_calls import effect_kinds, known_calls
+from codesum_pipeline.evidence.extractive.effects import effects_in_prose, effects_of
+from codesum_pipeline.evidence.extractive.known_calls import Effect, effect_kinds, known_calls
 from codesum_pipeline.foundation.data_model.symbol import Fact, Form
 from codesum_pipeline.symbols.parsing.parsers import PARSERS
 from codesum_pipeline_tests.evidence.extractive.effect_cases import EFFECTS, FUNCTIONS, NO_EFFECTS, function_with
