@@ -58,7 +58,8 @@ def results_in_prose(code: CodeFacts, own: Collection[str]) -> str:
     is_answer = only.form is Form.OTHER and (code.facts.return_type or "").lower().strip(" :->") in ("bool", "boolean")
     if is_answer and any(mark in only.text for mark in _COMPARED) and " ? " not in only.text:
         only = replace(only, form=Form.TRUTH)
-    return _constant(only, own) or _expression(only, own) or _asked(code, only) or told_result(code, only, own)
+    said = _constant(only, own) or _made(code, only) or _expression(only, own)
+    return said or _asked(code, only) or told_result(code, only, own)
 
 
 def _constant(one: Fact, own: Collection[str]) -> str:
@@ -101,6 +102,12 @@ def _phrase_of_answer(words: Sequence[str]) -> str:
     if not words or words[0] in VERBS or words[-1] in VERBS or words[-1] in _NO_ANSWERS:
         return ""
     return noun_phrase(words)
+
+
+def _made(code: CodeFacts, one: Fact) -> str:
+    """`Creates a shipping label.`, of what calls the constructor of a class that no signature names."""
+    made = name_words(code.class_made(one)) if one.form is Form.CALL and not code.facts.return_type else ()
+    return make_sentence(f"Creates {noun_phrase(made, article='a')}") if is_phrase(made) else ""
 
 
 def _conditional(returned: Collection[Fact], own: Collection[str]) -> Iterator[tuple[str, str]]:

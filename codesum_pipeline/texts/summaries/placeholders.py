@@ -35,7 +35,7 @@ from codesum_pipeline.foundation.settings.stage_settings import FilterSettings
 from codesum_pipeline.texts.llm.plain_text import has_words, markup_of
 from codesum_pipeline.texts.summaries.purposes import SHORT_FUNCTION
 
-PLACEHOLDER_VERSION = "6"
+PLACEHOLDER_VERSION = "7"
 
 # Calls of the language itself and of its built-in types: they do not leave the function.
 _INNER_CALLS = word_set("inner_calls")
