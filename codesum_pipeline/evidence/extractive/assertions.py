@@ -113,18 +113,26 @@ def _of_go(condition: str, line: int) -> Iterator[Assertion]:
     """The opposite of a condition under which a test fails."""
     before, is_let, last = condition.rpartition("; ")
     name, _, value = before.partition(" := ")
-    if "&&" in last or "||" in last or (is_let and not value):
+    if "&&" in last or "||" in last or (is_let and not value) or ("DeepEqual" not in last and "!(" in last):
         return
     if last in ("err == nil", "err != nil"):
         if last == "err == nil":
             yield Assertion("raises", ("", "", ""), line)
         return
     at, mark = outside_of_brackets(last, tuple(one for one, _ in _OPPOSITES), "go")
-    left, right = last[:at], last[at + len(mark) :]
-    left = value if is_let and left == name and "," not in name else left
-    is_of_error = "err" in (left, right) and "nil" in (left, right)
-    if mark and not is_of_error:
-        yield Assertion("holds", (f"{left}{dict(_OPPOSITES)[mark]}{right}",), line)
+    if mark:
+        left, right = last[:at], last[at + len(mark) :]
+        left = value if is_let and left == name and "," not in name else left
+        is_of_error = "err" in (left, right) and "nil" in (left, right)
+        if not is_of_error:
+            yield Assertion("holds", (f"{left}{dict(_OPPOSITES)[mark]}{right}",), line)
+        return
+    match = _STATEMENT.match(last.removeprefix("!"))
+    if match and last.startswith("!") and match[2] in ("DeepEqual", "Equal", "Contains", "HasPrefix", "HasSuffix"):
+        split = split_arguments(last, match.end() + 1, "go") if last[match.end() + 1 :][:1] == "(" else None
+        if split and len(split[0]) == 2 and split[1] == len(last) and match[1] in ("reflect.", "bytes.", "strings."):
+            names = {"Contains": "contain", "HasPrefix": "begin", "HasSuffix": "end"}
+            yield Assertion(names.get(match[2], "equal"), (split[0][0], split[0][1]), line)
 
 
 def plain_name(name: str) -> str:
@@ -168,6 +176,8 @@ def _called(text: str, lines: Sequence[str], number: int, language: str) -> Asse
         return None
     given, end = split
     rest = text[end:].strip().rstrip(";")
+    if name == "assertthat" and len(given) > 1 and not rest:
+        return _hamcrest(given, number + 1, language)
     if is_opener and (rest or len(given) > 1):
         chained = _chained(given[0], rest, number + 1, language) if len(given) == 1 else None
         if chained or rest:
@@ -281,6 +291,17 @@ def _matcher(
     if len(given) != wanted and not (wanted == 1 and len(given) == 2 and _is_message(given[1:], language)):
         return None
     return Assertion(claim, (subject, *given[:wanted]), line, is_negated=is_negated)
+
+
+def _hamcrest(given: list[str], line: int, language: str) -> Assertion | None:
+    """`assertThat(a, is(b))`, `Assert.That(a, Is.EqualTo(b))`."""
+    given = given[1:] if given[0].startswith('"') and len(given) > 2 else given
+    match = re.match(r"(?:Is\.|Has\.|Does\.|CoreMatchers\.|Matchers\.)?(\w+)", given[1])
+    name, rest = (plain_name(match[1]), given[1]) if match else ("", "")
+    at = match.end() if match else 0
+    if name == "is" and (inner := re.match(r"is\((\w+)\(", rest)) and plain_name(inner[1]) in tables()["chained"]:
+        name, rest, at = plain_name(inner[1]), rest[3:-1], len(inner[1])
+    return _matcher(given[0], name, rest, at, line, language, is_negated=False)
 
 
 def _raising(text: str, at: int, kind: str, lines: Sequence[str], number: int, language: str) -> Assertion:

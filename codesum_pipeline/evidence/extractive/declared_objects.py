@@ -37,6 +37,8 @@ def declared_statement(path: str, documents: Sequence[Any]) -> str:
 
 def _of_one(path: str, content: Mapping[str, Any]) -> str:
     folder, _, name = f"/{path}".rpartition("/")
+    if name in ("action.yml", "action.yaml") and "runs" in content:
+        return _action(content)
     if folder.endswith("/.github/workflows"):
         return _workflow(content)
     if "compose" in name:
@@ -47,6 +49,13 @@ def _of_one(path: str, content: Mapping[str, Any]) -> str:
 def _quoted(title: object) -> str:
     text = text_of(title).replace('"', "'")
     return f'"{text}"' if text else ""
+
+
+def _action(content: Mapping[str, Any]) -> str:
+    title, about = _quoted(content.get("name")), text_of(content.get("description"))
+    inputs = list_fitting(map(name_of, dict_of(content.get("inputs"))), _LISTED_EVENTS)
+    told = [f"Action of GitHub {title}" if title else "Action of GitHub", about.rstrip(".")]
+    return ": ".join(filter(None, told)) + (f"; inputs: {inputs}" if inputs else "")
 
 
 def _workflow(content: Mapping[str, Any]) -> str:

@@ -9,10 +9,12 @@ not read answers; all entries that wait when one transaction ends share the next
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
-from functools import partial
-from itertools import takewhile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from itertools import groupby
+from operator import itemgetter
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -57,21 +59,29 @@ class _PendingWrite(Struct, frozen=True):
 
 
 class Books:
-    """A ledger that only these books use while a run is under way; a thread writes their entries."""
+    """A ledger that only this thread uses while the books are open."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._waiting: list[_PendingWrite] = []
-        self._is_writing = False
+        self._waiting: SimpleQueue[_PendingWrite | None] = SimpleQueue()
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """For the time of a block inside a running loop, which must have waited for all its entries at the end."""
+        writer = Thread(target=self._serve, args=(asyncio.get_running_loop(),), name="ledger", daemon=True)
+        writer.start()
+        try:
+            yield
+        finally:
+            self._waiting.put(None)
+            writer.join()
 
     async def enter(self, write: Callable[[Ledger], Result], *, is_alone: bool = False) -> Result:
         """What `write` returns, once it is on disk. An entry is finished even if its task is cancelled, which is then
         cancelled at its next wait. With `is_alone` it shares no transaction: what it reads is on disk."""
         task = asyncio.current_task()
         entry: asyncio.Future[object] = asyncio.get_running_loop().create_future()
-        self._waiting.append(_PendingWrite(partial(write, self._ledger), entry, is_alone))
-        if not self._is_writing:
-            self._begin_transaction()
+        self._waiting.put(_PendingWrite(lambda: write(self._ledger), entry, is_alone))
         was_cancelled = False
         while not entry.done():
             try:
@@ -82,31 +92,35 @@ class Books:
             task.cancel()
         return entry.result()  # type: ignore[return-value]
 
-    def _begin_transaction(self) -> None:
-        """Have what waits be written, up to an entry that shares no transaction."""
-        first, *others = self._waiting
-        together = [first, *(() if first.is_alone else takewhile(lambda entry: not entry.is_alone, others))]
-        del self._waiting[: len(together)]
-        self._is_writing = True
-        # No task waits for it, which could be cancelled.
-        written = asyncio.get_running_loop().run_in_executor(None, self._write, together)
-        written.add_done_callback(partial(self._settle, together))
+    def _serve(self, loop: asyncio.AbstractEventLoop) -> None:
+        is_last = False
+        while not is_last:
+            waiting = [self._waiting.get()]
+            while not self._waiting.empty():
+                waiting.append(self._waiting.get())
+            is_last = waiting[-1] is None
+            # Entries that share a transaction have no number of their own.
+            keys = ((place if entry.is_alone else -1, entry) for place, entry in enumerate(waiting) if entry)
+            for _, found in groupby(keys, key=itemgetter(0)):
+                together = [entry for _, entry in found]
+                loop.call_soon_threadsafe(_settle, together, *self._written(together))
 
-    def _write(self, together: Sequence[_PendingWrite]) -> list[object]:
-        with nullcontext() if together[0].is_alone else self._ledger.together():
-            return [entry.write() for entry in together]
+    def _written(self, together: Sequence[_PendingWrite]) -> tuple[list[object], BaseException | None]:
+        """The results of some entries, of one transaction; or why none of them is written."""
+        try:
+            with nullcontext() if together[0].is_alone else self._ledger.together():
+                return [entry.write() for entry in together], None
+        except Exception as error:
+            # Each task that waits for one of these raises it.
+            return [], error
 
-    def _settle(self, together: Sequence[_PendingWrite], written: asyncio.Future[list[object]]) -> None:
-        """Give each entry its result, or all of them why none is written; then the next transaction begins."""
-        error = written.exception()
-        for place, entry in enumerate(together):
-            if error:
-                entry.written.set_exception(error)
-            else:
-                entry.written.set_result(written.result()[place])
-        self._is_writing = False
-        if self._waiting:
-            self._begin_transaction()
+
+def _settle(together: Sequence[_PendingWrite], results: list[object], error: BaseException | None) -> None:
+    for place, entry in enumerate(together):
+        if error is not None:
+            entry.written.set_exception(error)
+        else:
+            entry.written.set_result(results[place])
 
 
 class CapReached(Exception):

@@ -145,7 +145,7 @@ class WritingRun:
         try:
             for model in () if self._desk.is_free else self._models:
                 self._desk.price_of(model)
-            with self._cancelled_by_sigterm():
+            with self._desk.books.open(), self._cancelled_by_sigterm():
                 await self._work_at_once(min(self._settings.concurrency, self._count))
         finally:
             await self._desk.backend.aclose()

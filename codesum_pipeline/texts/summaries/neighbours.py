@@ -105,7 +105,11 @@ def _add_neighbours(workspace: Workspace, names_by_id: Mapping[str, NeighbourNam
     edges = workspace.tables.read("edges", workspace.key, columns=["src_id", "dst", "is_external", "kind"])
     calls = edges.filter(pc.equal(edges.column("kind"), EdgeKind.CALL.value))
     holders_of = cache(partial(_held_by, names_by_id))
-    for src, dst, is_external in tuples_of(calls, ("src_id", "dst", "is_external")):
+    # Most edges end in none of the documents.
+    ends = {id_ for name in ("src_id", "dst") for id_ in pc.unique(calls.column(name)).to_pylist() if holders_of(id_)}
+    inside = pa.array(ends, pa.string())
+    some = calls.filter(pc.or_(*(pc.is_in(calls.column(name), value_set=inside) for name in ("src_id", "dst"))))
+    for src, dst, is_external in tuples_of(some, ("src_id", "dst", "is_external")):
         around_src, around_dst = holders_of(src), frozenset() if is_external else holders_of(dst)
         for id_ in around_src - around_dst:
             names_by_id[id_].neighbours.add(dst)

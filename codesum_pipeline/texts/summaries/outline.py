@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from graphlib import TopologicalSorter
 from itertools import chain, takewhile
-from operator import itemgetter
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -58,14 +57,39 @@ class Child(NamedTuple):
     level: Level
 
 
+class Children(Mapping[str, tuple[Child, ...]]):
+    """The children of each document that has some, by name, then by id. They are put in this order when they are first
+    looked up, and remembered: many documents are never looked up in a build that changes little."""
+
+    def __init__(self, below: Mapping[str, Sequence[tuple[str, Level]]]) -> None:
+        self._below = below
+        self._ordered: dict[str, tuple[Child, ...]] = {}
+
+    def __getitem__(self, parent: str) -> tuple[Child, ...]:
+        found = self._ordered.get(parent)
+        if found is None:
+            ordered = sorted((_name_of(id_, level), id_, level) for id_, level in self._below[parent])
+            found = self._ordered[parent] = tuple([Child(id_, name, level) for name, id_, level in ordered])
+        return found
+
+    def __contains__(self, parent: object) -> bool:
+        return parent in self._below
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._below)
+
+    def __len__(self) -> int:
+        return len(self._below)
+
+
 class DocumentTree(Struct):
-    """The documents of a snapshot as a tree; `children` has those of each document that has some, by name, then by id.
+    """The documents of a snapshot as a tree; `children` remembers those that were looked up.
 
     Functions within functions have a parent (`parents`) but are not among its children: its source already shows them.
     Functions without a name of their own (`unnamed`) are among nobody's: no text above them is made from theirs.
     """
 
-    children: Mapping[str, tuple[Child, ...]]
+    children: Children
     parents: Mapping[str, str | None]
     files: tuple[str, ...]
     modules: tuple[str, ...]
@@ -130,23 +154,23 @@ def build_outline(files: list[str], symbols: pa.Table, *, root: str) -> Document
     known = {level.value: level for level in Level}
     levels = dict(zip(ids, map(known.__getitem__, types), strict=True))
     parents: dict[str, str | None] = {}
-    below: defaultdict[str, list[Child]] = defaultdict(list)
+    below: defaultdict[str, list[tuple[str, Level]]] = defaultdict(list)
     for id_, path, parent_id in zip(ids, paths, around, strict=True):
         parent = parents[id_] = parent_id or path
         if levels.get(parent) is not Level.FUNCTION and id_ not in unnamed:
-            below[parent].append(_child(id_, levels[id_]))
+            below[parent].append((id_, levels[id_]))
     modules: set[str] = set()
     for path in files:
         folder = parents[path] = module_path_of(path)
-        below[folder].append(_child(path, Level.FILE))
+        below[folder].append((path, Level.FILE))
         if folder not in modules:
             modules.update(parent_modules(path, root=root))
     for folder in modules:
         parent = parents[folder] = None if folder == root else module_path_of(folder)
         if parent is not None:
-            below[parent].append(_child(folder, Level.MODULE))
+            below[parent].append((folder, Level.MODULE))
     return DocumentTree(
-        children={parent: tuple(sorted(found, key=itemgetter(1, 0))) for parent, found in below.items()},
+        children=Children(dict(below)),
         parents=parents,
         files=tuple(sorted(files)),
         modules=tuple(sorted(modules)),
@@ -160,10 +184,9 @@ def base_name(path: str) -> str:
     return path.rsplit("/", 1)[-1]
 
 
-def _child(id_: str, level: Level) -> Child:
-    """A document with what it is called below its parent."""
-    is_path = level in (Level.FILE, Level.MODULE)
-    return Child(id_, base_name(id_) if is_path else without_suffix(id_).rsplit(SEPARATOR, 1)[-1], level)
+def _name_of(id_: str, level: Level) -> str:
+    """What a document is called below its parent."""
+    return base_name(id_) if level in (Level.FILE, Level.MODULE) else without_suffix(id_).rsplit(SEPARATOR, 1)[-1]
 
 
 # What a module's writer sees of its README: the head of a long one says what it is about.

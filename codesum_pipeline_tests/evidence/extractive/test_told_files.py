@@ -50,6 +50,8 @@ TEXTS = {
                   "Scripts: test."),
     "services": ("docker-compose.yml", "services:\n  db:\n    image: postgres:15\n  web:\n    build: .\n", "yaml",
                  "Starts together with Docker Compose: db (postgres:15), web."),
+    "an action": (".github/actions/x/action.yml", "name: X\ndescription: Counts\nruns:\n  using: node20\n", "yaml",
+                  'Action of GitHub "X": Counts.'),
     "a drawing": ("coin.svg", '<svg viewBox="0 0 16 8"><path d="M0 0"/></svg>', "xml", 'Drawing "coin" of 16 by 8.'),
     "a build of Maven": ("pom.xml", POM, "xml",
                          "Configures the Maven build. Builds till: Counts coins. Modules: core. Names up."),

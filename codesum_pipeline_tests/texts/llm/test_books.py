@@ -32,7 +32,8 @@ def test_each_task_gets_what_its_own_entry_gave(ledger: Ledger) -> None:
             await books.enter(lambda open_ledger: open_ledger.settle(sequence, GOOD))
             return sequence
 
-        return await asyncio.gather(*[one() for _ in range(200)])
+        with books.open():
+            return await asyncio.gather(*[one() for _ in range(200)])
 
     sequences = asyncio.run(both_ways())
 
@@ -50,11 +51,12 @@ def test_an_entry_is_finished_though_its_task_is_cancelled_which_it_hears_of_aft
             heard.append(await books.enter(reserve))
             await asyncio.sleep(60)
 
-        task = asyncio.create_task(one())
-        await asyncio.sleep(0)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
+        with books.open():
+            task = asyncio.create_task(one())
+            await asyncio.sleep(0)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
 
     asyncio.run(cancelled_while_writing())
 
@@ -67,7 +69,9 @@ def test_an_entry_that_cannot_be_written_fails_the_task_that_waits_for_it(ledger
         raise sqlite3.OperationalError("no such table")
 
     async def failing() -> None:
-        await Books(ledger).enter(broken)
+        books = Books(ledger)
+        with books.open():
+            await books.enter(broken)
 
     with pytest.raises(sqlite3.OperationalError):
         asyncio.run(failing())
@@ -83,9 +87,10 @@ def test_what_is_entered_alone_reads_only_what_is_on_disk(ledger: Ledger, tmp_pa
 
     async def entries() -> list[int]:
         books = Books(ledger)
-        return await asyncio.gather(
-            books.enter(reserve), books.enter(on_disk, is_alone=True), books.enter(reserve), books.enter(on_disk)
-        )
+        with books.open():
+            return await asyncio.gather(
+                books.enter(reserve), books.enter(on_disk, is_alone=True), books.enter(reserve), books.enter(on_disk)
+            )
 
     first, alone, second, shared = asyncio.run(entries())
 

@@ -347,7 +347,7 @@ def test_the_packages_short_template_never_stands_for_one_of_your_own(tmp_path: 
 
 def test_where_no_template_fits_both_are_named() -> None:
     with pytest.raises(
-        ConfigurationError, match=r"system/default \(.* and system/short \(.*\) take too much: save a short one"
+        ConfigurationError, match=r"system/default \(.* and system/short \(.*\) take too much: take a model"
     ):
         chosen(None, 3_000)
 

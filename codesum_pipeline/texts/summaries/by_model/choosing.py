@@ -304,9 +304,10 @@ def _least_chars(choices: Iterable[ResolvedTemplate]) -> int:
 def _too_long(choices: Sequence[ResolvedTemplate], max_prompt_chars: int) -> str:
     """What does not fit, and the ways out; of several levels, of the one that takes most."""
     named = " and ".join(f"{one.names[0]} ({one.characters:,} characters with its instruction)" for one in choices)
+    # The short one of the package never stands for one of your own.
+    saving = f"save a short one (`codesum prompts save {TemplateKind.SYSTEM} {SHORT_NAME} FILE`), or "
     return (
         f"llm.max_prompt_chars, or what the model takes, is {max_prompt_chars:,} characters. Of the templates for "
-        f"level {choices[0].level.value}, {named} take too much: save a short one (`codesum prompts save "
-        f"{TemplateKind.SYSTEM} {SHORT_NAME} FILE`), or take a model, or a setting, of at least "
-        f"{_least_chars(choices):,}"
+        f"level {choices[0].level.value}, {named} take too much: {saving if len(choices) == 1 else ''}take a model, or "
+        f"a setting, of at least {_least_chars(choices):,}"
     )
