@@ -5,13 +5,13 @@ levels are wanted, a file is shown by the document in it that fits best, and its
 lane only, the hits have its order.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from msgspec import DecodeError, Struct
+from msgspec import Struct
 from msgspec.structs import replace
 
-from codesum_pipeline.foundation.data_model.decoding import convert, decode
 from codesum_pipeline.foundation.data_model.document import LEVELS, Level
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.indexes.embedders.protocol import Embedder
@@ -176,13 +176,16 @@ def _weights_of(lanes: Sequence[Lane], weights: Weights) -> Weights:
     return replace(weights, signals=chosen, file_signals=of_files)
 
 
+_FIELDS = ("id", "query", "repo", "level")
+
+
 class BatchQuestion(Struct, frozen=True):
     """One row of a batch. Without `repo` it asks the repositories of the call, without `level` all levels."""
 
     id: str | int
     query: str
-    repo: str | None = None
-    level: Level | None = None
+    repo: str | None
+    level: Level | None
 
 
 class BadRow(Struct, frozen=True):
@@ -218,18 +221,45 @@ def read_batch(
 
 
 def parse_question(line: str) -> BatchQuestion:
-    """Read one row, in which a field that is empty is none; raises `ConfigurationError` that names the field."""
+    """Read one row; raises `ConfigurationError` that names the field."""
     try:
-        row = decode(line, Any)
-        given = {name: value for name, value in row.items() if value != ""} if isinstance(row, dict) else row
-        question = convert(given, BatchQuestion)
-    except (DecodeError, UnicodeError) as error:
-        raise ConfigurationError(str(error)) from error
+        row = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise ConfigurationError(f"not JSON: {error}") from error
+    if not isinstance(row, dict):
+        raise ConfigurationError(f"not an object but {type(row).__name__}: expected {', '.join(_FIELDS)}")
+    level = _text(row, "level", required=False)
+    if level is not None and level not in LEVELS:
+        raise ConfigurationError(f"field 'level': {level!r} is none of {', '.join(LEVELS)}")
+    query = _text(row, "query") or ""
     try:
-        check_says_something(question.query)
+        check_says_something(query)
     except ConfigurationError as error:
         raise ConfigurationError(f"field 'query': {error}") from error
-    return question
+    return BatchQuestion(
+        id=_identifier(row),
+        query=query,
+        repo=_text(row, "repo", required=False),
+        level=Level(level) if level else None,
+    )
+
+
+def _identifier(row: Mapping[str, Any]) -> str | int:
+    """The id of a question, which its answer repeats: a text or a whole number."""
+    value = row.get("id")
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    return _text(row, "id") or ""
+
+
+def _text(row: Mapping[str, Any], field: str, *, required: bool = True) -> str | None:
+    value = row.get(field)
+    if value in (None, "") and not required:
+        return None
+    if not isinstance(value, str) or not value.strip():
+        found = "is missing" if field not in row else f"{value!r} is no text"
+        raise ConfigurationError(f"field {field!r}: {found}")
+    return value
 
 
 def _indexes_named(indexes: Sequence[PublishedIndex], name: str) -> list[PublishedIndex]:

@@ -167,7 +167,7 @@ def test_a_bad_line_of_a_batch_is_told_and_the_rest_is_answered(codesum, shop):
     assert [json.loads(line)["id"] for line in result.stdout.splitlines()] == ["b"]
     assert result.exit_code == 1
     assert "line 1" in result.stderr
-    assert "`query`" in result.stderr
+    assert "'query'" in result.stderr
 
 
 def test_a_batch_file_that_is_not_there_is_a_usage_error(codesum, shop):
