@@ -8,8 +8,8 @@ only where its inputs changed. Sentences that name code which the repository doe
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from msgspec import Struct, to_builtins
@@ -36,8 +36,10 @@ from codesum_pipeline.search.overviews.parts import (
 )
 from codesum_pipeline.search.overviews.ranked_documents import RankedDocument
 from codesum_pipeline.search.overviews.started_code import MOST_STARTED, StartedCode, document_of, find_started_code
-from codesum_pipeline.source.git.commit_history import commits_with_changes
+from codesum_pipeline.source.git.commit_history import history_of
+from codesum_pipeline.source.git.git import run_git
 from codesum_pipeline.source.git.mirror import FOLDER_LABEL
+from codesum_pipeline.source.masking.secrets import mask_secrets
 from codesum_pipeline.symbols.parsing.testing import read_test_files
 
 _COLUMNS = ["id", "written_by", "summary", "responsibilities"]
@@ -182,6 +184,7 @@ def _line_of(text: str, sentence: str) -> int:
 MOST_COMMITS = 10
 # A commit that changes more files was made by a tool and does not count for single files.
 _MOST_FILES = 60
+_PULL_REQUEST = re.compile(r"Merge pull request (#\d+) from ")
 
 
 class Commit(Struct, frozen=True):
@@ -193,22 +196,41 @@ class Commit(Struct, frozen=True):
     paths: tuple[str, ...]
 
 
-def recent_commits(ws: Workspace, ref: str) -> list[Commit]:
+def recent_commits(ws: Workspace, commit: str, ref: str) -> list[Commit]:
     """Newest first; none for a plain folder, whose commit is made from its content, or where git fails."""
     if ref == FOLDER_LABEL:
         return []
+    found = history_of(ws, commit, commits=MOST_COMMITS).commits
+    if not found:
+        return []
+    # With -m and --first-parent a merge lists the changes that it brought.
+    form = "--format=%H%x00%cs%x00%s%x00%b%x00"
+    arguments = ["log", "--no-walk=unsorted", "--first-parent", "-m", "--name-only", "--no-renames", "-z", form, *found]
+    try:
+        output = run_git(
+            ["-c", "core.quotePath=false", *arguments, "--"],
+            git_dir=ws.layout.mirror(ws.key),
+            timeout_s=ws.settings.git_timeout_s,
+        )
+    except RepositoryUnavailable:
+        return []
     inside = f"{ws.entry.subdir}/" if ws.entry.subdir else ""
-    with suppress(RepositoryUnavailable):
-        return [
-            Commit(
-                each.id,
-                each.committed_at[:10],
-                each.subject.strip(),
-                tuple(change.path for change in each.changes if change.path.startswith(inside)),
-            )
-            for each in commits_with_changes(ws, MOST_COMMITS, with_merges=True, with_roots=True)
-        ]
-    return []
+    return _read(output.decode("utf-8", "replace").split("\0"), frozenset(found), inside)
+
+
+def _read(fields: Sequence[str], known: frozenset[str], inside: str) -> list[Commit]:
+    """Each commit is a run of fields: its id, day, subject and body, then a path each."""
+    starts = [place for place, field in enumerate(fields) if field in known]
+    found = []
+    for start, end in pairwise([*starts, len(fields)]):
+        id_, day, subject, body, *paths = (*fields[start:end], "", "", "")
+        shown = tuple(path for field in paths if (path := field.strip("\n")) and path.startswith(inside))
+        # The code host writes the title of a merged pull request into the body.
+        title = next((line.strip() for line in body.splitlines() if line.strip()), "")
+        if title and (merged := _PULL_REQUEST.match(subject)):
+            subject = f"{title} ({merged[1]})"
+        found.append(Commit(id_, day, mask_secrets(subject).text, shown))
+    return found
 
 
 def most_changed(commits: Sequence[Commit]) -> list[tuple[str, int]]:
@@ -287,7 +309,7 @@ def make_overview(ws: Workspace, namespaces: Collection[str]) -> Overview:
         },
         neighbourhoods=neighbourhoods_of(ws, view.documents),
         starts=where_to_start(view),
-        commits=recent_commits(ws, snapshot.ref),
+        commits=recent_commits(ws, snapshot.commit, snapshot.ref),
         malformed=sources.malformed,
     )
 

@@ -1,7 +1,6 @@
 """The commits before the one that is indexed: fetched when they are asked for, as many as are asked for."""
 
 import logging
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -29,9 +28,6 @@ _log = logging.getLogger(__name__)
 
 # Larger files are not parsed twice just to describe a commit's change: that takes too long.
 MOST_BYTES_PARSED = 300_000
-_PULL_REQUEST = re.compile(r"Merge pull request (#\d+) from ")
-# What only the beginning of a commit looks like; its message may hold any letters.
-_COMMIT = re.compile(r"\x01(?=[0-9a-f]{40,64} \d+ [0-9a-f ]*\x02)")
 _RAW = ["--raw", "-z", "--no-renames", "--no-abbrev"]
 
 
@@ -61,11 +57,9 @@ class CommitChanges(Struct, frozen=True):
     changes: tuple[FileChange, ...]
 
 
-def commits_with_changes(
-    ws: Workspace, commits: int, *, with_merges: bool = False, with_roots: bool = False
-) -> Iterator[CommitChanges]:
-    """The last `commits` commits of the first-parent line, newest first; merges, and commits without a parent, are left
-    out unless they are asked for. A folder's only commit has none."""
+def commits_with_changes(ws: Workspace, commits: int, *, with_merges: bool = False) -> Iterator[CommitChanges]:
+    """The last `commits` commits of the first-parent line, newest first; merges among them are left out, unless they
+    are asked for. A folder's only commit has none."""
     (snapshot,) = ws.tables.read_rows("snapshot", ws.key, Snapshot)
     history = history_of(ws, snapshot.commit, commits=commits)
     if history.short_because:
@@ -76,20 +70,16 @@ def commits_with_changes(
     if not history.commits:
         return
     merges = ["--diff-merges=first-parent"] if with_merges else ["--max-parents=1"]
-    parents = [*merges, *([] if with_roots else ["--min-parents=1"])]
     output = run_git(
-        ["log", "--no-walk=unsorted", "--stdin", *parents, *_RAW, "--format=%x01%H %ct %P%x02%s%x02%b"],
+        ["log", "--no-walk=unsorted", "--stdin", "--min-parents=1", *merges, *_RAW, "--format=%x01%H %ct %P%x02%s"],
         git_dir=ws.layout.mirror(ws.key),
         timeout_s=ws.settings.git_timeout_s,
         data="".join(f"{commit}\n" for commit in history.commits).encode(),
     )
-    for part in _COMMIT.split(output.decode("utf-8", "replace"))[1:]:
+    for part in output.decode("utf-8", "replace").split("\x01")[1:]:
         head, *rest = part.split("\0")
-        ids_and_time, subject, body = [*head.split("\x02", 2), "", ""][:3]
-        id_, seconds, parent = [*ids_and_time.split(), ""][:3]
-        # The code host writes the title of a merged pull request into the body.
-        if (merged := _PULL_REQUEST.match(subject)) and body.strip():
-            subject = f"{body.strip().splitlines()[0].strip()} ({merged[1]})"
+        ids_and_time, _, subject = head.strip().partition("\x02")
+        id_, seconds, parent, *_ = ids_and_time.split()
         fields = [entry.lstrip("\n") for entry in rest if entry.strip()]
         yield CommitChanges(id_, parent, mask_secrets(subject).text, moment_of(seconds), tuple(_file_changes(fields)))
 
