@@ -28,6 +28,7 @@ from codesum_pipeline.foundation.store.schemas import TABLES
 from codesum_pipeline.foundation.store.workspace import connect_in_memory
 from codesum_pipeline.indexes.embedders import embedder_choice, static
 from codesum_pipeline.languages.declarations.python.literals import literal_value
+from codesum_pipeline.search.overviews.package_manifests.manifest import read_literals
 from codesum_pipeline.search.retrieval.published_index import PublishedIndex
 from codesum_pipeline.source.git.git import find_object_id
 from codesum_pipeline.ways_in.http_serving.audit_log import AuditLog, read_audit
@@ -129,6 +130,18 @@ def test_prose_that_is_read_first_by_several_threads_is_read_in_the_same_way() -
         prose._markdown.cache_clear()
         prose._markdown()
         assert at_once(lambda _: list(prose.read_blocks(MARKDOWN)), threads=8) == [alone] * 8
+
+
+def test_literals_that_several_threads_read_are_those_of_their_texts() -> None:
+    texts = [f'setup(name="{"x" * number}", packages=["a{number}", "b"])\n' * 50 for number in range(4)]
+
+    def read(number: int) -> list[tuple[str, int, tuple[str, ...]]]:
+        return [(found.text, found.line, found.under) for found in read_literals(texts[number], "python")]
+
+    alone = [read(number) for number in range(4)]
+
+    for _ in range(ROUNDS // 4):
+        assert at_once(read) == alone
 
 
 def test_warnings_are_shown_as_before_when_several_threads_have_read_literals() -> None:

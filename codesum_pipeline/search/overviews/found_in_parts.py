@@ -21,7 +21,7 @@ from codesum_pipeline.search.overviews.framework_catalogue import read_catalogue
 from codesum_pipeline.symbols.parsing.expressions import MAX_LITERALS
 
 # Raised with anything that changes what a page says of the same repository.
-OVERVIEW_VERSION = "overview/7"
+OVERVIEW_VERSION = "overview/6"
 # The name of a Python module that is run.
 MAIN_GUARD = "__main__"
 _PROGRAM_NAMES = ("main", "Main")

@@ -185,14 +185,14 @@ PROJECTS = {
     ),
     "zig": (
         {"build.zig.zon": texts.ZON, "build.zig": texts.BUILD_ZIG},
-        {("web framework", "http.zig", "build.zig.zon:4"), ("build system", "Zig build", "build.zig:1")},
+        {("web framework", "http.zig", "build.zig.zon:5"), ("build system", "Zig build", "build.zig:1")},
     ),
     "cpp": (
         {"CMakeLists.txt": texts.CMAKE, ".clang-format": ""},
         {
             ("test runner", "Catch2", "CMakeLists.txt:2"),
             ("build system", "CMake", "CMakeLists.txt:1"),
-            ("validation and serialization", "nlohmann/json", "CMakeLists.txt:4"),
+            ("validation and serialization", "nlohmann/json", "CMakeLists.txt:3"),
             ("code quality", "clang-format", ".clang-format:1"),
         },
     ),

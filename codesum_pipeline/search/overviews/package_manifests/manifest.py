@@ -1,7 +1,8 @@
-"""What a manifest declares, each with its line; and how untrusted JSON, TOML, YAML and XML are read.
+"""What a manifest declares, each with its line; and how untrusted JSON, TOML, YAML, XML and programs are read.
 
 Values have bounds on size and depth and are never expanded. Parsers of JSON and TOML give values without places: a
-value is searched in the text, after the names of the sections around it.
+value is searched in the text, after the names of the sections around it. A Gemfile, a build.sbt or a setup.py is parsed
+by its language's grammar and never run: the names around a string literal give its meaning.
 """
 
 import json
@@ -10,11 +11,23 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, NoReturn
 from xml.parsers import expat
 
 import yaml
 from msgspec import Struct, field
+from tree_sitter import Language, Node, Parser
+
+from codesum_pipeline.foundation.settings.stage_settings import STEPS_PER_BYTE
+from codesum_pipeline.languages.declarations.language_registry import declaration_of
+from codesum_pipeline.symbols.parsing.bounded import (
+    TooCostly,
+    TooMuchWork,
+    WorkBudget,
+    may_take_gigabytes,
+    parse_within_bounds,
+)
 
 
 class DependencyScope(StrEnum):
@@ -120,6 +133,17 @@ def read_requirement(line: int, text: str, scope: DependencyScope) -> Iterator[D
     with suppress(InvalidRequirement):
         wanted = Requirement(text.strip())
         yield Dependency("pypi", wanted.name, str(wanted.specifier) or None, line, scope)
+
+
+_COORDINATE = re.compile(r"([\w.-]++):([\w.${}-]++)(?::([^:@]++))?.*")
+
+
+def read_coordinate(line: int, text: str, configuration: str) -> Iterator[Dependency]:
+    """`group:artifact:version` of Maven's repositories."""
+    match = _COORDINATE.fullmatch(text)
+    if match and "." in match[1]:
+        scope = DEV if "test" in configuration.lower() else RUN
+        yield Dependency("maven", f"{match[1]}:{match[2]}", match[3], line, scope)
 
 
 def read_image(line: int, named: str) -> Iterator[Dependency]:
@@ -264,3 +288,91 @@ def read_xml(text: str) -> Element:
     except expat.ExpatError as error:
         raise MalformedManifest(f"not valid XML: {error}") from error
     return root
+
+
+_LITERALS = frozenset({"string", "string_literal", "line_string_literal", "interpolated_string", "atom"})
+_NAMING = frozenset({
+    "call", "call_expression", "function_call", "keyword_argument", "pair", "assignment", "assignment_statement",
+    "assignment_expression", "value_argument", "field", "infix_expression", "property_declaration",
+})  # fmt: skip
+# The field of a naming node with its name; a node without one is named by its first child.
+_NAME_FIELDS = ("method", "function", "target", "name", "key", "left")
+_LONGEST_NAME = 80
+# No manifest nests as deep.
+_NAME = re.compile(r"[\w.@/-]+[?!]?")
+_QUOTES = "\"'`"
+
+
+class Literal(Struct, frozen=True):
+    """A string, or an atom; `before` and `after` are the source up to the neighbouring literals. `under` are the names
+    of the calls, arguments and assignments around it, outermost first; literals with the same innermost naming node
+    have the same `call`."""
+
+    text: str
+    line: int
+    under: tuple[str, ...]
+    call: int
+    before: str
+    after: str
+
+
+@lru_cache(maxsize=8)
+def _grammar(language: str) -> Language:
+    return Language(declaration_of(language).spec.grammar())
+
+
+def read_literals(text: str, language: str) -> list[Literal]:
+    """All literals in source order; raises `MalformedManifest` if the parser gives up."""
+    source = text.encode()
+    if may_take_gigabytes(source, language):
+        raise MalformedManifest("more is begun in it than ended")
+    try:
+        # A new parser each time: parsers are not shared between threads.
+        parser = Parser(_grammar(language))
+        tree = parse_within_bounds(parser, source, WorkBudget.of(len(source), STEPS_PER_BYTE))
+    except (TooMuchWork, TooCostly) as error:
+        raise MalformedManifest(str(error)) from error
+    found = list(_literals(tree.root_node))
+    literals = []
+    for number, (node, under, call) in enumerate(found):
+        start = found[number - 1][0].end_byte if number else 0
+        end = found[number + 1][0].start_byte if number + 1 < len(found) else len(source)
+        literals.append(
+            Literal(
+                text=_text(source, node.start_byte, node.end_byte).strip(_QUOTES).removeprefix(":"),
+                line=node.start_point.row + 1,
+                under=under,
+                call=call,
+                before=_text(source, start, node.start_byte),
+                after=_text(source, node.end_byte, end),
+            )
+        )
+    return literals
+
+
+def _literals(root: Node) -> Iterator[tuple[Node, tuple[str, ...], int]]:
+    """Depth first, without recursion."""
+    waiting: list[tuple[Node, tuple[str, ...], int]] = [(root, (), 0)]
+    while waiting:
+        node, under, call = waiting.pop()
+        if node.type in _LITERALS:
+            yield node, under, call
+            continue
+        if node.type in _NAMING and (name := _name(node)):
+            under, call = (*under, name), node.id
+        if len(under) < _DEEPEST:
+            waiting.extend((child, under, call) for child in reversed(node.named_children))
+
+
+def _name(node: Node) -> str:
+    part = next((found for name in _NAME_FIELDS if (found := node.child_by_field_name(name))), None)
+    if part is None:
+        part = next((child for child in node.named_children[:1] if child.type not in _LITERALS), None)
+    if part is None or part.end_byte - part.start_byte > _LONGEST_NAME or part.text is None:
+        return ""
+    name = part.text.decode("utf-8", "replace").strip(".: ").rpartition(".")[2].strip(_QUOTES)
+    return name if _NAME.fullmatch(name) else ""
+
+
+def _text(source: bytes, start: int, end: int) -> str:
+    return source[start:end].decode("utf-8", "replace")

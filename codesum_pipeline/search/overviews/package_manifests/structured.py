@@ -16,6 +16,7 @@ from codesum_pipeline.search.overviews.package_manifests.manifest import (
     Fact,
     MalformedManifest,
     line_of,
+    read_coordinate,
     read_haskell_package,
     read_image,
     read_json,
@@ -96,12 +97,15 @@ def read_setup_cfg(path: str, text: str) -> Iterator[Fact]:
 
 def read_pipfile(_path: str, text: str) -> Iterator[Fact]:
     """Pipenv's."""
-    yield from _in_sections(text, read_toml(text), _PIPFILE, "pypi", where="[{}]")
+    content = read_toml(text)
+    for section, scope in (("packages", RUN), ("dev-packages", DEV)):
+        for name, wanted in table_of(content, section).items():
+            constraint = wanted if isinstance(wanted, str) else None
+            yield Dependency("pypi", name, constraint, line_of(text, f"[{section}]", name), scope)
 
 
 _NPM = {"dependencies": RUN, "peerDependencies": RUN, "optionalDependencies": RUN, "devDependencies": DEV}
 _COMPOSER = {"require": RUN, "require-dev": DEV}
-_PIPFILE = {"packages": RUN, "dev-packages": DEV}
 
 
 def read_package_json(path: str, text: str) -> Iterator[Fact]:
@@ -146,18 +150,12 @@ def read_composer_json(path: str, text: str) -> Iterator[Fact]:
 
 
 def _in_sections(
-    text: str,
-    content: Mapping[str, Any],
-    sections: Mapping[str, DependencyScope],
-    ecosystem: str,
-    *,
-    where: str = '"{}"',
+    text: str, content: Mapping[str, Any], sections: Mapping[str, DependencyScope], ecosystem: str
 ) -> Iterator[Dependency]:
-    """The dependencies in some objects; `where` is how a section's name is written."""
     for section, scope in sections.items():
         for name, wanted in table_of(content, section).items():
             constraint = wanted if isinstance(wanted, str) else None
-            yield Dependency(ecosystem, name, constraint, line_of(text, where.format(section), name), scope)
+            yield Dependency(ecosystem, name, constraint, line_of(text, f'"{section}"', name), scope)
 
 
 def read_cargo(path: str, text: str) -> Iterator[Fact]:
@@ -192,6 +190,20 @@ def read_pom(_path: str, text: str) -> Iterator[Fact]:
         parent, artifact = root.child("parent"), root.text_of("artifactId")
         if artifact:
             yield f"{root.text_of('groupId') or (parent and parent.text_of('groupId')) or ''}:{artifact}"
+
+
+def read_version_catalogue(_path: str, text: str) -> Iterator[Fact]:
+    """Gradle's libs.versions.toml."""
+    content = read_toml(text)
+    for alias, library in table_of(content, "libraries").items():
+        line, fields = line_of(text, "[libraries]", alias), table_of(library)
+        if module := library if isinstance(library, str) else text_of(fields, "module"):
+            yield from read_coordinate(line, module, "")
+        elif (group := text_of(fields, "group")) and (name := text_of(fields, "name")):
+            yield Dependency("maven", f"{group}:{name}", None, line)
+    for alias, plugin in table_of(content, "plugins").items():
+        if id_ := plugin.partition(":")[0] if isinstance(plugin, str) else text_of(table_of(plugin), "id"):
+            yield Dependency("gradle", id_, None, line_of(text, "[plugins]", alias), BUILD)
 
 
 _TEST_SDK = "microsoft.net.test.sdk"
