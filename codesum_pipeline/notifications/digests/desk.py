@@ -19,7 +19,6 @@ from codesum_pipeline.foundation.data_model.errors import (
     ConfigurationError,
     ModelNotInAllowlist,
     SummaryError,
-    SummaryOutputInvalid,
     TemplateNotFound,
     TemplateRenderError,
 )
@@ -33,6 +32,7 @@ from codesum_pipeline.foundation.store.locks import lock_exclusively, lock_if_fr
 from codesum_pipeline.notifications.delivery.digest_hooks import HookFailed, tell_after
 from codesum_pipeline.notifications.delivery.posts import digest_post
 from codesum_pipeline.notifications.delivery.sending import OutboxSender, SendingReport
+from codesum_pipeline.notifications.digests.asking_again import AskAgain, UnusableAnswers
 from codesum_pipeline.notifications.digests.digest_by_model import DigestJob
 from codesum_pipeline.notifications.digests.digest_rows import DigestRow, DigestState, TickFailure, TickRow
 from codesum_pipeline.notifications.digests.digest_store import DigestStore, open_digests
@@ -59,9 +59,11 @@ class DigestDesk(Struct, frozen=True):
         """Now, as ISO 8601 in UTC."""
         return iso_moment(self.sender.now())
 
-    def job(self, intent: Intent, id_: str) -> DigestJob:
+    def job(self, intent: Intent, id_: str, again: AskAgain) -> DigestJob:
         """The job of asking a model for a digest of this home."""
-        return DigestJob(intent, id_, self.settings, self.layout.digests, self.sender.now, self.asks_again)
+        return DigestJob(
+            intent, id_, self.settings, self.layout.digests, self.sender.now, again, asks_again=self.asks_again
+        )
 
     def tell_operator(self, subject: str, text: str) -> None:
         """Notify the operator; a failure of that is logged."""
@@ -143,7 +145,7 @@ _WORDS = {
     TickFailure.ANSWER: _FailureWords(
         "the model's answers cannot be used",
         "An answer that is kept is not paid for again. Where one is, the message says when it is asked again.",
-        (SummaryOutputInvalid,),
+        (UnusableAnswers,),
     ),
     TickFailure.MODEL: _FailureWords(
         f"the model failed {MODEL_FAILURES_UNTOLD + 1} times in a row",

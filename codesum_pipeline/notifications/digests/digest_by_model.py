@@ -5,6 +5,7 @@ and on any machine. By its request an answer that an earlier run paid for is fou
 refused, so the same question is not paid for twice.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -26,6 +27,7 @@ from codesum_pipeline.foundation.data_model.standing_question import Intent
 from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings
 from codesum_pipeline.notifications.digests.articles import Article, fill_articles, first_entry_chars
+from codesum_pipeline.notifications.digests.asking_again import AskAgain, UnusableAnswers
 from codesum_pipeline.notifications.digests.claims import CheckedClaims, digest_tool, read_claims, result_of
 from codesum_pipeline.notifications.digests.digest_items import Item
 from codesum_pipeline.notifications.digests.digest_rows import DigestDraft
@@ -70,10 +72,6 @@ MAX_RETRIES = 2
 LONGEST_WAIT_S = 20.0
 # What a complaint tells a model to do, at its end.
 _ORDER = "Answer again"
-_ASKED_AGAIN = (
-    "That is kept until {} UTC: it is asked again then, or once the template, the model or what it is shown differ, or "
-    "now by `codesum digest … --again`, which pays again."
-)
 MakeBackend = Callable[[LlmSettings, Templates], SummaryBackend]
 
 _log = logging.getLogger(__name__)
@@ -94,7 +92,8 @@ class DigestJob(Struct, frozen=True):
     """A digest that a model is asked for.
 
     `books` is `digests.sqlite`. `id` is the digest's: its attempts are recorded under it, and its cap counts them, also
-    those of a run that was killed. A job that `asks_again` takes no notice of unusable answers that are kept.
+    those of a run that was killed. A job that `asks_again` takes no notice of unusable answers that are kept; `again`
+    says when others ask.
     """
 
     intent: Intent
@@ -102,6 +101,7 @@ class DigestJob(Struct, frozen=True):
     settings: Settings
     books: Path
     now: Callable[[], datetime]
+    again: AskAgain
     asks_again: bool = False
     make_backend: MakeBackend = build_backend
 
@@ -203,7 +203,7 @@ def request_about(items: Sequence[Item], intent: Intent, settings: Settings) -> 
 def ask_model(job: DigestJob, request: DigestRequest, compose: Callable[[CheckedClaims], SummaryResult]) -> DigestDraft:
     """Ask until an answer has claims that hold; `compose` makes the digest of these.
 
-    Raises `DigestCapReached`, what the backend does, and `SummaryOutputInvalid` with the last complaint.
+    Raises `DigestCapReached`, what the backend does, and `UnusableAnswers` with the last complaint.
     """
     backend = job.make_backend(job.settings.llm, {LEVEL: request.template})
     answers = _DigestAnswers.of(job, request)
@@ -215,8 +215,7 @@ def ask_model(job: DigestJob, request: DigestRequest, compose: Callable[[Checked
     try:
         draft = run_job(ask, backend, job.books, job_id=job.id, now=job.now)
     except SummaryOutputInvalid as unusable:
-        every = _DigestAnswers.of(job, request, keeps_all=True)
-        raise SummaryOutputInvalid(every.explain(str(unusable))) from unusable
+        raise _DigestAnswers.of(job, request, keeps_all=True).explain(unusable) from unusable
     if draft.dropped_claims:
         _log.warning(
             "the digest of %s: %d claims of the model were dropped, since no change that they cite has their quote",
@@ -231,13 +230,33 @@ def ask_model(job: DigestJob, request: DigestRequest, compose: Callable[[Checked
     return draft
 
 
-def find_held(job: DigestJob, request: DigestRequest) -> str:
-    """Why no model would be asked: the first answer of each is kept, and cannot be used. Empty if one would be."""
+def find_held(job: DigestJob, request: DigestRequest) -> UnusableAnswers | None:
+    """Why a model would not be asked: all its answers are kept, and none can be used. Nothing is sent."""
     answers = _DigestAnswers.of(job, request)
-    firsts = [answers.kept_firsts(model) for model in (job.settings.llm.model, *job.settings.llm.fallback_models)]
-    if not all(firsts) or any(answers.can_be_used(each) for kept in firsts for each in kept):
-        return ""
-    return answers.explain(answers.kept[firsts[-1][-1].request_hash].error)
+
+    async def take_kept(asked: SummaryRequest) -> AnswerReading[CheckedClaims]:
+        found = answers.find(asked)
+        if found is None:
+            raise _WouldAskError
+        return found
+
+    forms = AnswerForms(job.settings.llm)
+
+    async def take(model: str) -> object:
+        first, most = answers.first_request(model), job.settings.llm.max_attempts
+        return await converse(first, take_kept, about=job.intent.name, max_attempts=most, forms=forms)
+
+    try:
+        asyncio.run(with_fallbacks(job.settings.llm, take))
+    except _WouldAskError:
+        return None
+    except SummaryOutputInvalid as unusable:
+        return answers.explain(unusable)
+    return None
+
+
+class _WouldAskError(Exception):
+    """A request has no kept answer."""
 
 
 class _DigestAnswers(Struct):
@@ -292,30 +311,20 @@ class _DigestAnswers(Struct):
         except AnswerProblem as problem:
             return reading_of_problem(request, response, problem, setting="digests.max_tokens")
 
-    def kept_firsts(self, model: str) -> list[SummaryRequest]:
-        """The requests that may begin the conversation with a model, as far as their answers are kept."""
-        first = self.first_request(model)
-        forms = (replace(first, parameters=replace(first.parameters, form=form)) for form in AnswerForm)
-        return [each for each in forms if each.request_hash in self.kept]
-
-    def can_be_used(self, request: SummaryRequest) -> bool:
-        """Whether settings accept a kept answer by now."""
-        try:
-            found = self.find(request)
-        except SummaryOutputInvalid:
-            return False
-        return found is not None and bool(found.content)
-
-    def explain(self, problem: str) -> str:
-        """What is wrong with answers, and until when they are kept; those of a recording are not."""
+    def explain(self, unusable: SummaryOutputInvalid) -> UnusableAnswers:
+        """The error with when the question is asked again; that of a recording as it is."""
         llm = self.job.settings.llm
-        kept = (each for model in (llm.model, *llm.fallback_models) for each in self.kept_firsts(model))
-        until = max((self.kept[each.request_hash].kept_until for each in kept), default="")
-        found = problem.removeprefix(f"{SummaryOutputInvalid.discriminator}: ")
+        firsts = (
+            replace(first, parameters=replace(first.parameters, form=form)).request_hash
+            for model in (llm.model, *llm.fallback_models)
+            for first in [self.first_request(model)]
+            for form in AnswerForm
+        )
+        until = max((self.kept[each].kept_until for each in firsts if each in self.kept), default="")
+        found = str(unusable).removeprefix(f"{unusable.discriminator}: ")
         before, order, _ = found.rpartition(_ORDER)
         found = before.rstrip() if order else found
-        again = _ASKED_AGAIN.format(until[:16].replace("T", " "))
-        return f"{found.rstrip('.')}. {again}" if until else found
+        return UnusableAnswers(f"{found.rstrip('.')}. {self.job.again.explain(until)}" if until else found)
 
 
 class _DigestRequester(Struct):

@@ -18,12 +18,13 @@ from msgspec.structs import replace
 
 from codesum_pipeline.foundation.data_model.digest_record import CitedPlace, DigestCitation, SummaryResult
 from codesum_pipeline.foundation.data_model.document import Level
-from codesum_pipeline.foundation.data_model.errors import ConfigurationError, DigestGatedOff, SummaryOutputInvalid
+from codesum_pipeline.foundation.data_model.errors import ConfigurationError, DigestGatedOff
 from codesum_pipeline.foundation.data_model.markdown import code_span, escape_prose
 from codesum_pipeline.foundation.data_model.moments import iso_moment
 from codesum_pipeline.foundation.data_model.printable import count_noun, list_words, one_line
 from codesum_pipeline.foundation.data_model.standing_question import DocumentChange, DocumentState, Intent
 from codesum_pipeline.notifications.delivery.digest_hooks import ask_before_push
+from codesum_pipeline.notifications.digests.asking_again import AskAgain, UnusableAnswers
 from codesum_pipeline.notifications.digests.desk import (
     DigestDesk,
     deliver_digests,
@@ -193,6 +194,8 @@ def _folder(path: str, level: Level) -> str:
 
 # A single digest has nothing to sum up: a schedule skips it.
 LEAST_MONTHLY = 2
+_RUN_NOW = "codesum digest run"
+_SCHEDULED = AskAgain("digests", f"{_RUN_NOW} --again")
 _ID_DOMAIN = "codesum.rollup/1"
 _ID_CHARS = 16
 _log = logging.getLogger(__name__)
@@ -216,6 +219,7 @@ class RollupPlan(Struct, frozen=True):
     rows: tuple[DigestRow, ...]
     window: Window
     rows_shown: int
+    again: AskAgain
     model: str | None = None
     cost_usd: float | None = None
     without_model: str = ""
@@ -232,14 +236,16 @@ class MonthlyRollup(Struct, frozen=True):
     problem: str = ""
 
 
-def plan_rollup(desk: DigestDesk, store: DigestStore, intent: Intent, window: Window) -> RollupPlan:
+def plan_rollup(
+    desk: DigestDesk, store: DigestStore, intent: Intent, window: Window, again: AskAgain = _SCHEDULED
+) -> RollupPlan:
     """What would be rolled up, and what it may cost; no model is asked.
 
     What a hook vetoed is in no roll-up. Raises what is wrong with templates and settings.
     """
     found = store.digests(intent.name, window.since, window.until, kind=DigestKind.DIGEST)
     rows = tuple(row for row in found if row.state is not DigestState.VETOED)
-    plan = RollupPlan(_id_of(intent, window, rows), rows, window, len(rows))
+    plan = RollupPlan(_id_of(intent, window, rows), rows, window, len(rows), again)
     if not rows:
         return replace(plan, problem=f"there are no digests of {intent.name!r} in that time to roll up")
     try:
@@ -251,8 +257,13 @@ def plan_rollup(desk: DigestDesk, store: DigestStore, intent: Intent, window: Wi
     if templates.rollup_problem:
         return replace(plan, rows_shown=0, problem=templates.rollup_problem)
     request, _ = request_for(rows, intent, templates, desk.settings)
-    held = find_held(desk.job(intent, plan.id), request)
-    return replace(plan, cost_usd=request.worst_usd(desk.settings), rows_shown=request.shown, held=held)
+    held = find_held(desk.job(intent, plan.id, again), request)
+    return replace(
+        plan,
+        cost_usd=request.worst_usd(desk.settings),
+        rows_shown=request.shown,
+        held="" if held is None else reason_of(held),
+    )
 
 
 def write_rollup(desk: DigestDesk, store: DigestStore, intent: Intent, plan: RollupPlan) -> DigestRow:
@@ -267,7 +278,7 @@ def write_rollup(desk: DigestDesk, store: DigestStore, intent: Intent, plan: Rol
     if plan.model is not None:
         try:
             templates = DigestTemplates.of(intent, desk.settings.prompts_dir, is_rollup=True)
-            draft = aggregate_history(desk.job(intent, plan.id), rows, templates)
+            draft = aggregate_history(desk.job(intent, plan.id, plan.again), rows, templates)
         except DigestGatedOff as shut:
             _log.warning("the roll-up of %s is written without a model: %s", intent.name, shut)
     if draft is None:
@@ -331,18 +342,20 @@ def run_monthly(desk: DigestDesk) -> list[MonthlyRollup]:
                 _log.exception("the roll-up of %s", intent.name)
                 reason = reason_of(error)
                 done.append(MonthlyRollup(intent.name, month_before(intent, moment)[1], None, reason))
-                is_told = isinstance(error, SummaryOutputInvalid)
-                way_out = (
-                    "" if is_told else " It is tried again each day of this month; `codesum digest run` tries now."
-                )
-                desk.tell_operator(f"No roll-up of {intent.name}", f"{reason}\n\nNothing was sent.{way_out}")
+                way_out = "Nothing was sent."
+                if not isinstance(error, UnusableAnswers):
+                    over = month_over(intent, moment)[:10]
+                    way_out += f" It is tried again each day until {over}; `{_RUN_NOW}` tries now."
+                desk.tell_operator(f"No roll-up of {intent.name}", f"{reason}\n\n{way_out}")
     deliver_digests(desk)
     return done
 
 
 def plan_monthly(desk: DigestDesk, store: DigestStore, intent: Intent) -> RollupPlan:
     """As `plan_rollup`, of the calendar month before."""
-    return plan_rollup(desk, store, intent, month_before(intent, desk.sender.now())[0])
+    now = desk.sender.now()
+    again = replace(_SCHEDULED, ends_at=month_over(intent, now))
+    return plan_rollup(desk, store, intent, month_before(intent, now)[0], again)
 
 
 def find_held_rollups(desk: DigestDesk, store: DigestStore, intents: Iterable[Intent]) -> Iterator[MonthlyRollup]:
@@ -355,6 +368,12 @@ def find_held_rollups(desk: DigestDesk, store: DigestStore, intents: Iterable[In
             known = {row.id for row in store.digests(intent.name, kind=DigestKind.ROLLUP)}
             if plan.held and plan.id not in known and len(plan.rows) >= LEAST_MONTHLY:
                 yield MonthlyRollup(intent.name, month_before(intent, desk.sender.now())[1], None, plan.held)
+
+
+def month_over(intent: Intent, now: datetime) -> str:
+    """When the month is over in an intent's time zone, and the one before it is rolled up no more."""
+    first = now.astimezone(ZoneInfo(intent.schedule.timezone)).replace(day=1, hour=12)
+    return month_before(intent, first + timedelta(days=32))[0].until or ""
 
 
 def month_before(intent: Intent, now: datetime) -> tuple[Window, str]:

@@ -23,6 +23,7 @@ check at once or a clock is set back.
 
 import hashlib
 import logging
+import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -40,6 +41,7 @@ from codesum_pipeline.foundation.data_model.standing_question import Cadence, In
 from codesum_pipeline.foundation.store.sqlite_tables import to_json
 from codesum_pipeline.notifications.delivery.digest_hooks import ask_before_push
 from codesum_pipeline.notifications.delivery.posts import web_url
+from codesum_pipeline.notifications.digests.asking_again import AskAgain
 from codesum_pipeline.notifications.digests.change_sources import RepositorySource
 from codesum_pipeline.notifications.digests.desk import (
     DigestDesk,
@@ -217,7 +219,8 @@ def _draft(desk: DigestDesk, intent: Intent, items: Sequence[Item], id_: str, *,
     """Steps 5 to 10. Where a cap is reached, the plain digest is written; where the model fails, none is."""
     if is_for_model:
         try:
-            return write_by_model(desk.job(intent, id_), items)
+            again = AskAgain("changes", f"codesum digest run --intent {shlex.quote(intent.name)} --again")
+            return write_by_model(desk.job(intent, id_, again), items)
         except DigestGatedOff as shut:
             _log.warning("the digest of %s is written without a model: %s", intent.name, shut)
     return DigestDraft(write_plain(intent, items), shown=len(items))

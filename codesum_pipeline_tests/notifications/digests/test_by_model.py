@@ -27,6 +27,7 @@ from codesum_pipeline.foundation.data_model.errors import (
 )
 from codesum_pipeline.foundation.data_model.standing_question import Intent
 from codesum_pipeline.foundation.settings.llm_settings import BackendName, ModelPrice
+from codesum_pipeline.notifications.digests.asking_again import AskAgain, UnusableAnswers
 from codesum_pipeline.notifications.digests.claims import TOOL_NAME
 from codesum_pipeline.notifications.digests.digest_by_model import DigestJob, write_by_model
 from codesum_pipeline.notifications.digests.digest_items import Item
@@ -43,6 +44,7 @@ KEY = "the-key-of-the-digests-0123456789"
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 AT_ONCE = {"Retry-After": "0"}
 TWO = (ModelPrice(model="openai/reporter-2", input=1.0, output=2.0),)
+AGAIN = AskAgain("changes", "ask --again")
 ITEMS = (item(1), item(2, name="close_session", after="Closes the session of a user.", lines=(None, None)))
 
 
@@ -55,7 +57,7 @@ class Reporter(AskingModel):
     def write(
         self, items: Sequence[Item] = ITEMS, *, intent: Intent = INTENT, job_id: str = "dig-1", **made: Any
     ) -> DigestDraft:
-        job = DigestJob(intent, job_id, self.settings, self.books, lambda: self.now, **made)
+        job = DigestJob(intent, job_id, self.settings, self.books, lambda: self.now, AGAIN, **made)
         return write_by_model(job, items)
 
 
@@ -310,8 +312,8 @@ def test_an_answer_that_cannot_be_taken_goes_back_once_as_a_complaint(
 
 NOWHERE = answer(claim("It is all new.", 1, quote="words that stand nowhere"))
 NOT_BEFORE = (
-    "That is kept until 2026-03-09 12:00 UTC: it is asked again then, or once the template, the model or what it is "
-    "shown differ, or now by `codesum digest … --again`, which pays again."
+    "It is asked again by itself once its template, the model or the changes differ, else from 2026-03-09 12:00 UTC on"
+    "; `ask --again` asks now, and pays again."
 )
 BAD = [
     pytest.param(Says(NOWHERE), 3, id="no quote holds"),
@@ -330,7 +332,7 @@ def test_a_question_that_was_badly_answered_is_not_paid_for_again_and_says_when_
     reporter.script(bad)
 
     for _ in range(3):
-        with pytest.raises(SummaryOutputInvalid) as unusable:
+        with pytest.raises(UnusableAnswers) as unusable:
             reporter.write()
         assert str(unusable.value).endswith(f". {NOT_BEFORE}")
         reporter.now += timedelta(days=2)
@@ -360,7 +362,7 @@ def test_a_question_that_was_badly_answered_is_asked_again_at_once_where_somethi
     reporter: Reporter, differ: Callable[[Reporter], None]
 ) -> None:
     reporter.script(Says(NOWHERE))
-    with pytest.raises(SummaryOutputInvalid):
+    with pytest.raises(UnusableAnswers):
         reporter.write()
     reporter.script(*[Says(NOWHERE)] * 3, Says(answer()))
     differ(reporter)
@@ -370,7 +372,7 @@ def test_a_question_that_was_badly_answered_is_asked_again_at_once_where_somethi
 
 def test_other_changes_are_another_question(reporter: Reporter) -> None:
     reporter.script(*[Says(NOWHERE)] * 3, Says(answer()))
-    with pytest.raises(SummaryOutputInvalid, match="sign-in: 3 answers of openai/reporter-1"):
+    with pytest.raises(UnusableAnswers, match="sign-in: 3 answers of openai/reporter-1"):
         reporter.write()
 
     assert reporter.write(ITEMS[:1]).calls == 1
@@ -379,12 +381,12 @@ def test_other_changes_are_another_question(reporter: Reporter) -> None:
 def test_a_person_can_have_it_asked_again_at_once(reporter: Reporter) -> None:
     reporter.cap(max_cost_usd_per_digest=1.0)
     reporter.script(*[Says(NOWHERE)] * 6, Says(answer()))
-    with pytest.raises(SummaryOutputInvalid):
+    with pytest.raises(UnusableAnswers):
         reporter.write()
     reporter.now += timedelta(days=1)
-    with pytest.raises(SummaryOutputInvalid, match="kept until 2026-03-10 12:00 UTC"):
+    with pytest.raises(UnusableAnswers, match="else from 2026-03-10 12:00 UTC on"):
         reporter.write(asks_again=True)
-    with pytest.raises(SummaryOutputInvalid):
+    with pytest.raises(UnusableAnswers):
         reporter.write()
 
     assert len(reporter.server.seen) == 6
@@ -395,7 +397,7 @@ def test_an_answer_of_another_model_is_taken_once_its_name_is_said_to_be_the_sam
     reporter: Reporter,
 ) -> None:
     reporter.script(Says(answer(), model="someone-else"))
-    with pytest.raises(SummaryOutputInvalid, match="someone-else"):
+    with pytest.raises(UnusableAnswers, match="someone-else"):
         reporter.write()
 
     reporter.set(echoed_names={"someone-else": MODEL})
@@ -406,7 +408,7 @@ def test_an_answer_of_another_model_is_taken_once_its_name_is_said_to_be_the_sam
 def test_a_conversation_that_was_cut_short_goes_on_where_it_was(reporter: Reporter) -> None:
     reporter.set(max_attempts=1)
     reporter.script(Says(NOWHERE), Says(answer()))
-    with pytest.raises(SummaryOutputInvalid):
+    with pytest.raises(UnusableAnswers):
         reporter.write()
 
     reporter.set(max_attempts=2)

@@ -20,6 +20,7 @@ from codesum_pipeline.foundation.data_model.errors import (
 )
 from codesum_pipeline.foundation.data_model.standing_question import Intent
 from codesum_pipeline.foundation.settings.llm_settings import BackendName
+from codesum_pipeline.notifications.digests.asking_again import AskAgain
 from codesum_pipeline.notifications.digests.claims import digest_tool
 from codesum_pipeline.notifications.digests.digest_by_model import DigestJob, DigestTemplates
 from codesum_pipeline.notifications.digests.digest_rows import DigestDraft, DigestRow
@@ -51,7 +52,7 @@ class Historian(AskingModel):
 
     def write(self, rows: Sequence[DigestRow] = ROWS, *, job_id: str = "rollup-1") -> DigestDraft:
         now = datetime(2026, 11, 1, tzinfo=UTC)
-        job = DigestJob(self.intent, job_id, self.settings, self.books, lambda: now)
+        job = DigestJob(self.intent, job_id, self.settings, self.books, lambda: now, AskAgain("digests", "ask --again"))
         return aggregate_history(job, rows, DigestTemplates.of(self.intent, self.prompts, is_rollup=True))
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.settings.llm_settings import LlmSettings, ModelPrice
+from codesum_pipeline.notifications.digests.asking_again import AskAgain
 from codesum_pipeline.notifications.digests.digest_by_model import DigestJob, write_by_model
 from codesum_pipeline.notifications.digests.digest_rows import DigestDraft
 from codesum_pipeline.texts.llm.backend import SummaryBackend
@@ -64,6 +65,7 @@ class Job:
             settings,
             self.folder / "digests.sqlite",
             now=lambda: datetime(2026, 3, 2, 12, tzinfo=UTC),
+            again=AskAgain("changes", "ask --again"),
             make_backend=lambda _llm, _templates: paid,
         )
         return write_by_model(job, [item(1), item(2)])

@@ -22,6 +22,7 @@ from codesum_pipeline.notifications.digests.rollups import (
     Window,
     find_held_rollups,
     month_before,
+    month_over,
     plan_rollup,
     run_monthly,
     send_rollup,
@@ -397,7 +398,8 @@ def test_a_month_whose_model_failed_is_tried_again_by_the_next_call(shop: Shop, 
 
 
 BAD = Says(answer(claim("It is all new.", 1, quote="words that stand nowhere")))
-KEPT = "That is kept until 2026-11-09 06:00 UTC: it is asked again then, or once the template, the model or what it is"
+AGAIN = "`codesum digest run --again` asks now, and pays again."
+DIFFER = "It is asked again by itself once its template, the model or the digests differ"
 
 
 @pytest.fixture
@@ -420,12 +422,23 @@ def test_a_month_that_was_badly_answered_is_not_paid_for_again_and_says_when_and
     (failed,) = run_monthly(badly_answered.desk)
 
     assert failed.problem.startswith("summary_output_validation_failed: signing-in: 3 answers of openai/reporter-1")
-    assert KEPT in failed.problem
+    assert failed.problem.endswith(f". {DIFFER}, else from 2026-11-09 06:00 UTC on; {AGAIN}")
     ((subject, text),) = badly_answered.notices()
     assert subject == "No roll-up of signing-in" and failed.problem in text and "Nothing was sent." in text
     assert "tried again each day" not in text
     assert len(server.seen) == 3
     assert plan(badly_answered).held
+
+
+def test_after_the_month_a_roll_up_that_was_badly_answered_is_asked_for_by_nobody(
+    badly_answered: Shop, server: ScriptedServer
+) -> None:
+    badly_answered.moment = datetime(2026, 11, 28, 6, tzinfo=UTC)
+    server.script = lambda _request: BAD
+    (failed,) = run_monthly(badly_answered.desk)
+
+    assert len(server.seen) == 6
+    assert failed.problem.endswith(f". {DIFFER}, until 2026-12-01 00:00 UTC; {AGAIN}")
 
 
 def another_model(shop: Shop) -> None:
@@ -476,8 +489,23 @@ def test_a_month_whose_call_failed_says_that_it_is_tried_each_day(shop: Shop, se
     run_monthly(shop.desk)
 
     ((_, text),) = shop.notices()
-    assert text.endswith("It is tried again each day of this month; `codesum digest run` tries now.")
+    assert text.endswith("It is tried again each day until 2026-12-01; `codesum digest run` tries now.")
     assert not plan(shop).held
+
+
+@pytest.mark.parametrize(
+    ("zone", "now", "over"),
+    [
+        ("UTC", "2026-11-02T06:00:00", "2026-12-01T00:00:00.000Z"),
+        ("UTC", "2026-12-31T23:59:59", "2027-01-01T00:00:00.000Z"),
+        ("UTC", "2026-01-31T12:00:00", "2026-02-01T00:00:00.000Z"),
+        ("Europe/Berlin", "2026-10-31T23:30:00", "2026-11-30T23:00:00.000Z"),
+    ],
+)
+def test_the_month_is_over_when_the_next_begins_in_the_intents_time_zone(zone: str, now: str, over: str) -> None:
+    intent = replace(INTENT, schedule=IntentSchedule(timezone=zone))
+
+    assert month_over(intent, datetime.fromisoformat(now).replace(tzinfo=UTC)) == over
 
 
 def test_roll_ups_that_were_badly_answered_are_found_until_there_is_one(
@@ -489,7 +517,7 @@ def test_roll_ups_that_were_badly_answered_are_found_until_there_is_one(
 
     (held,) = found()
     assert (held.intent_name, held.month, held.digest_id) == ("signing-in", "2026-10", None)
-    assert KEPT in held.problem
+    assert held.problem.endswith(f"else from 2026-11-09 06:00 UTC on; {AGAIN}")
 
     run_monthly(replace(badly_answered.desk, asks_again=True))
     assert found() == []

@@ -227,7 +227,9 @@ def test_step_9_answers_that_cannot_be_used_send_nothing_are_told_at_once_and_sa
 
     assert {(row.outcome, row.failure) for row in rows} == {(TickOutcome.HELD, TickFailure.ANSWER)}
     assert len(server.seen) == 3
-    assert ". That is kept until 2026-11-30 12:00 UTC: it is asked again then, or once " in rows[-1].reason
+    when = "once its template, the model or the changes differ, else from 2026-11-30 12:00 UTC on"
+    command = "`codesum digest run --intent signing-in --again` asks now, and pays again."
+    assert rows[-1].reason.endswith(f". It is asked again by itself {when}; {command}")
     ((subject, text),) = asking.notices()
     assert subject == "No digest of signing-in: the model's answers cannot be used"
     assert rows[0].reason in text

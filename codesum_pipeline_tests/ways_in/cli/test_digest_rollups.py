@@ -210,8 +210,9 @@ def test_a_roll_up_that_was_badly_answered_is_not_paid_for_again_until_a_person_
 
         for done in (bad, again):
             assert done.returncode == 1
-            assert "That is kept until 20" in done.stderr
-            assert "or now by `codesum digest … --again`, which pays again." in done.stderr
+            assert "It is not asked again before 20" in done.stderr
+            assert "unless its template, the model or the digests differ" in done.stderr
+            assert f"`{command}` asks now, and pays again." in done.stderr
         assert (len(server.seen), hook.received) == (3, [])
 
         server.script = lambda _request: GOOD
@@ -238,12 +239,13 @@ def test_run_again_status_and_doctor_tell_of_a_month_and_a_digest_that_were_badl
         )
 
         assert {run.returncode, tick.returncode, *(done.returncode for done in quiet)} == {1}
-        assert "asked again then, or once the template, the model or what it is shown differ" in run.stderr
-        assert "`codesum digest … --again`" in json.loads(quiet[1].stdout)["reason"]
+        assert "asked again by itself once its template, the model or the digests differ" in run.stderr
+        assert "`codesum digest run --again` asks now" in run.stderr
+        assert f"`codesum digest run --intent {INTENT.name} --again` asks now" in json.loads(quiet[1].stdout)["reason"]
         told = "".join(doctor.stdout.split())
         assert f"noroll-upof{days[0][:7]}couldbewritten" in told
         assert "codesumdigestrun--again" in told
-        assert "--again`, which pays again" in status.stderr
+        assert f"--intent {INTENT.name} --again` asks now" in status.stderr
         assert f"codesumdigestrun--intent{INTENT.name}--again" in told
         assert (asked, len(server.seen)) == (6, 6)
 

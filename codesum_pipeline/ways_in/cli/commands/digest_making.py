@@ -1,5 +1,6 @@
 """`codesum digest preview`, `run`, `aggregate` and `send`: the next digests, and the roll-up of a period."""
 
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -14,6 +15,7 @@ from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.data_model.moments import iso_moment, utc_now
 from codesum_pipeline.foundation.data_model.printable import count_noun, one_line
 from codesum_pipeline.foundation.data_model.standing_question import Intent
+from codesum_pipeline.notifications.digests.asking_again import AskAgain
 from codesum_pipeline.notifications.digests.desk import DigestDesk, deliver_digests, one_at_a_time
 from codesum_pipeline.notifications.digests.digest_rows import DigestRow, DigestState, DigestWriter, TickOutcome
 from codesum_pipeline.notifications.digests.digest_store import DigestStore, open_digests
@@ -117,7 +119,7 @@ def aggregate(
 
     codesum digest aggregate billing --since 2026-10-01 --until 2026-11-01
     """
-    with _open_rollup(invocation, intent, since, until, asks_again=again) as (desk, store, wanted, plan):
+    with _open_rollup(invocation, "aggregate", intent, since, until, asks_again=again) as (desk, store, wanted, plan):
         if plan.problem and as_json:
             nothing = {"summary": "", "rows_used": 0, "rows_total": len(plan.rows)}
             print_json(nothing | {"problem": plan.problem})
@@ -143,7 +145,7 @@ def send(
 
     codesum digest send billing --since 2026-10-01 --until 2026-11-01
     """
-    with _open_rollup(invocation, intent, since, until, asks_again=again) as (desk, store, wanted, plan):
+    with _open_rollup(invocation, "send", intent, since, until, asks_again=again) as (desk, store, wanted, plan):
         if not wanted.channels:
             raise ConfigurationError(f"intent {wanted.name!r} has no channels: name them in intents.yaml")
         _tell_price(plan)
@@ -170,13 +172,21 @@ def send(
 
 @contextmanager
 def _open_rollup(
-    invocation: Invocation, intent: str, since: datetime | None, until: datetime | None, *, asks_again: bool
+    invocation: Invocation,
+    command: str,
+    intent: str,
+    since: datetime | None,
+    until: datetime | None,
+    *,
+    asks_again: bool,
 ) -> Iterator[tuple[DigestDesk, DigestStore, Intent, RollupPlan]]:
     home = invocation.home
     desk, wanted = replace(home.digest_desk(), asks_again=asks_again), home.intents.survey().named(intent)
     span = Window(*parse_window(since, until))
+    days = [f"{name} {day:%Y-%m-%d}" for name, day in (("--since", since), ("--until", until)) if day]
+    again = " ".join([f"codesum digest {command} {shlex.quote(wanted.name)}", *days, "--again"])
     with open_digests(home.layout.digests, now=utc_now) as store:
-        plan = plan_rollup(desk, store, wanted, span)
+        plan = plan_rollup(desk, store, wanted, span, AskAgain("digests", again, is_scheduled=False))
         yield desk, store, wanted, plan
 
 
