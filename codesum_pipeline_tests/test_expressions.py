@@ -20,6 +20,7 @@ from codesum_pipeline.languages.declarations.language_registry import declaratio
 from codesum_pipeline.languages.declarations.naming_calls import naming_calls
 from codesum_pipeline.languages.declarations.plain_lines import definition_lines
 from codesum_pipeline.languages.declarations.python import cython
+from codesum_pipeline.languages.declarations.python.python_recovery import LINES
 from codesum_pipeline.languages.outlines.outline_table import outline_tables, respelled_source
 from codesum_pipeline.search.retrieval.hits import literal_of, occurrence_in
 from codesum_pipeline.source.files.notebooks import _without_magics
@@ -109,6 +110,8 @@ def make_expressions() -> None:
         for line in declaration.definition_lines:
             list(definition_lines("x", (line,)))
         Conditions((), NO_TOKENS, declaration.conditions)._spelled("a is b")
+    for line in LINES:
+        list(definition_lines("x", (line,)))
     for table in outline_tables().values():
         respelled_source(table, b"x")
     for language in ("ruby", "elixir", "go"):

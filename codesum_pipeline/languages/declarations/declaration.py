@@ -235,6 +235,8 @@ class Declaration(Struct, frozen=True, kw_only=True):
     hiding: Callable[[bytes, bool], Iterable[Sequence[Span]]] = lambda source, is_broken: ()
     # Whether the grammar may leave out parts of a source that parses, which are read if what hides them is not shown.
     leaves_out: Callable[[bytes], bool] = lambda source: False
+    # The parts of one that does not parse in which nothing is defined, in order: comments and texts.
+    silent: Callable[[bytes], Sequence[Span]] = lambda source: ()
     # Whether a file, by its path and bytes, is of a dialect that the grammar knows only in part: where it does not
     # parse, what was read of it may be anything, so it is read as text. Bash: a file of zsh.
     is_dialect: Callable[[str, bytes], bool] = lambda path, source: False

@@ -17,7 +17,7 @@ from codesum_pipeline.languages.declarations.haskell_masks import is_literate, m
 from codesum_pipeline.languages.declarations.hook_values import CallSyntax, DefinitionHead, Extension, ImportSyntax
 from codesum_pipeline.languages.declarations.kin import grandparent_of, parent_of, siblings_after, siblings_before
 from codesum_pipeline.languages.declarations.node_code import Text, field_text, raw_text, short_text
-from codesum_pipeline.languages.declarations.nodes import child_of_type, field_children, find_field, kind_of
+from codesum_pipeline.languages.declarations.nodes import child_of_type, field_children, find_field
 from codesum_pipeline.languages.declarations.plain_lines import directive_lines, later_branches
 from codesum_pipeline.languages.declarations.rules import Member, Outside, ResolvedImport, Rules
 from codesum_pipeline.languages.declarations.spec import split_words
@@ -41,8 +41,10 @@ _MOST_BETWEEN = 1_000
 
 def _is_inline(rows: Node) -> bool:
     """Whether rows are between braces of their own, or in a guard."""
-    is_braced = any(child.type == "{" for child in rows.children[:2])
-    return is_braced or (rows.type == "local_binds" and kind_of(grandparent_of(rows)) == "guards")
+    if any(child.type == "{" for child in rows.children[:2]):
+        return True
+    around = grandparent_of(rows) if rows.type == "local_binds" else None
+    return around is not None and around.type == "guards"
 
 
 def _is_unguarded(match: Node) -> bool:
@@ -52,7 +54,7 @@ def _is_unguarded(match: Node) -> bool:
 def _is_head(where: Node) -> bool:
     """Whether the `where` of a module, class or type, which ends its line."""
     after = next((sibling for sibling in siblings_after(where) if sibling.type not in _ASIDE), None)
-    return kind_of(after) != "local_binds"
+    return after is None or after.type != "local_binds"
 
 
 def _ends_inline(word: Node) -> bool:
@@ -109,9 +111,13 @@ def _function(node: Node) -> DefinitionHead | None:
 def _bind(node: Node) -> DefinitionHead | None:
     """A name without arguments is a function, but in a function only one bound to a lambda."""
     body = child_of_type(node, "match")
-    is_lambda = kind_of(find_field(body, "expression")) in ("lambda", "lambda_case", "lambda_cases")
-    is_found = body is not None and (is_lambda or kind_of(parent_of(node)) != "local_binds")
-    return DefinitionHead((_plain(node),), SymbolType.FUNCTION, body) if is_found else None
+    if find_field(node, "name") is None or body is None:
+        return None
+    value = find_field(body, "expression")
+    is_lambda = value is not None and value.type in ("lambda", "lambda_case", "lambda_cases")
+    around = parent_of(node)
+    is_local = around is not None and around.type == "local_binds"
+    return DefinitionHead((_plain(node),), SymbolType.FUNCTION, body) if is_lambda or not is_local else None
 
 
 def _signature(node: Node) -> DefinitionHead | None:
@@ -172,7 +178,8 @@ def _type(node: Node) -> DefinitionHead:
 
 def _type_instance(node: Node) -> DefinitionHead | None:
     """An instance of a family has the family's name; the default in a class is none."""
-    return _type(node) if kind_of(parent_of(node)) != "class_declarations" else None
+    around = parent_of(node)
+    return _type(node) if around is None or around.type != "class_declarations" else None
 
 
 def _pattern_synonym(node: Node) -> DefinitionHead:
@@ -190,8 +197,10 @@ def _patterns(node: Node) -> list[Node]:
     if equation is None or equation.type != "function":
         return []
     infix = _infix_head(equation)
-    operands = (find_field(infix, "left_operand"), find_field(infix, "right_operand"))
-    return [*filter(None, operands), *_shown(equation, "patterns")]
+    return [
+        *filter(None, (find_field(infix, "left_operand"), find_field(infix, "right_operand"))),
+        *_shown(equation, "patterns"),
+    ]
 
 
 def _type_steps(node: Node) -> list[Node]:
@@ -241,16 +250,20 @@ def _extension(node: Node, text: Text) -> Extension | None:
 def _infix_call(node: Node, text: Text) -> CallSyntax | None:
     """``x `f` y`` and `f $ x`, where that is not what is defined."""
     operator = find_field(node, "operator")
-    if kind_of(operator) == "infix_id":
-        is_defined = kind_of(parent_of(node)) in ("function", "function_head_parens")
-        return hooks.call_of_path(text(operator).strip("`")) if not is_defined else None
+    if operator is not None and operator.type == "infix_id":
+        around = parent_of(node)
+        if around is not None and around.type in ("function", "function_head_parens"):
+            return None
+        return hooks.call_of_path(text(operator).strip("`"))
     return _called(find_field(node, "left_operand"), text) if text(operator) in _APPLYING else None
 
 
 def _called(function: Node | None, text: Text) -> CallSyntax | None:
     """A variable that is applied; a constructor makes a value and is no call."""
-    called = hooks.call_of_path(text(function)) if kind_of(function) in ("variable", "qualified") else None
-    return called if called is not None and not called.name[:1].isupper() else None
+    if function is None or function.type not in ("variable", "qualified"):
+        return None
+    called = hooks.call_of_path(text(function))
+    return called if not called.name[:1].isupper() else None
 
 
 def _import(node: Node, text: Text) -> Iterator[ImportSyntax]:
@@ -286,7 +299,8 @@ def _is_listed(node: Node, parts: tuple[str, ...], listed: Container[str]) -> bo
     """A class gives away the methods that it names; what is in an instance goes with its type."""
     if "*" in listed or len(parts) == 1:
         return "*" in listed or parts[0] in listed
-    if kind_of(parent_of(node)) == "class_declarations":
+    around = parent_of(node)
+    if around is not None and around.type == "class_declarations":
         return parts[-1] in listed or f"{parts[-2]}(..)" in listed
     return not (parts[-2][:1].islower() or parts[-2][:1] == "_") and parts[-2] in listed
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from html import unescape
-from typing import Any
+from typing import TypeVar
 
 from tree_sitter import Node
 
@@ -11,9 +11,10 @@ from codesum_pipeline.foundation.data_model.symbol import Parameter, SymbolType
 from codesum_pipeline.languages.declarations.hook_values import CallSyntax, DefinitionHead, ImportSyntax, TypedName
 from codesum_pipeline.languages.declarations.kin import grandparent_of
 from codesum_pipeline.languages.declarations.node_code import MAX_VALUE, Text, field_text, raw_text
-from codesum_pipeline.languages.declarations.nodes import find_field, kind_of
+from codesum_pipeline.languages.declarations.nodes import find_field
 from codesum_pipeline.languages.declarations.spec import Span, split_words
 
+T = TypeVar("T")
 _NAMES = split_words("identifier simple_identifier variable_name name shorthand_property_identifier_pattern")
 # Annotations that are inside of what they annotate: Java, C#, Kotlin, Scala.
 ANNOTATIONS = split_words("annotation marker_annotation attribute_list")
@@ -85,9 +86,14 @@ def typed_name_reader(name: str = "name", type_: str = "type") -> Callable[[Node
     return lambda node, text: iter([TypedName(field_text(node, name, text).strip("`"), field_text(node, type_, text))])
 
 
-def directly_in(kinds: Container[str], read: Callable[[Node, Text], Iterable[str]]) -> Callable[[Node, Text], Any]:
+def directly_in(kinds: Container[str], read: Callable[[Node, Text], T]) -> Callable[[Node, Text], T | tuple[()]]:
     """A hook for the members of a list inside of a node of some kinds, such as the parameters of a class."""
-    return lambda node, text: read(node, text) if kind_of(grandparent_of(node)) in kinds else ()
+
+    def hook(node: Node, text: Text) -> T | tuple[()]:
+        around = grandparent_of(node)
+        return read(node, text) if around is not None and around.type in kinds else ()
+
+    return hook
 
 
 def member_text(name: str, type_: str) -> str:

@@ -18,7 +18,7 @@ from codesum_pipeline.languages.declarations.hook_values import (
 )
 from codesum_pipeline.languages.declarations.kin import grandparent_of, parent_of, siblings_before
 from codesum_pipeline.languages.declarations.node_code import Text, field_text, raw_text
-from codesum_pipeline.languages.declarations.nodes import child_of_type, field_children, find_field, kind_of
+from codesum_pipeline.languages.declarations.nodes import child_of_type, field_children, find_field
 from codesum_pipeline.languages.declarations.rust_macros import around_items, without_templates
 from codesum_pipeline.languages.declarations.spec import Mark, Span, split_words
 
@@ -49,10 +49,10 @@ def _impl(node: Node) -> DefinitionHead:
 
 def _closure(node: Node) -> DefinitionHead | None:
     """`let name = |…| …`, with a body that is a block: a function with a name."""
-    body = find_field(node, "value", "body")
-    kinds = kind_of(find_field(node, "pattern")), kind_of(find_field(node, "value")), kind_of(body)
-    is_function = kinds == ("identifier", "closure_expression", "block")
-    return DefinitionHead((raw_text(node, "pattern"),), SymbolType.FUNCTION, body) if is_function else None
+    value, pattern = find_field(node, "value"), find_field(node, "pattern")
+    body = find_field(value, "body") if value is not None and value.type == "closure_expression" else None
+    is_function = body is not None and body.type == "block" and pattern is not None and pattern.type == "identifier"
+    return DefinitionHead((raw_text(pattern),), SymbolType.FUNCTION, body) if is_function else None
 
 
 def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
@@ -96,9 +96,9 @@ def _modifiers(node: Node, preambles: tuple[Node, ...], text: Text) -> Iterator[
 def _is_of_public_trait(node: Node) -> bool:
     """Whether it is in a public trait, or in an `impl` of any trait, which may be defined in another file."""
     around = grandparent_of(node)
-    if kind_of(around) == "impl_item":
-        return find_field(around, "trait") is not None
-    return kind_of(around) == "trait_item" and child_of_type(around, "visibility_modifier") is not None
+    is_of_impl = around is not None and around.type == "impl_item" and find_field(around, "trait") is not None
+    is_of_trait = around is not None and around.type == "trait_item"
+    return is_of_impl or (is_of_trait and child_of_type(around, "visibility_modifier") is not None)
 
 
 def _condition(node: Node, text: Text) -> str:
@@ -177,7 +177,8 @@ def _made(value: Node | None, text: Text) -> str:
 
 def _global(node: Node, text: Text) -> list[str]:
     """Constants and aliases of a module, not of a type."""
-    is_of_type = kind_of(grandparent_of(node)) in ("impl_item", "trait_item")
+    around = grandparent_of(node)
+    is_of_type = around is not None and around.type in ("impl_item", "trait_item")
     return [field_text(node, "name", text)] if not is_of_type else []
 
 

@@ -20,7 +20,7 @@ from codesum_pipeline.languages.declarations.hook_values import (
 )
 from codesum_pipeline.languages.declarations.kin import parent_of
 from codesum_pipeline.languages.declarations.node_code import Text, field_text, raw_text
-from codesum_pipeline.languages.declarations.nodes import child_of_type, field_children, find_field, kind_of
+from codesum_pipeline.languages.declarations.nodes import child_of_type, field_children, find_field
 from codesum_pipeline.languages.declarations.rules import Outside, ResolvedImport, Rules
 from codesum_pipeline.languages.declarations.spec import split_words
 from codesum_pipeline.languages.declarations.syntax_tables import patterns_beside
@@ -82,9 +82,10 @@ def _type(node: Node) -> DefinitionHead:
 
 def _property(node: Node) -> DefinitionHead | None:
     """A computed property, or a variable that holds a closure."""
-    body = find_field(node, "computed_value") or find_field(node, "value")
-    is_function = kind_of(body) in ("computed_property", "lambda_literal")
-    return DefinitionHead((raw_text(node, "name"),), SymbolType.FUNCTION, body) if is_function else None
+    name, body = find_field(node, "name"), find_field(node, "computed_value") or find_field(node, "value")
+    if name is None or body is None or body.type not in ("computed_property", "lambda_literal"):
+        return None
+    return DefinitionHead((raw_text(name),), SymbolType.FUNCTION, body)
 
 
 def _parameters(node: Node, text: Text) -> Iterator[Parameter]:

@@ -173,11 +173,13 @@ class LanguageParser:
             return shown, tree
         search = budget.of_search(len(source))
         parse = partial(_counted_parse, self._grammar().parser(), budget=search)
+        silent = declaration.silent(source)
+        in_code = (line for line in lines if not is_inside(silent, line.start))
         if is_broken:
             comments = self._comments(source, shown, tree)
-            in_code = (line for line in lines if not is_inside(comments, line.start))
+            in_code = (line for line in in_code if not is_inside(comments, line.start))
         else:
-            in_code = (line for line in lines if not is_silent(tree.root_node, line.start))
+            in_code = (line for line in in_code if not is_silent(tree.root_node, line.start))
         recovery = Recovery(source, in_code, parse, self._parts)
         if is_broken and declaration.is_dialect(file_path, source):
             best = recovery.fragments(shown)

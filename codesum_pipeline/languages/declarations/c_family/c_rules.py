@@ -17,7 +17,7 @@ from codesum_pipeline.foundation.data_model.possible_values import (
 )
 from codesum_pipeline.foundation.data_model.scopes import ImportRow, Scope, ScopedFile
 from codesum_pipeline.languages.declarations.name_tree import NameTree, Table
-from codesum_pipeline.languages.declarations.projects import join_path
+from codesum_pipeline.languages.declarations.projects import Projects, join_path
 from codesum_pipeline.languages.declarations.rules import Outside, ResolvedImport, Rules
 
 # How many headers are followed from one file.
@@ -35,6 +35,9 @@ class CFamilyRules(Rules):
     has_overloads = True
     separator = "::"
 
+    def __init__(self, projects: Projects) -> None:
+        super().__init__(projects)
+
     def use_tree(self, tree: NameTree) -> None:
         super().use_tree(tree)
         self._included: Table[str, tuple[str, ...]] = tree.table("included")
@@ -46,21 +49,32 @@ class CFamilyRules(Rules):
 
     def resolve_import(self, file: ScopedFile, row: ImportRow) -> Iterator[ResolvedImport]:
         path = self._file(file, row.module)
-        yield ResolvedImport(Outside(row.module, "")) if path is None else ResolvedImport(None, None, (path,))
+        if path is not None:
+            yield ResolvedImport(None, None, (path,))
+        else:
+            yield ResolvedImport(Outside(row.module, ""))
 
     def _file(self, file: ScopedFile, included: str) -> str | None:
         near = join_path(file.folder, included)
         if near is not None and near in self.projects.paths:
             return near
-        found = self.projects.ending(included.removeprefix("./"))
+        plain = included.removeprefix("./")
+        while plain.startswith("../"):
+            plain = plain[3:]
+        found = self.projects.ending(plain)
+        if len(found) > 1:
+            top = file.path.partition("/")[0]
+            found = [path for path in found if path.partition("/")[0] == top] or found
         return found[0] if len(found) == 1 else None
 
     def visible_from(self, file: ScopedFile, definitions: Sequence[Scope]) -> Sequence[Scope]:
         return [entry for entry in definitions if self._sees(file.path, entry)]
 
     def _sees(self, path: str, entry: Scope) -> bool:
+        if entry.file.path == path:
+            return True
         headers = self._headers.get(path)
-        if entry.file.path == path or entry.file.path in headers:
+        if entry.file.path in headers:
             return True
         if "static" in entry.modifiers and len(entry.parts) == 1:
             return False

@@ -12,7 +12,7 @@ from codesum_pipeline.languages.declarations.declaration import Declaration, syn
 from codesum_pipeline.languages.declarations.hook_values import DefinitionHead, ImportSyntax, TypedName
 from codesum_pipeline.languages.declarations.hooks import call_of_path
 from codesum_pipeline.languages.declarations.node_code import Text, field_text, raw_text
-from codesum_pipeline.languages.declarations.nodes import child_of_type, find_field, kind_of
+from codesum_pipeline.languages.declarations.nodes import child_of_type, find_field
 
 
 def _namespace(node: Node) -> DefinitionHead | None:
@@ -24,10 +24,10 @@ def _namespace(node: Node) -> DefinitionHead | None:
 
 def _lambda(node: Node) -> DefinitionHead | None:
     """`auto name = [](…) {…}`: a function with a name."""
-    kinds = kind_of(find_field(node, "value")), kind_of(find_field(node, "declarator"))
-    is_lambda = kinds == ("lambda_expression", "identifier")
-    body = find_field(node, "value", "body")
-    return DefinitionHead((raw_text(node, "declarator"),), SymbolType.FUNCTION, body) if is_lambda else None
+    value, declarator = find_field(node, "value"), find_field(node, "declarator")
+    if value is None or value.type != "lambda_expression" or declarator is None or declarator.type != "identifier":
+        return None
+    return DefinitionHead((raw_text(declarator),), SymbolType.FUNCTION, find_field(value, "body"))
 
 
 def _bases(node: Node, text: Text) -> Iterator[str]:

@@ -1,11 +1,5 @@
-"""Python.
+"""Python."""
 
-Long runs of comment lines are blanked before the grammar sees them: tree-sitter-python looks past all comments that
-follow each time it meets one, so that the time for a run of them grows with its square: 4,000 lines of 40 characters
-took 7 s. What stays is as long as it was, byte for byte and line for line, and comments say nothing to later steps.
-"""
-
-import re
 from collections.abc import Container, Sequence
 
 import tree_sitter_python
@@ -16,38 +10,17 @@ from codesum_pipeline.languages.declarations.declaration import Declaration, syn
 from codesum_pipeline.languages.declarations.framework_rules import TEST, is_called_test
 from codesum_pipeline.languages.declarations.hook_values import Docstrings
 from codesum_pipeline.languages.declarations.hooks import definition_reader, field_reader
-from codesum_pipeline.languages.declarations.python import cython, literals, python_brackets, python_facts
+from codesum_pipeline.languages.declarations.python import (
+    cython,
+    literals,
+    python_brackets,
+    python_facts,
+    python_recovery,
+)
 from codesum_pipeline.languages.declarations.python.references.python_references import extract_references
 from codesum_pipeline.languages.declarations.spec import split_words
 
-# So long a run takes 20 ms.
-_LONGEST_RUN = 200
-
-_LINES = rb"(?:^[ \t\f]*+\#[^\n]*+\n(?:[ \t\f]*+\n)*+){%d,}+" % (_LONGEST_RUN + 1)
-_ANY_LONG_RUN = re.compile(_LINES, re.MULTILINE)
-# Strings are passed over whole: what looks like a comment in one is text.
-_RUN_OR_STRING = re.compile(
-    rb"(?P<run>%b)|\#[^\n]*+"
-    rb'|"{3}(?:[^\\"]|\\.|"(?!""))*+(?:"{3})?+'
-    rb"|'{3}(?:[^\\']|\\.|'(?!''))*+(?:'{3})?+"
-    rb'|"(?:[^"\\\n]|\\.)*+"?+'
-    rb"|'(?:[^'\\\n]|\\.)*+'?+" % _LINES,
-    re.MULTILINE | re.DOTALL,
-)
-_COMMENT = re.compile(rb"\#[^\n]*")
 _FRAMEWORKS = split_words("pytest unittest nose hypothesis testtools")
-
-
-def _without_comment_runs(source: bytes) -> bytes:
-    """The source with blanks in place of the comments of runs longer than `_LONGEST_RUN` lines."""
-    if not _ANY_LONG_RUN.search(source):
-        return source
-    return _RUN_OR_STRING.sub(_blanked, source)
-
-
-def _blanked(match: re.Match[bytes]) -> bytes:
-    run = match["run"]
-    return match[0] if run is None else _COMMENT.sub(lambda comment: b" " * len(comment[0]), run)
 
 
 def _is_listed(node: Node, parts: tuple[str, ...], listed: Container[str]) -> bool:
@@ -96,11 +69,14 @@ DECLARATION = Declaration(
         "class_definition": definition_reader(SymbolType.CLASS, lambda node: node),
     },
     docstrings=Docstrings(literals.docstring_node, literals.docstring_text, literals.is_ellipsis),
-    masked=lambda source, is_broken: _without_comment_runs(
+    masked=lambda source, is_broken: python_recovery.without_comment_runs(
         cython.as_python(source) if is_broken and cython.is_cython(source) else source
     ),
     rewritten=cython.changed_parts,
     is_mixed=cython.is_cython,
+    definition_lines=python_recovery.LINES,
+    hiding=python_recovery.hiding_parts,
+    silent=python_recovery.silent_parts,
     callees={"call": lambda node: node.child(0)},
     targets=python_facts.assigned_targets,
     value_span=python_facts.value_span,
