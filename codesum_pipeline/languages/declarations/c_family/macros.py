@@ -9,6 +9,7 @@ not know, or a comment. All of these are rendered as written, so the words stay.
 import re
 from collections.abc import Iterator
 
+from codesum_pipeline.languages.declarations.c_family.function_heads import unknown_words
 from codesum_pipeline.languages.declarations.spans import blanked_out, replaced
 from codesum_pipeline.languages.declarations.spec import Span
 from codesum_pipeline.languages.declarations.syntax_tables import patterns_beside
@@ -37,7 +38,7 @@ def mask_macros(source: bytes, is_broken: bool) -> bytes:
         shown = _PATTERNS["handle"].sub(b"*", shown)
         shown = _PATTERNS["alone"].sub(_directive, shown)
         shown = _PATTERNS["leading"].sub(_attribute, _PATTERNS["leading"].sub(_attribute, shown))
-        shown = _PATTERNS["amid_head"].sub(_amid_head, shown)
+        shown = _without_unknown_words(shown)
     return shown
 
 
@@ -71,10 +72,11 @@ def _is_bit_field(match: re.Match[bytes]) -> bool:
     return is_enum and not _PATTERNS["has_body"].match(match.string, match.end())
 
 
-def _amid_head(match: re.Match[bytes]) -> bytes:
-    """A macro as a comment, behind what is before it."""
-    place = match.end("before") - match.start()
-    return match[0][:place] + _comment(match[0][place:])
+def _without_unknown_words(source: bytes) -> bytes:
+    words = {span: is_type for span, is_type in unknown_words(source) if source.find(b"#", *span) < 0}
+    types = [span for span, is_type in words.items() if is_type]
+    shown = replaced(source, types, lambda word: b"m" * len(word))
+    return replaced(shown, [span for span, is_type in words.items() if not is_type], _comment)
 
 
 def unknown_macros(source: bytes) -> Iterator[tuple[int, int]]:
