@@ -34,6 +34,11 @@ def only_code_child(node: Node) -> Node | None:
     return held[0] if len(held) == 1 else None
 
 
+def kind_of(node: Node | None) -> str:
+    """The type of a node; empty for none."""
+    return node.type if node is not None else ""
+
+
 def child_of_type(node: Node | None, *types: str) -> Node | None:
     """The first child of one of some types; of none, none."""
     return next((child for child in node.children if child.type in types), None) if node is not None else None
