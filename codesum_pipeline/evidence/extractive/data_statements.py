@@ -104,7 +104,13 @@ def data_statement(path: str, documents: Sequence[Any]) -> str:
         return _of_list(content)
     if not isinstance(content, dict) or not content:
         return ""
-    return _asset(path, content) or _translations(path, content) or _package(path, content) or _shape(content)
+    return (
+        _asset(path, content)
+        or _translations(path, content)
+        or _package(path, content)
+        or _schema(content)
+        or _shape(content)
+    )
 
 
 def _pairs(text: str) -> dict[str, Any]:
@@ -139,6 +145,9 @@ def _translations(path: str, content: Mapping[str, Any]) -> str:
     language = language_of_translation(path) or (spoken_language(str(first)) if len(content) == 1 else "")
     if not language:
         return ""
+    values = content.values()
+    if all(isinstance(one, dict) and isinstance(one.get("message"), str) for one in values):
+        return translation_statement(language, [one["message"] for one in values])
     texts = [*islice(_leaves(content), _MOST_TEXTS + 1)]
     return translation_statement(language, texts[:_MOST_TEXTS], are_all=len(texts) <= _MOST_TEXTS)
 
@@ -177,6 +186,15 @@ def _package(path: str, content: Mapping[str, Any]) -> str:
 
 def _package_of(one: object) -> str:
     return re.split(r"[\s<>=!~\[;(]", one, maxsplit=1)[0] if isinstance(one, str) else ""
+
+
+def _schema(content: Mapping[str, Any]) -> str:
+    """A JSON schema: its title, and its properties."""
+    if "$schema" not in content or "properties" not in content:
+        return ""
+    about = text_of(content.get("description")) or text_of(content.get("title"))
+    properties = list_first([*dict_of(content["properties"])], _MAX_KEYS)
+    return f"JSON schema{f' of {about}' if about else ''} with the properties {properties}" if properties else ""
 
 
 def _of_list(content: Sequence[Any]) -> str:

@@ -52,6 +52,11 @@ TEXTS = {
                  "Starts together with Docker Compose: db (postgres:15), web."),
     "an action": (".github/actions/x/action.yml", "name: X\ndescription: Counts\nruns:\n  using: node20\n", "yaml",
                   'Action of GitHub "X": Counts.'),
+    "a schema": ("coin.json", '{"$schema": "s", "title": "A coin", "properties": {"value": {}}}', "json",
+                 "JSON schema of A coin with the properties value."),
+    "messages with descriptions": (
+        "src/_locales/de/messages.json", '{"save": {"message": "Speichern", "description": "A button"}}', "json",
+        '1 text in German, such as "Speichern".'),
     "a drawing": ("coin.svg", '<svg viewBox="0 0 16 8"><path d="M0 0"/></svg>', "xml", 'Drawing "coin" of 16 by 8.'),
     "a build of Maven": ("pom.xml", POM, "xml",
                          "Configures the Maven build. Builds till: Counts coins. Modules: core. Names up."),
