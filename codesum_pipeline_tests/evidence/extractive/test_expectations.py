@@ -161,6 +161,19 @@ LANGUAGES = {
         "OrderTest.total",
         "Expects order.size() to equal old.size().",
     ),
+    "nested values of Go that differ": (
+        "order_test.go",
+        "package a\nfunc TestTotal(t *testing.T) {\n"
+        "\tif !reflect.DeepEqual(sum(order), wanted) {\n\t\tt.Fatal()\n\t}\n}\n",
+        "TestTotal",
+        "Expects sum(order) to equal wanted.",
+    ),
+    "a matcher of Hamcrest": (
+        "OrderTest.java",
+        "class OrderTest {\n  @Test void total() {\n    assertThat(order.size(), is(equalTo(3)));\n  }\n}\n",
+        "OrderTest.total",
+        "Expects order.size() to equal 3.",
+    ),
     "a type in brackets": (
         "order_test.go",
         "package a\nfunc TestTotal(t *testing.T) {\n\ttools.AssertIsType[Order](t, order)\n}\n",
