@@ -30,7 +30,7 @@ from codesum_pipeline.foundation.store.schemas import SCHEMA_VERSION, texts_tabl
 from codesum_pipeline.indexes.file_formats.stored_zip import write_stored_zip
 from codesum_pipeline.source.git.remote import is_commit_id
 
-FORMAT = "codesum.bundle.v1"
+FORMAT = "codesum.bundle.v2"
 HEADER, SIGNATURE, RESOLUTION = "bundle.json", "bundle.json.sig", "resolution.json"
 # What the steps of a build take rows over from. Tables of what was paid, of runs and of evaluations stay at home, and
 # those that a build makes anew of the commit itself are not needed.

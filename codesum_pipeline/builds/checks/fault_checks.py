@@ -1,6 +1,6 @@
 """Faults in documents and vectors, as SQL over the tables (`fault_checks.toml`): each stops the run that wrote them.
 
-What was looked at in the last build without a fault, and is the same, is passed over (`looked_at.py`).
+What was looked at in the last build without a fault, and is the same, is passed over (`fault_finding.py`).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

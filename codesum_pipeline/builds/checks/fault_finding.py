@@ -1,4 +1,7 @@
-"""Looks for faults in tables by SQL, and passes over what was looked at before without one."""
+"""Looks for faults in tables by SQL, and passes over what was looked at before without one.
+
+A fault is never kept, so what has one is looked at each time.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib import metadata

@@ -233,9 +233,18 @@ def _explain(error: ValidationError, file: Path) -> str:
     # What is no address may be the key that somebody put there.
     may_be_secret = key.endswith("api_base") or key.startswith("delivery.channels")
     value = "" if may_be_secret else f" = {first['input']!r}"
-    hint = f": a list or table, in {_variable(key)} as JSON" if first["type"] in _NO_TEXT else ""
+    variable = _variable(".".join(_named_parts(where)))
+    hint = f": a list or table, in {variable} as JSON" if first["type"] in _NO_TEXT else ""
     if first["type"] in _NO_CHOICE and (choices := re.findall(r"'([^']*)'", first["ctx"]["expected"])):
         hint = f"; the nearest is {difflib.get_close_matches(str(first['input']), choices, n=1, cutoff=0.0)[0]!r}"
-    return (
-        f"setting {key!r}{value}: {plain_reason(first['msg'])}{hint} (set in {file}, by {_variable(key)} or by a flag)"
-    )
+    return f"setting {key!r}{value}: {plain_reason(first['msg'])}{hint} (set in {file}, by {variable} or by a flag)"
+
+
+def _named_parts(where: Sequence[str | int]) -> Iterator[str]:
+    """The parts of a place that name a setting: what follows is inside a list or table, which a variable has whole."""
+    model: type[BaseModel] | None = Settings
+    for part in map(str, where):
+        if model is None or part not in model.model_fields:
+            return
+        yield part
+        model = group_of(model.model_fields[part])

@@ -220,7 +220,8 @@ class _RunServer(Struct):
         # The last preview of an unchanged table is still valid, and Dagster has it.
         if request.method is BuilderMethod.SHOW and done and done.is_reused:
             return None
-        return self._answer(request, replace(self.builder, progress=go_on))
+        # With a dict of its own: the first thread may just be telling what it has mended.
+        return self._answer(request, replace(self.builder, progress=go_on, mended={}))
 
     def _answer(self, request: BuilderRequest, builder: "Build") -> Any:
         """Send the result of a request, and return it."""

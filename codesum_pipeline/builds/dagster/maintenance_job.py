@@ -21,7 +21,7 @@ from pathlib import Path
 
 import dagster as dg
 import sqlalchemy as sql
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
 from codesum_pipeline.builds.codesum_home.wiring import Home
 from codesum_pipeline.builds.dagster import asset_steps, private_names
@@ -29,7 +29,7 @@ from codesum_pipeline.builds.dagster.dagster_records import StorageFile, storage
 from codesum_pipeline.builds.dagster.resource import PARTITION_TAG, CodesumResource
 from codesum_pipeline.builds.maintenance.freed import FreedSpace, Maintenance, RemovalKind, SkippedUpkeep, size_of
 from codesum_pipeline.builds.maintenance.maintaining import Found, MaintainedHome
-from codesum_pipeline.builds.reports.report_values import rows_of_items
+from codesum_pipeline.builds.reports.build_values import PreviewRows
 from codesum_pipeline.foundation.data_model.errors import CodesumError
 from codesum_pipeline.foundation.data_model.moments import utc_now
 from codesum_pipeline.foundation.store.locks import lock_if_free
@@ -45,6 +45,8 @@ _BACKFILL_ENDED = ("COMPLETED", "COMPLETED_SUCCESS", "COMPLETED_FAILED", "FAILED
 # Runs of a transaction: another process waits for it.
 _AT_ONCE = 50
 _PAGE = 500
+# Rows of each table in the metadata.
+_SHOWN = 50
 # Since the run of a file of events is created before it, one without a run is older than any that begins.
 _ORPHAN_AGE_S = 3600.0
 # The last event of each of these kinds is what the UI shows of an asset's partition.
@@ -268,10 +270,15 @@ def prune(context: dg.OpExecutionContext, codesum: CodesumResource) -> Iterator[
         done = maintain_everything(codesum.open_home(), context.instance, tell=log)
     # The total that was removed and by kind, the largest removals, and what was skipped.
     largest = sorted(done.freed, key=lambda each: (-each.size, each.kind, each.repository))
-    shown = {"by_kind": done.by_kind(), "freed": largest, "left": done.untouched}
-    tables = {name: rows_of_items(rows) for name, rows in shown.items()}
+    shown: dict[str, Sequence[Found]] = {"by_kind": done.by_kind(), "freed": largest, "left": done.untouched}
+    tables = {name: PreviewRows(tuple(map(_row, rows[:_SHOWN]))) for name, rows in shown.items()}
     numbers = {"seconds": done.seconds, "freed_bytes": done.size, "untouched": len(done.untouched)}
     yield dg.Output(None, metadata=asset_steps.metadata_of({**numbers, **tables}))
+
+
+def _row(found: Found) -> dict[str, str | int]:
+    row = {name: "" if value is None else value for name, value in to_builtins(found).items()}
+    return {"bytes" if name == "size" else name: value for name, value in row.items()}
 
 
 @dg.job(

@@ -170,21 +170,26 @@ class Plan(Struct, frozen=True):
                     shorten_text(" ".join(self.complaints.get(key, "").split()), MAX_REASON_CHARACTERS) or "no reason"
                 )
             case BuildDecision.WAITING:
-                return str(self.waits[key]) if is_timed else f"{self.waits[key].fault}; tried again"
+                wait = self.waits[key]
+                return str(wait) if is_timed else f"failed by no fault of their own ({wait.fault}); tried again"
             case verdict:
                 return _WAYS_OUT.get(verdict, "")
 
     def reasons(self, among: Collection[str] | None = None, *, is_timed: bool = True) -> str:
-        """The first reasons, each with the first repositories that it is said of."""
-        keys: dict[str, list[str]] = defaultdict(list)
+        """The first reasons of each verdict, each with the first repositories that it is said of."""
+        said: dict[BuildDecision, dict[str, list[str]]] = {verdict: defaultdict(list) for verdict in BuildDecision}
         for key in sorted(self.verdicts if among is None else among):
             if reason := self.reason(key, is_timed=is_timed):
-                keys[reason].append(key)
-        # Most reasons name the one key themselves.
+                said[self.verdicts[key]][reason].append(key)
         lines = [
-            reason if repr(some[0]) in reason else f"{some_of(some, NAMED)}: {reason}" for reason, some in keys.items()
+            # Most reasons name the one key themselves.
+            [
+                reason if repr(some[0]) in reason else f"{some_of(some, NAMED)}: {reason}"
+                for reason, some in keys.items()
+            ]
+            for keys in said.values()
         ]
-        return some_of(lines, NAMED, mark="; ")
+        return "; ".join(some_of(of_verdict, NAMED, mark="; ") for of_verdict in lines if of_verdict)
 
     def without(self, keys: Collection[str]) -> "Plan":
         """The same plan, but that others look after these repositories."""

@@ -32,7 +32,7 @@ def with_driver(address: str) -> str:
     """The address with its driver named, and a limit on how long a connection may take, unless it has one: without, a
     firewall that drops packets stops a command for minutes.
 
-    Raises `ConfigurationError`, without the address, for another driver.
+    Raises `ConfigurationError`, without the address, for what is no address and for another driver.
     """
     try:
         url = make_url(address)
@@ -40,7 +40,8 @@ def with_driver(address: str) -> str:
         url = None
     if url is None or url.drivername not in _SAME:
         raise ConfigurationError(
-            f"{POSTGRES_VARIABLE}: Dagster needs psycopg 2: write postgresql+psycopg2://USER@HOST/NAME"
+            f"{POSTGRES_VARIABLE} is no address, or one of another driver than psycopg 2, which Dagster needs: write "
+            "postgresql+psycopg2://USER@HOST:PORT/NAME"
         )
     if "connect_timeout" not in url.query:
         url = url.update_query_dict({"connect_timeout": str(_CONNECT_S)})

@@ -20,7 +20,7 @@ from codesum_pipeline.foundation.data_model.hashing import identify_algorithms
 from codesum_pipeline.foundation.data_model.moments import age_in_words
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.store.lease import LeaseHolder
-from codesum_pipeline.foundation.store.workspace import shaping_hashes
+from codesum_pipeline.foundation.store.workspace import hashes_of_entry, hashes_of_settings
 from codesum_pipeline.indexes.file_formats.version_folder import PublishedBrief, read_brief
 from codesum_pipeline.source.git.locations import is_url
 from codesum_pipeline.source.git.mirror import Mirror
@@ -122,7 +122,8 @@ def judge_fleet(
     ask_remotes: bool = False,
 ) -> list[RepositoryState]:
     """The state of each entry, in order. Servers are asked for their heads only with `ask_remotes`."""
-    judge = _Judge(home, runs, record, ask_remotes, identify_algorithms(home.versions))
+    algorithms, settings = identify_algorithms(home.versions), hashes_of_settings(home.settings)
+    judge = _Judge(home, runs, record, ask_remotes, algorithms, settings)
     found = [judge.by_record(entry) for entry in entries]
     rest = [entry for entry, state in zip(entries, found, strict=True) if state is None]
     with ThreadPoolExecutor(_READERS) as pool:
@@ -136,6 +137,7 @@ class _Judge(Struct, frozen=True):
     record: PlannerRecord | None
     ask_remotes: bool
     algorithms: str
+    settings: Mapping[str, str]
 
     def by_record(self, entry: RepositoryEntry) -> RepositoryState | None:
         """The state that follows from the planner's record; None if this machine has to look by itself."""
@@ -189,7 +191,7 @@ class _Judge(Struct, frozen=True):
         """Which settings are not those that the published index was made with; nothing where it does not say."""
         if state != IndexState.CHANGED or brief is None:
             return ""
-        now = shaping_hashes(entry, self.home.settings)
+        now = {**self.settings, **hashes_of_entry(entry)}
         names = [name for name, made in brief.settings.items() if name in now and now[name] != made]
         # Of templates the versions tell.
         names = names or [name for name, made in brief.versions.items() if self.home.versions.get(name) != made]

@@ -21,7 +21,7 @@ from codesum_pipeline.symbols.parsing.symbols_step import PARSER_VERSION
 from codesum_pipeline.texts.summaries.wanted_texts import EXTRACTIVE, PLACEHOLDER
 
 # The version of matching and reporting changes; no index depends on it.
-DIGESTS_VERSION = "1"
+DIGESTS_VERSION = "2"
 _WRITERS_VERSION = f"{EXTRACTIVE} {PLACEHOLDER}"
 _LANES_VERSION = f"{LANES_VERSION}/{AUTHOR_WORDS_VERSION}"
 _CODE_VERSIONS = {

@@ -59,9 +59,14 @@ def check_http_address(url: str) -> str:
     """An address of a server, for a field; raises `ValueError` for others, and for what may hold a key or a password:
     settings are shown in files, logs and messages."""
     is_one = re.fullmatch(r"https?://[^@?#\s/]+(/[^@?#\s]*)?", url) and url.isprintable()
+    if not is_one:
+        raise ValueError(
+            "write http(s)://HOST/PATH without a key or password: keys belong in the environment (a channel names it "
+            "with secret_env or secret_file)"
+        )
     # Raises `ValueError` for a port that is none.
-    if not is_one or not urlsplit(url).hostname or urlsplit(url).port == 0:
-        raise ValueError("write http(s)://HOST/PATH without a key or password: keys belong in the environment")
+    if not urlsplit(url).hostname or urlsplit(url).port == 0:
+        raise ValueError("the address has no host, or port 0")
     return url
 
 

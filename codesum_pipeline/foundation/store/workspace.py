@@ -124,6 +124,8 @@ def _sql_type(kind: pa.DataType) -> str:
 _NOT_OF_CONTENT = ("enabled", "organisation", "host_id", "retired", "scip", "scip_command")
 
 _HASH_OF_SETTING = 8
+# Where a repository or a server is: whoever has a guess could confirm it by a hash that travels with an index.
+_PRIVATE_NAMES = ("location", "api_base")
 
 Connect = Callable[[], "duckdb.DuckDBPyConnection"]
 
@@ -201,11 +203,20 @@ def _content_of(entry: RepositoryEntry) -> dict[str, Any]:
     return {name: value for name, value in to_builtins(entry).items() if name not in _NOT_OF_CONTENT}
 
 
-def shaping_hashes(entry: RepositoryEntry, settings: "Settings") -> dict[str, str]:
-    """The beginning of a hash of each setting and of each field of the entry that a fingerprint is made of: they tell
-    which of them changed."""
-    fields = {f"{name} of its entry": value for name, value in _content_of(entry).items()}
-    return {name: hash_of(value)[:_HASH_OF_SETTING] for name, value in (settings.shaping_by_key() | fields).items()}
+def hashes_of_settings(settings: "Settings") -> dict[str, str]:
+    """The beginning of a hash of each setting that a fingerprint is made of: they tell which of them changed."""
+    return _shown_hashes(settings.shaping_by_key())
+
+
+def hashes_of_entry(entry: RepositoryEntry) -> dict[str, str]:
+    """The same of each field of the entry."""
+    return {f"{name} of its entry": hash_ for name, hash_ in _shown_hashes(_content_of(entry)).items()}
+
+
+def _shown_hashes(values: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        name: hash_of(value)[:_HASH_OF_SETTING] for name, value in values.items() if not name.endswith(_PRIVATE_NAMES)
+    }
 
 
 def shared_part(settings: "Settings", versions: Mapping[str, str]) -> str:

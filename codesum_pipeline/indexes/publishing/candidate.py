@@ -36,7 +36,7 @@ from codesum_pipeline.foundation.store.atomic import (
 from codesum_pipeline.foundation.store.layout import BASE_STRATEGY
 from codesum_pipeline.foundation.store.memory import may_run_beside
 from codesum_pipeline.foundation.store.schemas import TABLES
-from codesum_pipeline.foundation.store.workspace import Workspace, shaping_hashes
+from codesum_pipeline.foundation.store.workspace import Workspace, hashes_of_entry, hashes_of_settings
 from codesum_pipeline.indexes.embedders.embedder_choice import embedder_of
 from codesum_pipeline.indexes.embedders.protocol import Embedder
 from codesum_pipeline.indexes.file_formats.bm25 import K1, B
@@ -101,7 +101,7 @@ def build_manifest(
         },
         "bm25": {"k1": K1, "b": B, "variant": "lucene"},
         "versions": dict(ws.versions),
-        "settings": shaping_hashes(ws.entry, settings),
+        "settings": hashes_of_settings(settings) | hashes_of_entry(ws.entry),
         "counts": {
             "documents": tables.heads.num_rows,
             "levels": {str(level): levels[str(level)] for level in LEVELS},

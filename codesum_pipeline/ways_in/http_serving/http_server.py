@@ -20,11 +20,12 @@ _GRACE_S = 2
 
 def listen_on(address: Address) -> tuple[socket.socket, Address]:
     """A listening socket and its address."""
-    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     try:
+        found = {family for family, *_ in socket.getaddrinfo(address.host or None, 0, type=socket.SOCK_STREAM)}
+        family = socket.AF_INET if socket.AF_INET in found else socket.AF_INET6
         bound = socket.create_server((address.host, address.port), family=family, backlog=_QUEUE)
     except OSError as error:
-        # Python adds the address; the number of an unknown host is none of the system's errors.
+        # Python adds the address to the system's errors; the number of an unknown host is none of them.
         reason = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
         raise ConfigurationError(f"{address.option}: {reason}: choose another address or port") from error
     return bound, Address(address.host, bound.getsockname()[1], address.option)

@@ -269,6 +269,7 @@ def test_the_job_says_in_its_metadata_what_went(
     assert metadata["freed_bytes"].value > 100_000
     (row,) = metadata["by_kind"].records
     assert (row.data["kind"], row.data["count"]) == (RemovalKind.RUNS.value, 1)
+    assert row.data["bytes"] == metadata["freed_bytes"].value
 
 
 def test_the_schedule_runs_unless_somebody_stops_it(tmp_path: Path) -> None:

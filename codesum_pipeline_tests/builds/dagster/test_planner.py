@@ -4,7 +4,16 @@ from typing import Any
 
 import pytest
 
-from codesum_pipeline.builds.dagster.planner import BuildDecision, Observation, Plan, Request, next_in_turn, plan_builds
+from codesum_pipeline.builds.dagster.planner import (
+    BuildDecision,
+    Observation,
+    Plan,
+    Request,
+    Wait,
+    next_in_turn,
+    plan_builds,
+)
+from codesum_pipeline.foundation.data_model.moments import utc_now
 
 
 def plan(*seen: Observation, max_attempts: int = 3, max_requests: int = 25, usd_left: float = 0.0) -> Plan:
@@ -151,6 +160,24 @@ def test_the_first_of_many_that_cannot_be_read_are_named() -> None:
     assert [number for number in range(200) if f"r{number:03}" in summary] == [0, 1, 2, 3, 4]
     assert summary.endswith("…")
     assert len(summary) < 1200
+
+
+def test_each_verdict_is_named_however_many_others_have_another() -> None:
+    unreadable = [Observation(f"a{number}", wanted=None, complaint=f"gone {number}") for number in range(6)]
+    made = plan(
+        *unreadable,
+        Observation("z1", wanted="f1", tried=("f1",) * 3),
+        Observation("z2", wanted="f1", is_stopped=True),
+        Observation("z3", wanted="f1", waits=Wait("the disk is full", utc_now())),
+    )
+
+    ticked, logged = made.summary(), made.reasons(is_timed=False)
+
+    for key in ("z1: failed too often", "z2: stopped by hand"):
+        assert key in ticked and key in logged
+    assert "z3: the disk is full, next try " in ticked
+    assert "z3: failed by no fault of their own (the disk is full); tried again; a0: gone 0; a1: " in logged
+    assert logged.endswith("a4: gone 4; and 1 more")
 
 
 def test_an_empty_registry_says_what_to_do() -> None:

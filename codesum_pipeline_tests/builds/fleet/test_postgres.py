@@ -34,10 +34,20 @@ def test_the_driver_of_postgres_is_named_whatever_the_address_says(scheme: str) 
     assert with_driver(f"{scheme}://user@db/x") == "postgresql+psycopg2://user@db/x?connect_timeout=10"
 
 
-@pytest.mark.parametrize("url", ["postgresql+psycopg://user:secret@db/x", "mysql://user:secret@db/x", "secret"])
-def test_another_driver_is_refused_with_the_words_to_write(url: str) -> None:
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql+psycopg://user:secret@db/x",
+        "mysql://user:secret@db/x",
+        "postgresql://user:secret@db:port/x",
+        "secret",
+    ],
+)
+def test_another_driver_and_what_is_no_address_are_refused_with_the_words_to_write(url: str) -> None:
     from codesum_pipeline.builds.dagster.postgres import with_driver
 
-    with pytest.raises(ConfigurationError, match=r"write postgresql\+psycopg2://USER@HOST/NAME") as refused:
+    with pytest.raises(
+        ConfigurationError, match=r"is no address, or .*: write postgresql\+psycopg2://USER@HOST:PORT/NAME"
+    ) as refused:
         with_driver(url)
     assert "secret" not in str(refused.value)

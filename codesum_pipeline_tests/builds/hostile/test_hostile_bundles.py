@@ -140,7 +140,8 @@ SPOILT = {
         lambda members: members.update({HEADER: b" " * (2 << 20)}), "bundle.json has 2,097,152 bytes, at most 1,048,576"
     ),
     "a header with more fields": (header(extra=1), "not in canonical form, or has unknown fields"),
-    "a newer form": (header(format="codesum.bundle.v2", made_by="9.9"), "made by codesum 9.9, .*pipx upgrade"),
+    "a newer form": (header(format="codesum.bundle.v3", made_by="9.9"), "made by codesum 9.9, .*pipx upgrade"),
+    "an older form": (header(format="codesum.bundle.v1", made_by="0.1"), "made by codesum 0.1, .*bundle.v1"),
     "newer tables": (header(schema_version=99), "tables of version 99\\) this one does not know: install"),
     "older tables": (header(schema_version=1), "with tables of version 1; this one reads .*: export it again"),
     "a commit that is an option": (header(commit="--upload-pack=x"), "commit '--upload-pack=x' is no full commit id"),

@@ -5,10 +5,12 @@ import pytest
 from codesum_pipeline.builds.codesum_home.home_folders import record_home
 from codesum_pipeline.builds.codesum_home.settings_loading import find_home, load_settings
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.settings.home_settings import Settings
 from codesum_pipeline.foundation.settings.marks import SettingsGroup, marked_settings
 from codesum_pipeline.foundation.settings.operation_settings import CheckSettings
 from codesum_pipeline.foundation.settings.stage_settings import STEPS_PER_BYTE, FilterSettings
+from codesum_pipeline.foundation.store.workspace import hashes_of_entry, hashes_of_settings
 from codesum_pipeline_tests.support.settings import DEFAULTS, changed
 
 
@@ -58,6 +60,11 @@ def test_the_defaults_are_those_of_the_specification(tmp_path: Path) -> None:
         ('[checks]\nbehind_hours_of = {"shop" = 0}', {}, "should be greater than 0"),
         ('[metrics]\nexporters = ["statsd"]', {}, "Input should be 'prometheus' or 'otlp'"),
         ("", {"CODESUM_METRICS__EXPORTERS": "prometheus"}, "CODESUM_METRICS__EXPORTERS"),
+        (
+            "[serving]\ntrusted_proxies = ['here']\n",
+            {},
+            r"trusted_proxies\.0' .*by CODESUM_SERVING__TRUSTED_PROXIES or",
+        ),
         ("top_k_callers = ", {}, "codesum.toml: not valid TOML"),
         ("home = '/x'", {}, "'home' cannot be set in a file inside the home"),
     ],
@@ -73,6 +80,7 @@ def test_the_defaults_are_those_of_the_specification(tmp_path: Path) -> None:
         "target of no time",
         "exporter",
         "exporter without brackets",
+        "an element of a list",
         "not TOML",
         "home",
     ],
@@ -117,6 +125,14 @@ def test_a_fingerprint_covers_what_shapes_an_index(tmp_path: Path) -> None:
             "trust": "off", "tests": False, "documented": False, "language": "English",
         },
     }  # fmt: skip
+
+
+def test_no_hash_of_where_something_is_travels_with_an_index() -> None:
+    entry = RepositoryEntry("shop", "https://git.internal/shop.git", exclude=("docs/",))
+    names = {*hashes_of_settings(changed(DEFAULTS, llm={"enabled": True})), *hashes_of_entry(entry)}
+
+    assert {"top_k_callers", "llm.model", "exclude of its entry"} <= names
+    assert not [name for name in names if "location" in name or "api_base" in name]
 
 
 def test_paths_of_the_settings_begin_at_the_home(tmp_path: Path) -> None:

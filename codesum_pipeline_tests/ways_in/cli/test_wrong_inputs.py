@@ -90,6 +90,7 @@ CALLS = {
     "questions that are a folder": (["eval", "plain"], "plain: cannot be read"),
     "a port that cannot be": (["dev", "--port", "70000"], "less than or equal to 65535"),
     "a host that is elsewhere": (["dev", "--host", "192.0.2.1"], "--host 192.0.2.1 --port 3000: "),
+    "a host that is unknown": (["dev", "--host", "nosuch.invalid"], "--host nosuch.invalid --port 3000: "),
     "neither a folder nor a URL": (
         ["add", "not-there"],
         "repos.yaml: no repository 'not-there'; and no folder here is called 'not-there': give the path of a "
@@ -113,6 +114,8 @@ def test_a_wrong_call_names_what_is_wrong(folder, arguments, message):
     assert done.returncode == MISCONFIGURED, done.stderr
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+    # Python's words about what it was doing.
+    assert "(while" not in done.stderr
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import socket
 import time
 from collections.abc import Awaitable, Callable
 
+import pytest
 from starlette.responses import PlainTextResponse
 
 from codesum_pipeline.foundation.settings.operation_settings import ServingSettings
@@ -67,3 +68,19 @@ def test_a_client_that_closes_while_it_is_refused_ends_no_limit_of_the_others() 
             assert (await answer_of(other)).startswith(b"HTTP/1.1 408 ")
 
     serve_while(work)
+
+
+def test_a_name_that_has_only_addresses_of_version_6_is_listened_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    families = []
+
+    def bind(_address: tuple[str, int], *, family: int, backlog: int) -> socket.socket:
+        families.append(family)
+        return socket.socket()
+
+    monkeypatch.setattr(socket, "create_server", bind)
+    for found in ([socket.AF_INET6], [socket.AF_INET6, socket.AF_INET]):
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, found=found, **__: [(family, 0) for family in found])
+        with listen_on(Address("some-name", 0))[0]:
+            pass
+
+    assert families == [socket.AF_INET6, socket.AF_INET]
