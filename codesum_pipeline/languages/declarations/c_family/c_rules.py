@@ -52,7 +52,13 @@ class CFamilyRules(Rules):
         near = join_path(file.folder, included)
         if near is not None and near in self.projects.paths:
             return near
-        found = self.projects.ending(included.removeprefix("./"))
+        plain = included.removeprefix("./")
+        while plain.startswith("../"):
+            plain = plain[3:]
+        found = self.projects.ending(plain)
+        if len(found) > 1:
+            top = file.path.partition("/")[0]
+            found = [path for path in found if path.partition("/")[0] == top] or found
         return found[0] if len(found) == 1 else None
 
     def visible_from(self, file: ScopedFile, definitions: Sequence[Scope]) -> Sequence[Scope]:
