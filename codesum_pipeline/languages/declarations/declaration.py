@@ -274,6 +274,8 @@ def syntax_beside(
     """
     path = syntax_file(module)
     tables = read_tables(path, ("spec", "declaration", "tests", "conditions", "uses"))
+    if unknown := tables["declaration"].keys() - {*Declaration.__struct_fields__}:
+        raise ValueError(f"{path}: [declaration] has no key {min(unknown)!r}")
     layout: dict[str, Any] = {"grammar": grammar, **tables["spec"], **spec}
     try:
         return {

@@ -9,7 +9,7 @@ from codesum_pipeline.languages.declarations.hook_values import NamedWord
 from codesum_pipeline.languages.declarations.syntax_tables import patterns_beside
 from codesum_pipeline.languages.declarations.use_syntax import HandedName
 
-_BEFORE, _AFTER = 200, 40
+_BEFORE, _AFTER, _LONGEST_LIST = 200, 40, 1000
 _PATTERNS = {name: re.compile(pattern.pattern.decode()) for name, pattern in patterns_beside(__file__).items()}
 
 
@@ -37,20 +37,42 @@ def find_text_of_php(source: bytes, word: NamedWord) -> HandedName | None:
 
 
 def find_capture_of_elixir(source: bytes, word: NamedWord) -> HandedName | None:
-    """`&name/1`, `&Module.name/2` and `{Module, :name, [first]}`."""
+    """`&name/1`, `&Module.name/2` and `{Module, :name, [first, second]}`."""
     before = _before(source, word)
     end = word.start + len(word.text.encode())
-    after = source[end : end + _AFTER].decode("utf-8", "replace")
     if word.text.startswith(":"):
         module, name = _PATTERNS["of_module"].search(before), word.text[1:]
-        is_handed = module is not None and _PATTERNS["list"].match(after) and _PATTERNS["name"].fullmatch(name)
+        is_name = module is not None and _PATTERNS["name"].fullmatch(name)
+        count = _length_of_list(source[end : end + _LONGEST_LIST].decode("utf-8", "replace")) if is_name else None
+        if module is None or count is None:
+            return None
         # What is called may get other arguments before those of the list.
-        return HandedName((*module[1].split("."), name), is_only=True) if module is not None and is_handed else None
+        return HandedName((*module[1].split("."), name), count, is_only=True)
     captured = _PATTERNS["captured"].search(before)
-    arity = _PATTERNS["arity"].match(after)
+    arity = _PATTERNS["arity"].match(source[end : end + _AFTER].decode("utf-8", "replace"))
     if captured is None or arity is None:
         return None
     return HandedName((*captured[1].split(".")[:-1], word.text), int(arity[1]))
+
+
+def _length_of_list(after: str) -> int | None:
+    """How many values the list has that is the next argument; None if that is no whole list, or has others behind."""
+    opening = _PATTERNS["list"].match(after)
+    depth, commas, last = int(opening is not None), 0, "["
+    for token in _PATTERNS["of_list"].finditer(after, opening.end()) if opening is not None else ():
+        written = token[0]
+        if written[-1:] in "[{(":
+            depth += 1
+        elif written in ("]", "}", ")"):
+            depth -= 1
+        if depth == 0:
+            # `[]`, and a comma behind the last one.
+            return commas + (last not in ("[", ","))
+        if (depth == 1 and written == "|") or written in ("fn", "do"):
+            return None
+        commas += depth == 1 and written == ","
+        last = written
+    return None
 
 
 def find_word_of_bash(source: bytes, word: NamedWord) -> HandedName | None:

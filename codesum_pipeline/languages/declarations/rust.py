@@ -63,6 +63,8 @@ def _parameters(node: Node, text: Text) -> Iterator[Parameter]:
             pattern = find_field(child, "pattern")
             kind = "receiver" if pattern is not None and pattern.type == "self" else "positional"
             yield Parameter(text(pattern).removeprefix("mut "), field_text(child, "type", text), None, kind)
+        elif child.type == "variadic_parameter":
+            yield Parameter("...", None, None, "var_positional")
 
 
 def _extension(node: Node, text: Text) -> Extension | None:

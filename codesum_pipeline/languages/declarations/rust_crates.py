@@ -17,8 +17,8 @@ _STANDARD = frozenset({"std", "core", "alloc"})
 # In `#[cfg(all(unix, not(feature = "std")))]`: `feature = "std"` is one name of what is true or false.
 _CONDITION_NAME = re.compile(r'\b(?!(?:all|any|not)\b)[\w.]+(?:="[^"]*")?')
 _APPLIED_TO_VALUES = re.compile(r"(all|any|not)\(([01,]*)\)")
-# Of more names there are too many values to try.
-_MOST_NAMES, _MOST_BRACKETS = 8, 50
+# Of more names there are too many values to try; longer conditions take too long for each.
+_MOST_NAMES, _MOST_BRACKETS, _LONGEST = 8, 50, 4_000
 
 
 class RustRules(Rules):
@@ -68,7 +68,11 @@ class RustRules(Rules):
         if above_root is not None:
             inner = file.path[len(above_root) + 1 if above_root else 0 :].removesuffix(".rs")
             return self._modules(self._roots[above_root], inner.split("/"))
-        folder = next((above for above in folders_above(file.folder) if above in self._folders), "")
+        folder = next((above for above in folders_above(file.folder) if above in self._folders), None)
+        if folder is None:
+            # Without `Cargo.toml`, a crate is where the nearest folder `src` is.
+            sources = (above for above in folders_above(file.folder) if f"/{above}".endswith("/src"))
+            folder = next(sources, "").removesuffix("src").removesuffix("/")
         return self._in_crate(folder, file.path)
 
     def _in_crate(self, folder: str, path: str) -> Key:
@@ -178,6 +182,8 @@ class RustRules(Rules):
 def can_both_hold(first: str, second: str) -> bool:
     """Whether two conditions can be true at once, as far as that can be told; each is a list with commas."""
     written = re.sub(r"\s", "", f"all(all({first}),all({second}))")
+    if len(written) > _LONGEST:
+        return True
     names = sorted(set(_CONDITION_NAME.findall(written)))
     if len(names) > _MOST_NAMES or written.count("(") > _MOST_BRACKETS:
         return True

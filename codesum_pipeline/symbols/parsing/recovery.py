@@ -37,6 +37,8 @@ MOST_PLACES = 8
 MOST_GROUPS = 50
 # A longer error is not a missing word, but everything that the grammar could not parse.
 LONGEST_WORDS = 200
+# An error at most so many bytes before a definition may hide it.
+NEAR = 400
 # The end of a head whose body is in the lines below, and closed by a line of its own, or only indented.
 _OPENED = re.compile(rb"(?:\{|\bdo|\bbegin)(?=[ \t]*\n)")
 _INDENTED = re.compile(rb":(?=[ \t]*(?:#|\n))")
@@ -122,13 +124,16 @@ class Recovery:
         return tried if tried is not None and tried.names else None
 
     def _without_groups(self, best: TreeCandidate, groups: Sequence[Sequence[Span]]) -> TreeCandidate:
-        """Try to read the file without one group after the other, then without all."""
-        for spans in [*groups, [span for group in groups for span in group]]:
+        """Try to read the file without some groups: those beside lost definitions, then all, then each one alone."""
+        all_spans = [span for group in groups for span in group]
+        near = [group for group in groups if _is_beside(group, best.lost)]
+        tries = [[span for group in near for span in group], all_spans, *(groups if len(groups) > 1 else ())]
+        for spans in tries if len(near) < len(groups) else tries[1:]:
             shown = blanked_out(best.shown, sorted(spans))
             tried = self._try(shown) if shown != best.shown else None
             if tried is not None and tried.is_better_than(best):
                 best = tried
-                if not best.lost:
+                if not best.lost or spans is all_spans:
                     break
         return best
 
@@ -319,6 +324,15 @@ def error_places(root: Node) -> Iterator[Span]:
         while not cursor.goto_next_sibling():
             if not cursor.goto_parent():
                 return
+
+
+def _is_beside(group: Sequence[Span], lines: Sequence[DefinitionLine]) -> bool:
+    """Whether one of some lines, which are in order, is in what a group of parts surrounds, or right behind it."""
+    starts = [line.start for line in lines]
+    return any(
+        bisect_left(starts, start) < bisect_right(starts, end + NEAR)
+        for start, end in (*group, (group[0][0], group[-1][1]))
+    )
 
 
 def _between(lines: Sequence[DefinitionLine], start: int, end: int) -> Sequence[DefinitionLine]:

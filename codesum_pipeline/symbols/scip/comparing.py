@@ -44,6 +44,7 @@ class EncodedLines:
 
     def __init__(self, text: str, encoding: PositionEncoding) -> None:
         self._lines = text.split("\n")
+        self._are_ascii = [line.isascii() for line in self._lines]
         self._width = _WIDTHS[encoding]
 
     def __len__(self) -> int:
@@ -55,11 +56,12 @@ class EncodedLines:
         number, start, end = range_
         if not (0 <= number < len(self._lines) and 0 <= start <= end):
             return None
-        line = self._lines[number]
-        first, last = (start, end) if line.isascii() else (_index(line, at, self._width) for at in (start, end))
+        line, is_ascii = self._lines[number], self._are_ascii[number]
+        first, last = (start, end) if is_ascii else (_index(line, at, self._width) for at in (start, end))
         if first is None or last is None or last > len(line):
             return None
-        span = Span(number + 1, len(line[:first].encode()), len(line[:last].encode()))
+        at_bytes = (first, last) if is_ascii else (len(line[:at].encode()) for at in (first, last))
+        span = Span(number + 1, *at_bytes)
         is_cut = first < last and any(_IN_A_WORD.fullmatch(line[at - 1 : at + 1]) for at in (first, last) if at)
         return span, line[first:last], is_cut
 

@@ -96,6 +96,7 @@ def keeps_its_shape(language: str, program: str) -> None:
 
 @given(programs(ENDINGS))
 @example("{ k: a, 1 };")
+@example("function* f() { new (yield)(); }")
 def test_a_program_of_javascript_keeps_its_tree(program: str) -> None:
     keeps_its_shape("javascript", program)
 

@@ -337,3 +337,10 @@ def test_comments_and_texts_of_a_file_that_does_not_parse_define_nothing(
     language: str, source: str, expected: list[str]
 ) -> None:
     assert names(language, source) == expected
+
+
+def test_items_are_found_in_each_of_many_macros() -> None:
+    methods = "".join(f"        pub fn f{number}(&self) {{ g(); }}\n" for number in range(19))
+    macros = (f"own! {{\n    pub struct A{one};\n    impl A{one} {{\n{methods}    }}\n}}\n\n" for one in range(30))
+
+    assert len(names("rust", "".join(macros))) == 30 * 20

@@ -64,8 +64,9 @@ def test_a_module_with_a_declaration_is_a_language(tmp_path: Path, monkeypatch: 
         ('[spec]\nname = "a"\nversion = 1\nlnes = "b"', "Unexpected keyword argument 'lnes'"),
         ('[spec]\nname = "a"', "Missing required argument 'version'"),
         ('[specs]\nname = "a"', "there is no table [specs]; there are spec, declaration, tests"),
+        ('[spec]\nname = "a"\nversion = 1\n[declaration]\nreturn = "b"', "[declaration] has no key 'return'"),
     ],
-    ids=["an unknown key", "a missing key", "an unknown table"],
+    ids=["an unknown key", "a missing key", "an unknown table", "an unknown key of the declaration"],
 )
 def test_a_wrong_table_says_which_file_and_key_it_is(table: str, problem: str, tmp_path: Path) -> None:
     file = tmp_path / "moonlet.syntax.toml"

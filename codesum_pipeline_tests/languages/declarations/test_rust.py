@@ -69,6 +69,15 @@ def test_what_a_method_says_about_itself() -> None:
     assert fetch.facts.writes == (Fact("self.total", 13, ("self", "total"), Form.NAME, when="*n > 3"),)
 
 
+def test_a_function_of_c_may_take_any_number_of_arguments() -> None:
+    (function,) = parse("rust", 'extern "C" {\n    fn show(format: *const u8, ...) -> i32;\n}\n').symbols
+
+    assert [(one.name, one.kind) for one in function.facts.parameters] == [
+        ("format", "positional"),
+        ("...", "var_positional"),
+    ]
+
+
 def test_fields_variants_and_bases() -> None:
     found = symbols_by_name("rust", SOURCE)
 

@@ -34,6 +34,8 @@ def test_what_contradicts_is_never_true_at_once(first: str, second: str) -> None
         ("a(", "b"),
         # Too many to try.
         ("a,b,c,d,e,f,g,h", "not(a),i"),
+        # Too long.
+        ("a," * 2_000, "not(a)"),
     ],
 )
 def test_what_does_not_contradict_may_be_true_at_once(first: str, second: str) -> None:

@@ -79,6 +79,7 @@ def test_what_markup_binds_is_no_function_of_the_script() -> None:
     svelte = (
         "<script>\nfunction item() {}\nfunction row() {}\nfunction label() {}\n</script>\n"
         "{#each list as item}{item()}{/each}{#snippet row(a)}{a}{/snippet}{@render row(1)}{label()}"
+        "{#await p catch item}{item()}{/await}{#await p then row}{row()}{/await}"
     )
 
     assert set(calls_of({"B.vue": script + template})) == {("B.vue::B", "B.vue::B::label")}

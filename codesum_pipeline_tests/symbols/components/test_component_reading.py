@@ -53,7 +53,7 @@ FIELDS = {
         setup(
             "defineProps({ user: { type: Object as PropType<User>, required: true }, on: [String, Number], x: null })"
         ),
-        ["user: Object as PropType<User>", "on: [String, Number]", "x"],
+        ["user: User", "on: String | Number", "x"],
     ),
     "properties by names": ("A.vue", setup('defineProps(["title", "size"])'), ["title", "size"]),
     "models": (
@@ -102,6 +102,12 @@ FIELDS = {
         "<script>\nconst send = createEventDispatcher();\nfunction f() { send('saved'); other('x') }\n</script>\n"
         "<b on:click/>",
         ["event click", "event saved"],
+    ),
+    "events of Svelte by a type": (
+        "A.svelte",
+        '<script lang="ts">\nconst send = createEventDispatcher<{ saved: number; shut: null }>();\nsend("saved", 1)\n'
+        "</script>",
+        ["event saved: number", "event shut: null"],
     ),
     "properties of Astro": (
         "A.astro",

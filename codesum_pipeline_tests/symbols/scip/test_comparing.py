@@ -1,8 +1,16 @@
 """A document counts for the text that it was made from, and for no other."""
 
+import time
+
 import pytest
 
-from codesum_pipeline.symbols.scip.comparing import IndexComparison, PositionEncoding, compare_with_text
+from codesum_pipeline.symbols.scip.comparing import (
+    EncodedLines,
+    IndexComparison,
+    PositionEncoding,
+    Span,
+    compare_with_text,
+)
 from codesum_pipeline.symbols.scip.offering import message_class
 from codesum_pipeline_tests.support.scip_indexes import HandMadeIndex, python_symbol
 
@@ -202,3 +210,13 @@ def test_messages_within_messages_without_end_are_refused() -> None:
         signature = b"\x0b" + signature + b"\x0c"
 
     assert "cannot be read" in compare_with_text(signature, "x\n").problem
+
+
+def test_a_long_line_is_not_read_for_each_of_its_places() -> None:
+    lines = EncodedLines("ab " * 500_000, PositionEncoding.UTF8)
+
+    begun = time.process_time()
+    found = [lines.place((0, start, start + 2)) for start in range(0, 1_500_000, 75)]
+
+    assert time.process_time() - begun < 1
+    assert found[-1] == (Span(1, 1_499_925, 1_499_927), "ab", False)

@@ -5,7 +5,7 @@ is called what it means.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from codesum_pipeline.foundation.data_model.bindings import Bound
 from codesum_pipeline.foundation.data_model.expression import Chain, ExpressionStep
@@ -60,7 +60,15 @@ class DeclaredUses:
 
     def of_file(self, file: ScopedFile) -> Iterator[Use]:
         """The uses of a file whose meaning is known."""
-        imported = {one.name for _, one in self._names.imports[file.path] if not one.is_star}
+        imports = self._names.imports[file.path]
+        imported = {one.name for _, one in imports if not one.is_star}
+        # Of several imports of one name the first is meant.
+        members = {
+            one.name: one.target
+            for at, one in reversed(imports)
+            if at < 0 and not one.is_star and isinstance(one.target, Member)
+        }
+        starred = tuple(dict.fromkeys(path for _, one in imports if one.is_star for path in one.files))
         found: dict[str, list[tuple[Key, Use]]] = defaultdict(list)
         for use in file.code()[1]:
             name = use.path[-1].name
@@ -73,7 +81,10 @@ class DeclaredUses:
                 if meant is not None and meant.id is not None and scope.definition.key[: len(meant.key)] != meant.key:
                     key = meant.key if meant.is_class else ()
                     found[scope.caller_id].append((key, Use(scope.caller_id, meant.id, value.why, use.times)))
-            elif name in self._constant_names and (constant := self._constant(scope, use.path)) is not None:
+            elif (
+                name in self._constant_names
+                and (constant := self._constant(scope, use.path, members, starred)) is not None
+            ):
                 yield Use(scope.caller_id, *constant, use.times)
         for uses in found.values():
             # A class that is named on the way to one inside of it is not used by itself.
@@ -123,7 +134,10 @@ class DeclaredUses:
         around = (one for one in scope.around() if one.is_class) if self._sees_fields else ()
         return any(name in one.names and not one.bound(name, Bound.DEFINED) for one in around)
 
-    def _constant(self, scope: Scope, path: Chain) -> _Found | None:
+    def _constant(
+        self, scope: Scope, path: Chain, members: Mapping[str | None, Member], starred: Sequence[str]
+    ) -> _Found | None:
+        """What a path means in a file that imports these members by name, and all of other files."""
         *receiver, step = path
         file, name = scope.file, step.name
         if receiver:
@@ -140,13 +154,14 @@ class DeclaredUses:
         if name in self._of_classes and any(one.is_class for one in scope.around()):
             # It may be one of a class, which hides those of other files.
             return None
-        for at, resolved in self._names.imports[file.path]:
-            if at < 0 and resolved.name == name and not resolved.is_star and isinstance(resolved.target, Member):
-                return self._in_unit(resolved.target.key, resolved.target.name, Reason.IMPORT)
+        if (member := members.get(name)) is not None:
+            return self._in_unit(member.key, member.name, Reason.IMPORT)
         for key in self._names.rules.spaces_of(file):
             if (found := self._in_unit(key, name, Reason.PACKAGE)) is not None:
                 return found
-        return self._included(file, name)
+        # A constant of the one file that the file takes in as a whole and that has it.
+        paths = [path for path in starred if (path, name) in self._constants_of]
+        return (symbol_id(paths[0], [name]), Reason.IMPORT) if len(paths) == 1 else None
 
     def _names_of_classes(self) -> dict[str, bool]:
         """The constants that classes have, too; none where fields are not seen."""
@@ -160,13 +175,3 @@ class DeclaredUses:
             name = value.name
             path = self._constants.get((value.module, name))
         return None if path is None else (symbol_id(path, [name]), why)
-
-    def _included(self, file: ScopedFile, name: str) -> _Found | None:
-        """A constant of the one file that the file takes in as a whole and that has it."""
-        paths: Sequence[str] = [
-            path
-            for _, resolved in self._names.imports[file.path]
-            for path in (resolved.files if resolved.is_star else ())
-            if (path, name) in self._constants_of
-        ]
-        return (symbol_id(paths[0], [name]), Reason.IMPORT) if len(set(paths)) == 1 else None

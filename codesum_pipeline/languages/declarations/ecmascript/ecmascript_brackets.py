@@ -30,6 +30,7 @@ _IN, _AWAITED = re.compile(rb"\bin\b"), re.compile(rb"await\b")
 _LONGEST = 4_000
 # In so many nodes around brackets a `new` is looked for.
 _NEAR = 64
+_NAMED = ("identifier", "this", "member_expression")
 _PATH = re.compile(rb"[\w$]+(?:\.[\w$]+)*")
 
 
@@ -55,7 +56,8 @@ def is_bare_group(node: Node, above: Sequence[Node], field: str | None) -> bool:
     if parent == "unary_expression" and inner.type in ("unary_expression", "update_expression"):
         return False
     if parent == "new_expression":
-        return field == "constructor" and code is not None and _PATH.fullmatch(code) is not None
+        is_path = inner.type in _NAMED and code is not None and _PATH.fullmatch(code) is not None
+        return field == "constructor" and is_path
     if place in _RULES.sets["chained"] and (code is None or inner.type == "number" or not _continues(code, above)):
         return False
     return level >= _RULES.places.get(place, _RULES.never)

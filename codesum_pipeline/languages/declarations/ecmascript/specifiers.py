@@ -50,6 +50,8 @@ class EcmascriptModules:
         self._projects = projects
         self._configs: dict[str, PathAliases | None] = {}
         self._found: dict[tuple[str, str], str | None] = {}
+        # The folders of packages on the way, which may name each other in a circle.
+        self._open: set[str] = set()
 
     def find(self, folder: str, specifier: str) -> str | None:
         """The file that a specifier names in a file of a folder; None if it is not in the repository."""
@@ -92,8 +94,13 @@ class EcmascriptModules:
         candidates += [path + suffix for suffix in _SUFFIXES]
         candidates += [f"{path}/index{suffix}" if path else f"index{suffix}" for suffix in _SUFFIXES]
         found = next((candidate for candidate in candidates if candidate in paths), None)
-        is_package = found is None and self._projects.has(f"{path}/package.json")
-        return self._entry(path, ".") if is_package else found
+        if found is not None or path in self._open or not self._projects.has(f"{path}/package.json"):
+            return found
+        self._open.add(path)
+        try:
+            return self._entry(path, ".")
+        finally:
+            self._open.discard(path)
 
     def _by_paths(self, folder: str, specifier: str) -> str | None:
         rules = self._rules_for(folder)
@@ -213,7 +220,7 @@ class EcmascriptModules:
         """A file that a package names; where it is built, the source of the same name."""
         built, _, inner = path.removeprefix("./").partition("/")
         stem = inner.removesuffix(".d.ts").rsplit(".", 1)[0]
-        sources = [path, f"src/{stem}", stem] if built in _BUILT else [path]
+        sources = [path, f"src/{stem}", stem] if built in _BUILT and stem else [path]
         return next(filter(None, (self._file(whole) for one in sources if (whole := join_path(folder, one)))), None)
 
 

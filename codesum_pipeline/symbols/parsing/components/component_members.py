@@ -127,7 +127,13 @@ class _MemberReader:
         if value.type == "object":
             pairs = (pair for pair in value.named_children if self._word(find_field(pair, "key")) == "type")
             return self._type_of_property(find_field(next(pairs, None), "value"))
-        return self._text(value) if value.type in ("identifier", "as_expression", "array") else ""
+        if value.type == "as_expression":
+            type_ = value.named_children[-1]
+            argument = next(iter(_type_arguments(type_)), None)
+            return self._text(argument if argument is not None else type_)
+        if value.type == "array":
+            return " | ".join(filter(None, map(self._type_of_property, value.named_children)))
+        return self._text(value) if value.type == "identifier" else ""
 
     def _emitted(self, call: Node) -> Iterator[ComponentMember]:
         """`this.$emit("saved")`, `emit("saved")`."""
@@ -157,6 +163,8 @@ class _MemberReader:
                 yield from self._taken(variable)
             elif called == "createEventDispatcher" and value is not None:
                 dispatchers.add(self._text(find_field(variable, "name")))
+                for type_ in _type_arguments(value):
+                    yield from self._of_type(type_, is_event=True)
         for call in self._calls:
             first = next(iter(_arguments(call)), None)
             if first is not None and first.type == "string" and self._text(find_field(call, "function")) in dispatchers:

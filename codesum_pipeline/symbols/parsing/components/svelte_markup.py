@@ -20,6 +20,7 @@ from codesum_pipeline.symbols.parsing.components.markup_code import (
 )
 
 _CODE = "svelte_raw_text"
+_AWAITED = re.compile(r"\s(?:then|catch)\s")
 # `use:action`, `transition:fade|local`: the name of a function.
 _ACTION = re.compile(r"(?:use|transition|in|out|animate):([\w$.]+)")
 _EVENT = re.compile(r"on:([\w:-]+)")
@@ -63,7 +64,7 @@ class SvelteReader(MarkupReader):
             if node.type == "each_statement":
                 yield from names_in(" ".join(codes[1:]))
             elif node.type == "await_statement":
-                yield from names_in(" ".join(codes).partition(" then ")[2])
+                yield from names_in(" ".join(_AWAITED.split(" ".join(codes), maxsplit=1)[1:]))
             else:
                 yield from names_in(" ".join(codes))
         elif node.type == "element" and (tag := tag_of(node)) is not None:
@@ -83,7 +84,7 @@ class SvelteReader(MarkupReader):
         if start.type == "each_start":
             self._found.add_expression("".join(codes[:1]), names)
         elif start.type == "await_start":
-            self._found.add_expression(" ".join(codes).partition(" then ")[0], names)
+            self._found.add_expression(_AWAITED.split(" ".join(codes), maxsplit=1)[0], names)
 
     def _read_name(self, element: Node, names: Names) -> None:
         tag = tag_of(element)

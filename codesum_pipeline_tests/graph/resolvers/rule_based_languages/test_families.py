@@ -500,3 +500,29 @@ def test_a_class_derives_from_what_its_bases_name() -> None:
         ("A.cs::Page", "B.cs::Base"),
         ("A.cs::Page", "B.cs::IPage"),
     }
+
+
+@pytest.mark.parametrize("named", ["lib", "dist/", "./build", "out/", ".", "lib//", "inner"])
+def test_a_package_that_names_a_folder_that_is_not_there_or_itself_has_no_file(named: str) -> None:
+    sources = {
+        "packages/a/package.json": f'{{"name": "a", "main": "{named}"}}',
+        "packages/a/inner/package.json": '{"main": ".."}',
+        "packages/a/go.ts": "export function go() {}\n",
+        "packages/b/main.ts": "import { go } from 'a';\nimport '../a';\nexport function run() { go(); }\n",
+    }
+
+    assert calls_of(sources) == {}
+
+
+def test_a_header_is_found_by_the_end_of_its_path_and_nearer_ones_before_others() -> None:
+    body = "int shown(void);\n"
+    sources = {
+        "one/src/main.c": '#include "../../../gen/util.h"\n#include <api/own.h>\nint f(void) { return shown(); }\n',
+        "lib/gen/util.h": body,
+        "one/include/api/own.h": body,
+        "two/include/api/own.h": body,
+    }
+
+    assert imports_of(sources) == {
+        ("one/src/main.c", "lib/gen/util.h"), ("one/src/main.c", "one/include/api/own.h"),
+    }  # fmt: skip

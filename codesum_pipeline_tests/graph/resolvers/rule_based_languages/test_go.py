@@ -44,8 +44,6 @@ def test_in_a_case_of_several_types_a_variable_is_of_none():
 
     assert calls_of({"a.go": f"{TYPES}func f(x *Item) {{\n\t{body}\n}}\n"}) == {}
 
-    assert calls_of({"a.go": f"{TYPES}func f(x *Item) {{\n\t{body}\n}}\n"}) == {}
-
 
 def test_packages_of_the_languages_own_library_are_imported_without_its_name():
     sources = {
