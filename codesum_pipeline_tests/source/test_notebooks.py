@@ -245,7 +245,10 @@ BAD = {
     "merge conflict": (b"<<<<<<< HEAD\n" + of_cells(), "JSON is malformed"),
     "a list": (b"[]", "Expected `object`, got `array`"),
     "no version": (b'{"cells": []}', "missing required field `nbformat`"),
-    "an older version": (b'{"nbformat": 2, "worksheets": []}', "nbformat 2 is not known, but 4 is"),
+    "an older version": (
+        b'{"nbformat": 2, "worksheets": []}',
+        "but 4 is; `jupyter nbconvert --to notebook --inplace FILE` writes it anew",
+    ),
     "a later version": (b'{"nbformat": 5}', "nbformat 5 is not known"),
     "a version of a wrong type": (b'{"nbformat": "4"}', "Expected `int`, got `str` - at `$.nbformat`"),
     "cells of a wrong type": (b'{"nbformat": 4, "cells": null}', "Expected `array`, got `null` - at `$.cells`"),

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from codesum_pipeline.answers.agent_tools.call import ToolContext, documents_meant
 from codesum_pipeline.answers.agent_tools.constants import ConstantReader, constants_named
+from codesum_pipeline.answers.agent_tools.constructors import constructed_class, constructors_of
 from codesum_pipeline.answers.agent_tools.document_tree import JoinedDocuments
 from codesum_pipeline.answers.agent_tools.relations import (
     OF_FILES,
@@ -22,11 +23,12 @@ from codesum_pipeline.answers.agent_tools.uncounted import uncounted_uses
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.edge import EdgeKind
 from codesum_pipeline.foundation.data_model.ids import own_name
-from codesum_pipeline.foundation.data_model.printable import shorten_text, some_of
+from codesum_pipeline.foundation.data_model.printable import one_line, shorten_text, some_of
 from codesum_pipeline.search.retrieval.published_index import IndexedDocument, PublishedIndex
 
 EXTERNAL = "external"
 _OTHERS_NAMED = 10
+_PASSED_ON_NAMED = 3
 # `read` shows so many of a constant, of whose end nobody knows.
 _LINES_OF_CONSTANT = 10
 # A constant is part of its file, and of the folders above.
@@ -94,7 +96,8 @@ class GraphSubject(Struct, frozen=True):
         """What the callers and users that an answer shows leave out."""
         if self.constant or self.is_place:
             return uncounted_uses(call, self.documents)
-        passed_on = ["calls of what is handed over as a value"] if depth > 1 else []
+        self._tell_overloads(call)
+        passed_on = self._passed_on(depth) if depth > 1 else []
         return [*passed_on, *uncounted_uses(call, self.documents, self.number)]
 
     def related_numbers(self, relation: Relation) -> list[RelatedNumber]:
@@ -125,6 +128,30 @@ class GraphSubject(Struct, frozen=True):
 
     def _ranked(self, numbers: Iterable[int]) -> list[int]:
         return sorted(numbers, key=lambda number: (-self.documents.importance[number], number))
+
+    def _tell_overloads(self, call: ToolContext) -> None:
+        """Overloads are told apart by arguments, of which an edge to a class knows nothing."""
+        class_ = constructed_class(self.documents, self.number)
+        own = [] if class_ is None else constructors_of(self.documents, class_)
+        names = [own_name(self.documents[one].id) for one in own]
+        count = names.count(own_name(self.documents[self.number].id))
+        if class_ is not None and count > 1:
+            name = self.documents[class_].id
+            call.tell(f"{name} has {count} constructors: whoever creates an object is shown at each of them")
+
+    def _passed_on(self, depth: int) -> list[str]:
+        """The callers that are handed over as values: what calls them then is no step."""
+        documents = self.documents
+        reached = [self.number, *(each.number for each in related_documents(
+            documents, self.number, Relation.CALLERS, depth=depth - 1
+        ))]  # fmt: skip
+        passed = [
+            documents[one].id
+            for one in reached
+            if documents[one].level is Level.FUNCTION and documents.uses.users_of(one, EdgeKind.REFERENCE)
+        ]
+        shown = some_of([*map(one_line, passed)], _PASSED_ON_NAMED)
+        return [f"calls of what is handed over as a value: {shown}"] if passed else []
 
 
 def subject_of(call: ToolContext, found: IndexedDocument) -> GraphSubject:

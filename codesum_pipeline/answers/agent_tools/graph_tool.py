@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 from codesum_pipeline.answers.agent_tools.call import ToolContext
-from codesum_pipeline.answers.agent_tools.document_tree import NOTHING
+from codesum_pipeline.answers.agent_tools.document_tree import NOTHING, JoinedDocuments
 from codesum_pipeline.answers.agent_tools.graph_subjects import (
     EXTERNAL,
     GraphSubject,
@@ -21,6 +21,7 @@ from codesum_pipeline.answers.agent_tools.relations import (
     exports_of,
     external_names,
 )
+from codesum_pipeline.answers.agent_tools.submodule_answers import read_submodules, with_submodule
 from codesum_pipeline.answers.agent_tools.surroundings import TRUST_LEGEND
 from codesum_pipeline.answers.agent_tools.tool_answers import (
     AnswerPage,
@@ -35,6 +36,7 @@ from codesum_pipeline.answers.agent_tools.tool_answers import (
 )
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.ids import SEPARATOR
 from codesum_pipeline.foundation.data_model.printable import one_line
 
 _TOOL = "graph"
@@ -95,10 +97,11 @@ class Group(BaseModel):
 
 class GraphPage(AnswerPage):
     """A document or constant, and its relations; `next` is set only where one relation was wanted. `not_counted` is
-    what callers and users leave out."""
+    what callers and users leave out; of a file, `details` are its language and what its row cuts of its summary."""
 
     document: DocumentRow
     signature: str = ""
+    details: list[str] = []
     groups: list[Group] = []
     not_counted: list[str] = []
 
@@ -106,6 +109,7 @@ class GraphPage(AnswerPage):
         lines = [self.document.line()]
         if self.signature:
             lines += indent_lines([one_line(self.signature)])
+        lines += indent_lines(self.details)
         for group in self.groups:
             lines += _section(group.relation, group.lines, group.total)
         if any(row.trusted for group in self.groups for row in group.rows):
@@ -159,10 +163,13 @@ def get_file_analysis(call: ToolContext, arguments: FileArguments) -> GraphPage:
         groups.append(Group(relation=name, total=len(inside), rows=rows))
     subject = subject_of(call, documents[number])
     relations = (Relation.IMPORTS, Relation.IMPORTED_BY, EXTERNAL)
-    groups += (_group(subject, name, start=0, depth=1, **bounds) for name in relations)
+    groups += (_group(call, subject, name, start=0, depth=1, **bounds) for name in relations)
+    row, document = documents.row(number), documents[number].document()
+    summary = one_line(document["summary"])
     page = GraphPage(
         as_of=call.as_of([documents.repo]),
-        document=documents.row(number),
+        document=row,
+        details=[f"language: {document['language']}", *([] if summary in row.text else [summary])],
         shown=sum(len(each.lines) for each in groups),
         total=sum(each.total for each in groups),
         groups=[each for each in groups if each.total],
@@ -191,7 +198,7 @@ def _page(
     groups: list[Group] = []
     for place, name in enumerate(wanted):
         share = room // (len(wanted) - place)
-        group = _group(subject, name, start=start, limit=arguments.limit, tokens=share, depth=depth)
+        group = _group(call, subject, name, start=start, limit=arguments.limit, tokens=share, depth=depth)
         room -= tokens_of("\n".join(group.lines))
         if group.total:
             groups.append(group)
@@ -215,10 +222,26 @@ def _page(
     )
 
 
-def _group(subject: GraphSubject, name: str, *, start: int, limit: int, tokens: int, depth: int) -> Group:
+def _external_names(call: ToolContext, documents: JoinedDocuments, number: int) -> list[str]:
+    """The names from outside as the code writes them, and which of them lead into a submodule that is not indexed."""
+    names = [one_line(each) for each in external_names(documents, number)]
+    submodules = read_submodules(call.catalogue.layout, documents.repo) if names else []
+    if all(each.is_indexed for each in submodules):
+        return names
+    importer = documents[number].id.partition(SEPARATOR)[0]
+
+    def has_folder(folder: str) -> bool:
+        return any(part.row(folder) is not None for part in documents.parts)
+
+    return [with_submodule(name, submodules, importer=importer, has_folder=has_folder) for name in names]
+
+
+def _group(
+    call: ToolContext, subject: GraphSubject, name: str, *, start: int, limit: int, tokens: int, depth: int
+) -> Group:
     bounds = {"limit": limit, "tokens": tokens}
     if name == EXTERNAL:
-        names = [*map(one_line, external_names(subject.documents, subject.number))]
+        names = _external_names(call, subject.documents, subject.number)
         return Group(relation=name, total=len(names), names=take_fitting(names[start:], str, **bounds))
     others = subject.related(Relation(name), depth)
     kept = take_fitting(map(subject.related_row, others[start:]), RelatedRow.line, **bounds)

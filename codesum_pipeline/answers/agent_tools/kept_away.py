@@ -18,6 +18,7 @@ from codesum_pipeline.answers.agent_tools.graph_role import is_test_document
 from codesum_pipeline.answers.agent_tools.reached_code import CodeReach
 from codesum_pipeline.answers.agent_tools.reached_documents import ReachedDocument, way_to
 from codesum_pipeline.answers.agent_tools.replaced_definitions import (
+    MOST_KEPT,
     MOST_PARSED,
     ReplacedDefinition,
     TestReplacements,
@@ -77,8 +78,9 @@ def keep_away(
     kept = walks.kept_away()
     if replacements.is_cut or walks.is_cut:
         call.tell(
-            f"what tests of {documents.repo} replace was followed in part, at most {MOST_PARSED:,} files and "
-            f"{MOST_WALKED:,} steps: other tests are named as if they replaced nothing"
+            f"what tests of {documents.repo} replace was followed in part, at most {MOST_PARSED:,} files, "
+            f"{MOST_KEPT:,} things that may be meant and {MOST_WALKED:,} steps: other tests are named as if they "
+            "replaced nothing"
         )
     return kept
 

@@ -8,11 +8,12 @@ a class counts for all.
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from codesum_pipeline.answers.agent_tools.answering_sources import SourceReader
 from codesum_pipeline.answers.agent_tools.document_tree import NOTHING, JoinedDocuments
@@ -23,7 +24,8 @@ from codesum_pipeline.foundation.data_model.cancellation import stop_if_cancelle
 from codesum_pipeline.foundation.data_model.document import Level
 from codesum_pipeline.foundation.data_model.ids import symbol_id
 
-# Files that are parsed for one answer, and pairs of a function and what it replaces: about 50 MB.
+# Files that are parsed for one answer, and pairs of a function and what it replaces, with the definitions, files and
+# classes that were tried for them: about 50 MB.
 MOST_PARSED = 1_000
 MOST_KEPT = 500_000
 # Where a source has none of these, nothing is replaced; then the names that may be.
@@ -46,8 +48,8 @@ class ReplacedDefinition(Struct, frozen=True):
 
 
 class TestReplacements(Struct, eq=False, dict=True):
-    """What test code replaces of some definitions, `by_name`. Of more than `MOST_PARSED` files or `MOST_KEPT` pairs it
-    `is_cut`: the others are taken to replace nothing. `spans` are by the functions that replace."""
+    """What test code replaces of some definitions, `by_name`. Of more than `MOST_PARSED` files, or `MOST_KEPT` pairs
+    and tries, it `is_cut`: the others are taken to replace nothing. `spans` are by the functions that replace."""
 
     __test__ = False
 
@@ -57,6 +59,11 @@ class TestReplacements(Struct, eq=False, dict=True):
     is_cut: bool = False
     spans: dict[int, list[tuple[ReplacedDefinition, Replacement]]] = field(default_factory=lambda: defaultdict(list))
     _aliases: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    # What was looked for before: thousands of lines replace the same names.
+    _meanings: dict[tuple[Replacement, str], list[ReplacedDefinition]] = field(default_factory=dict)
+    _classes: dict[tuple[tuple[str, ...], bool, str], list[int]] = field(default_factory=dict)
+    _modules: dict[tuple[tuple[str, ...], str], str] = field(default_factory=dict)
+    _imports: dict[str, frozenset[str]] = field(default_factory=dict)
     _parsed: int = 0
     _kept: int = 0
 
@@ -71,10 +78,15 @@ class TestReplacements(Struct, eq=False, dict=True):
             inside = self.documents.inside_file(self.documents.number(path) or 0)
             by_line = {self.documents[one].shown()["start_line"]: one for one in inside}
             for written in replacements_in(text):
-                for found in self._meant(written, path) if written.line in by_line and not self.is_cut else ():
-                    self._kept += 1
-                    self.is_cut = self.is_cut or self._kept > MOST_KEPT
-                    self.spans[by_line[written.line]] += [] if self.is_cut else [(found, written)]
+                stop_if_cancelled()
+                for found in self._meant(written, path) if written.line in by_line else ():
+                    if self._has_room(1):
+                        self.spans[by_line[written.line]].append((found, written))
+
+    def _has_room(self, count: int) -> bool:
+        self.is_cut = self.is_cut or self._kept + count > MOST_KEPT
+        self._kept += count
+        return not self.is_cut
 
     def _sources(self) -> Iterator[tuple[str, str]]:
         for index in self.documents.parts:
@@ -88,10 +100,20 @@ class TestReplacements(Struct, eq=False, dict=True):
                         return
                     yield path, text
 
-    def _meant(self, written: Replacement, path: str) -> Iterator[ReplacedDefinition]:
-        """The definitions that a replaced name means in a file; none of another repository, or of an object."""
+    def _meant(self, written: Replacement, path: str) -> Sequence[ReplacedDefinition]:
+        """The definitions that a replaced name means in a file; none of another repository, or of an object, and none
+        where there is no room for more."""
+        key = replace(written, line=0, body=0, first=0, last=0), path
+        if key not in self._meanings:
+            numbers = self.by_name.get(written.name, ())
+            if not numbers or not self._has_room(len(numbers)):
+                return ()
+            self._meanings[key] = [*self._find_meant(written, path, numbers)]
+        return self._meanings[key]
+
+    def _find_meant(self, written: Replacement, path: str, numbers: Sequence[int]) -> Iterator[ReplacedDefinition]:
         documents, told = self.documents, f"{written.owner[-1]}.{written.name}"
-        for number in self.by_name.get(written.name, ()):
+        for number in numbers:
             above, module = int(documents.parents[number]), ""
             if above != NOTHING and documents[above].level is Level.CLASS:
                 if above not in self._classes_meant(written, path):
@@ -108,20 +130,35 @@ class TestReplacements(Struct, eq=False, dict=True):
     def _classes_meant(self, written: Replacement, path: str) -> list[int]:
         """The only class of a name in the module before it, else in the files that a file imports, or in what these
         bring in."""
+        key = written.owner, written.is_text, path
+        if key not in self._classes:
+            found = self._find_classes(written, path)
+            self._classes[key] = found if len(found) == 1 else []
+        return self._classes[key]
+
+    def _find_classes(self, written: Replacement, path: str) -> list[int]:
         documents, owner = self.documents, written.owner
         if len(owner) > 1:
             module = self._module_meant(owner[:-1], "" if written.is_text else path)
-            files = {module, *self._imported_by(module)}
+            files = self._imported_by(module) | {module}
         else:
             imported = self._imported_by(path)
             files = imported.union(*(self._imported_by(each) for each in imported if each.endswith("/__init__.py")))
-        named = (one for one in documents.named_exactly(owner[-1]) if documents[one].level is Level.CLASS)
-        found = [one for one in named if documents[one].path in files]
-        return found if len(found) == 1 else []
+        named = documents.named_exactly(owner[-1])
+        classes = (one for one in named if documents[one].level is Level.CLASS) if self._has_room(len(named)) else ()
+        return [one for one in classes if documents[one].path in files]
 
     def _module_meant(self, owner: tuple[str, ...], path: str) -> str:
         """The only file that a dotted name may mean: in a file one that it imports, else one below no package; else the
         module that the one before it imports under the last name."""
+        key = owner, path
+        if key not in self._modules:
+            is_own = owner[0] not in sys.stdlib_module_names and self._has_room(len(self._files.get(owner[-1], ())) + 1)
+            found = self._find_modules(owner, path) if is_own else []
+            self._modules[key] = found[0] if len(found) == 1 else ""
+        return self._modules[key]
+
+    def _find_modules(self, owner: tuple[str, ...], path: str) -> list[str]:
         written, last = "/".join(owner), owner[-1]
         found = [each for each in self._files.get(last, ()) if f"/{_stem(each)}".endswith(f"/{written}")]
         if path:
@@ -135,15 +172,17 @@ class TestReplacements(Struct, eq=False, dict=True):
                 self._aliases[before] = {alias: real for real, alias in names}
             real = self._aliases[before].get(last, last)
             found = [each for each in self._imported_by(before) if module_name(each) == real]
-        return found[0] if len(found) == 1 and owner[0] not in sys.stdlib_module_names else ""
+        return found
 
     def _is_package(self, folder: str) -> bool:
         return self.documents.number(f"{folder}__init__.py") is not None
 
-    def _imported_by(self, path: str) -> set[str]:
-        file = self.documents.number(path)
-        imported = [] if file is None else related_documents(self.documents, file, Relation.IMPORTS)
-        return {self.documents[each.number].id for each in imported}
+    def _imported_by(self, path: str) -> frozenset[str]:
+        if path not in self._imports:
+            file = self.documents.number(path)
+            imported = [] if file is None else related_documents(self.documents, file, Relation.IMPORTS)
+            self._imports[path] = frozenset(self.documents[each.number].id for each in imported)
+        return self._imports[path]
 
     @cached_property
     def _files(self) -> Mapping[str, list[str]]:

@@ -1,5 +1,7 @@
-"""Submodules in answers: which are not in the index of the repository around them, and which a token does not open."""
+"""Submodules in answers: which are not in the index of the repository around them, what leads into these, and which a
+token does not open."""
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 
@@ -13,6 +15,8 @@ from codesum_pipeline.source.files.origins import is_below
 from codesum_pipeline.source.git.locations import address_of, key_base, slug_of
 
 _NAMED = 5
+_PARTS = re.compile(r"[/.:\\]+")
+_OF_C = (".c", ".cc", ".cpp", ".cxx", ".cu", ".h", ".hh", ".hpp", ".hxx", ".inl", ".m", ".mm")
 
 
 def read_submodules(layout: HomeLayout, key: str, *, hidden: Collection[str] = ()) -> list[Submodule]:
@@ -52,6 +56,30 @@ def check_submodule(
                     f"skipped: {shorten_text(one_line(path))} is in the submodule {one_line(each.path)} of {key}, "
                     f"which is not indexed: {one_line(why)}"
                 )
+
+
+def with_submodule(
+    name: str, submodules: Sequence[Submodule], *, importer: str, has_folder: Callable[[str], bool]
+) -> str:
+    """An external name as the code writes it, and the submodule that it leads into, if it is certain enough that it
+    does and that is not indexed. `importer` is the file that has the name."""
+    for each in submodules:
+        if not each.is_indexed and _leads_into(name, each.path, importer, has_folder):
+            return f"{name} (in the submodule {one_line(each.path)}, which is not indexed)"
+    return name
+
+
+def _leads_into(name: str, path: str, importer: str, has_folder: Callable[[str], bool]) -> bool:
+    parts = [part for part in _PARTS.split(name) if part]
+    wanted = path.split("/")
+    if len(wanted) > 1 and any(parts[at : at + len(wanted)] == wanted for at in range(len(parts))):
+        return True
+    if parts[:1] == wanted:
+        return True
+    if importer.endswith(_OF_C) and "/" in name and parts[:1] == wanted[-1:]:
+        return True
+    # A folder that holds nothing but submodules, of which an import keeps the first name.
+    return len(parts) == 1 and parts == wanted[:1] and not has_folder(parts[0])
 
 
 def closed_folders(

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 
 from codesum_pipeline.foundation.data_model.digest_record import SummaryResult
 from codesum_pipeline.foundation.data_model.document import LEVELS
-from codesum_pipeline.foundation.data_model.ids import module_path_of
+from codesum_pipeline.foundation.data_model.ids import ROOT_MODULE, module_path_of
 from codesum_pipeline.foundation.data_model.markdown import code_span
 from codesum_pipeline.foundation.data_model.printable import count_noun, list_words
 from codesum_pipeline.foundation.data_model.standing_question import DocumentChange, Intent
@@ -24,9 +24,10 @@ from codesum_pipeline.notifications.matching.scores import subject_text
 
 PLAIN_LANGUAGE = "English"
 
-# A screen or two: so many items with what is otherwise in them, so many in a line each.
+# A screen or two: so many items with what is otherwise in them, so many in a line each, so many folders of the rest.
 _MOST_SHOWN = 14
 _MOST_BESIDE = 3
+_MOST_FOLDERS = 3
 _MOST_REPOSITORIES = 3
 # Lines of code that are shown of the best item, of the next, and so on.
 _HUNK_LINES = (16, 12, 9, 9)
@@ -137,12 +138,16 @@ class _PlainDigest(Struct):
                 self.add(f"**{title}:** {self._named(some)}")
 
     def add_rest(self, items: Sequence[Item]) -> None:
-        """How many changes are not named, and in how many folders."""
-        changes = [change for item in items for change in (item.change, *item.alike)]
-        folders = {(change.repository, module_path_of(change.state.file_path)) for change in changes}
-        if changes:
-            told = f"{count_noun(len(changes), 'more change')} in {count_noun(len(folders), 'folder')}"
-            self.add(f"**Not shown here:** {told}.")
+        """The number of items that are not named, and their folders."""
+        counts = Counter(_folder(change, self.has_many) for item in items for change in (item.change, *item.alike))
+        if not counts:
+            return
+        ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+        counts_by_folder = [f"{count:,} in {code_span(folder)}" for folder, count in ordered[:_MOST_FOLDERS]]
+        if more := sum(count for _, count in ordered[_MOST_FOLDERS:]):
+            counts_by_folder.append(f"{more:,} in {len(ordered) - _MOST_FOLDERS:,} other folders")
+        total = sum(counts.values())
+        self.add(f"**Not shown here:** {count_noun(total, 'more change')}: {', '.join(counts_by_folder)}.")
 
     def _named(self, items: Sequence[Item]) -> str:
         shown = []
@@ -205,3 +210,10 @@ def _commits(subjects: Sequence[str]) -> list[str]:
     shown = [f"“{wording.quote_words(subject)}”" for subject in subjects[:_MOST_SUBJECTS]]
     more = len(subjects) - len(shown)
     return [*shown, count_noun(more, "more commit")] if more else shown
+
+
+def _folder(change: DocumentChange, has_many: bool) -> str:
+    path = change.state.file_path
+    folder = path if path == ROOT_MODULE else module_path_of(path)
+    shown = "./" if folder == ROOT_MODULE else f"{folder}/"
+    return f"{change.repository}: {shown}" if has_many else shown

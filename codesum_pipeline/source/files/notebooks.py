@@ -148,7 +148,8 @@ def _slim(data: bytes) -> _Slim:
         # The code can be read without knowing who ran it.
         metadata = _Metadata()
     if content.nbformat != 4:
-        raise _unreadable(f"nbformat {content.nbformat} is not known, but 4 is")
+        way_out = "; `jupyter nbconvert --to notebook --inplace FILE` writes it anew" if content.nbformat < 4 else ""
+        raise _unreadable(f"nbformat {content.nbformat} is not known, but 4 is{way_out}")
     return _Slim(4, metadata, content.cells)
 
 

@@ -160,7 +160,7 @@ def hit_heading(rank: str, id_: str, rest: Text) -> TextByWidth:
 
     def of_width(width: int) -> Text:
         room = width - len(rank)
-        lines = fold_words(Text(id_), room).plain.split("\n")
+        lines = fold_words(Text(id_), room, is_one=True).plain.split("\n")
         folded = f"\n{' ' * len(rank)}".join(lines)
         # The rest begins with two spaces.
         break_before = "" if cell_len(lines[-1]) + rest.cell_len <= room else f"\n{' ' * (len(rank) - 2)}"

@@ -186,13 +186,15 @@ class TextByWidth(Struct, frozen=True):
 
 
 _WORD = re.compile(r"\S++")
+_ALL = re.compile(r".++")
 _PIECE = re.compile(r"[^/:]++[/:]*+|[/:]++")
 
 
-def fold_words(text: Text, width: int) -> Text:
-    """The text with words that are longer than a line, such as paths and ids, folded behind slashes and colons."""
+def fold_words(text: Text, width: int, *, is_one: bool = False) -> Text:
+    """The text with words that are longer than a line, such as paths and ids, folded behind slashes and colons. A text
+    that `is_one` word may have spaces."""
     breaks = []
-    for word in _WORD.finditer(text.plain):
+    for word in (_ALL if is_one else _WORD).finditer(text.plain):
         room = width
         for piece in _PIECE.finditer(word.group()) if cell_len(word.group()) > width else ():
             if room < cell_len(piece.group()) and piece.start():

@@ -238,10 +238,11 @@ def test_depth_goes_on_from_the_creators(folder: Path, tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_overloads_share_their_creators(folder: Path, tmp_path: Path) -> None:
+def test_overloads_share_their_creators_and_it_is_said(folder: Path, tmp_path: Path) -> None:
     page = ask(folder, tmp_path, "graph", id="Two.Two", relations=["callers"])
 
     assert [row.id for group in page.groups for row in group.rows] == ["java/A.java::Two::two"]
+    assert "java/A.java::Two has 2 constructors: whoever creates an object is shown at each of them" in page.notes
 
 
 def test_a_reader_of_a_constructor_learns_who_creates_objects(folder: Path, tmp_path: Path) -> None:

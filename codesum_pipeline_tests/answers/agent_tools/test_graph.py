@@ -7,6 +7,9 @@ from codesum_pipeline.answers.agent_tools.catalogue import IndexCatalogue
 from codesum_pipeline.answers.agent_tools.tool_registry import tools_by_name
 from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
 from codesum_pipeline.foundation.data_model.errors import ConfigurationError
+from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
+from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
+from codesum_pipeline_tests.support.repositories import GitRepo
 
 
 def group(page, relation):
@@ -78,7 +81,7 @@ def test_unknown_relations_are_named(ask):
     assert any("'cousins'" in note for note in ask("graph", id="Lion", relations=["bases", "cousins"]).notes)
 
 
-def test_a_file_is_analysed_without_being_read(ask):
+def test_a_file_is_analysed_without_being_read(ask, answer_text):
     parts = {group.relation: group for group in ask("get_file_analysis", path="zoo/animals.py").groups}
 
     assert [row.text.partition(":")[0] for row in parts["defines"].rows] == [
@@ -87,6 +90,17 @@ def test_a_file_is_analysed_without_being_read(ask):
     assert "zoo/animals.py::digest" in {row.id for row in parts["used by other files"].rows}
     assert [row.id for row in parts["imported_by"].rows] == ["zoo/keeper.py"]
     assert parts["external"].names == ["json"]
+    assert "    language: python\ndefines\n" in answer_text("get_file_analysis", path="zoo/animals.py")
+
+
+def test_a_summary_that_its_row_cuts_is_told_whole_of_a_file(tmp_path):
+    summary = f"Counts {'what is in the boxes and ' * 6}what is in the bags."
+    repo = GitRepo.create(tmp_path / "bags", {"bags.py": f'"""{summary}"""\n\nSIZE = 3\n'})
+    build(workspace_of(open_home(tmp_path / "home"), RepositoryEntry("bags", str(repo.path))))
+    call = ToolContext(IndexCatalogue.of(open_home(tmp_path / "home").settings), tmp_path)
+
+    page = tools_by_name()["get_file_analysis"].ask(call, {"path": "bags.py"})
+    assert page.details == ["language: python", summary]
 
 
 def test_a_folder_is_no_file(ask):

@@ -92,7 +92,7 @@ def test_of_two_versions_they_are_listed_apart_too(home: Path, page: ImpactPage)
         (replaced_definitions, "MOST_PARSED", 1000, 3),
         (replaced_definitions, "MOST_KEPT", 500, 5),
     ],
-    ids=["what is reached", "files", "pairs of a function and what it replaces"],
+    ids=["what is reached", "files", "what may be meant"],
 )
 def test_beyond_a_limit_tests_are_named_as_if_they_replaced_nothing(
     home: Path, page: ImpactPage, monkeypatch: pytest.MonkeyPatch, where: object, limit: str, enough: int, few: int
@@ -105,6 +105,22 @@ def test_beyond_a_limit_tests_are_named_as_if_they_replaced_nothing(
     assert [note for note in found.notes if "replace was followed in part" in note]
     assert len(found.kept_away) < len(page.kept_away)
     assert len(found.tests) + len(found.kept_away) == len(page.tests) + len(page.kept_away)
+
+
+def test_a_module_is_looked_for_once_however_many_lines_replace_what_it_has(
+    home: Path, page: ImpactPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, find = list[tuple[tuple[str, ...], str]](), replaced_definitions.TestReplacements._find_modules
+
+    def count(self: replaced_definitions.TestReplacements, owner: tuple[str, ...], path: str) -> list[str]:
+        found.append((owner, path))
+        return find(self, owner, path)
+
+    monkeypatch.setattr(replaced_definitions.TestReplacements, "_find_modules", count)
+
+    assert asked(home).kept_away == page.kept_away
+    assert found
+    assert len(found) == len(set(found))
 
 
 @pytest.mark.parametrize("name", [*REACHED, *NOT_READ, *STILL_RUN])

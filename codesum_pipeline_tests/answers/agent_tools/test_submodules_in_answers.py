@@ -1,4 +1,4 @@
-"""What is in a submodule says so where it is not indexed; a token reads one that is only if it names it."""
+"""What leads into a submodule says so where it is not indexed; a token reads one that is only if it names it."""
 
 import shutil
 
@@ -7,10 +7,11 @@ from msgspec.structs import replace
 
 from codesum_pipeline.answers.agent_tools.call import ToolContext
 from codesum_pipeline.answers.agent_tools.catalogue import IndexCatalogue
-from codesum_pipeline.answers.agent_tools.submodule_answers import closed_folders
+from codesum_pipeline.answers.agent_tools.submodule_answers import closed_folders, with_submodule
 from codesum_pipeline.answers.agent_tools.tool_registry import tools_by_name
 from codesum_pipeline.builds.codesum_home.settings_loading import load_settings
 from codesum_pipeline.foundation.data_model.errors import CodesumError, ConfigurationError
+from codesum_pipeline.foundation.data_model.file import Submodule
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry, read_scope
 from codesum_pipeline_tests.support.homes import build, open_home, workspace_of
 from codesum_pipeline_tests.support.repositories import GitRepo
@@ -77,6 +78,50 @@ def test_status_and_overview_name_what_is_not_indexed(built):
     assert told in answer_text(catalogue, built, "status")
     assert told in answer_text(catalogue, built, "overview")
     assert "not indexed" not in answer_text(catalogue_of(built, "on"), built, "status")
+
+
+def test_imports_that_lead_there_say_so(built):
+    catalogue = catalogue_of(built, "off")
+    there = "(in the submodule third/lib, which is not indexed)"
+
+    assert f"third {there}" in answer_text(catalogue, built, "graph", id="app.py")
+    text = answer_text(catalogue, built, "get_file_analysis", path="main.c")
+    assert f"third/lib/quokka.h {there}" in text
+    assert f"lib/core.h {there}" in text
+    assert "other.h\n" in f"{text}\n"
+    assert there not in answer_text(catalogue_of(built, "on"), built, "graph", id="main.c")
+
+
+@pytest.mark.parametrize(
+    ("name", "importer", "leads"),
+    [
+        ("third/lib/z.h", "a.c", True),
+        ("../third/lib/z.h", "src/a.c", True),
+        ("lib/z.h", "a.hpp", True),
+        ("lib.h", "a.c", False),
+        ("lib/z.h", "a.py", False),
+        ("example.org/me/third/lib", "a.go", True),
+        ("third.lib.core", "a.py", True),
+        ("third", "a.py", True),
+        ("lib", "a.py", False),
+        ("thirdparty", "a.py", False),
+        ("tools", "a.py", True),
+        ("tools.run", "a.py", True),
+        ("company/tools", "a.go", False),
+        ("json", "a.py", False),
+    ],
+)
+def test_a_name_leads_into_a_submodule_where_that_is_certain(name, importer, leads):
+    submodules = [Submodule("third/lib", "0" * 40), Submodule("tools", "0" * 40), Submodule("vendor/json", "0" * 40)]
+    told = with_submodule(name, submodules, importer=importer, has_folder=lambda _: False)
+
+    assert (told != name) is leads
+
+
+def test_a_folder_with_other_files_is_not_taken_for_its_submodules():
+    submodules = [Submodule("third/lib", "0" * 40)]
+
+    assert with_submodule("third", submodules, importer="a.py", has_folder=lambda _: True) == "third"
 
 
 def test_what_is_indexed_is_read_as_any_other_file(built):

@@ -201,9 +201,18 @@ def test_ten_thousand_changes_are_a_screen_or_two_and_what_is_left_out_is_counte
     result = write_plain(INTENT, items_of(groups, {}))
 
     assert result.summary.startswith("In `shop`, 10,000 functions changed.")
-    assert "**Not shown here:** 9,986 more changes in 1 folder." in result.summary
+    assert "**Not shown here:** 9,986 more changes: 9,986 in `src/`." in result.summary
     assert len(result.summary) < 6_000
     assert len(result.citations) == 14
+
+
+def test_of_what_is_left_out_the_largest_folders_are_named() -> None:
+    folders = [folder for count, folder in enumerate(["a", "b", "c", "d", "e"], start=20) for _ in range(count)]
+    made = [(item(document=f"f{n}"), f"{folder}/{n}.py") for n, folder in enumerate(folders)]
+    items = [replace(each, change=_named(each.change, f"f{n}", path)) for n, (each, path) in enumerate(made)]
+    (told,) = (line for line in write_plain(INTENT, items).summary.splitlines() if "Not shown" in line)
+
+    assert told.endswith("23 in `d/`, 22 in `c/`, 21 in `b/`, 30 in 2 other folders.")
 
 
 def test_each_number_is_of_a_citation_and_each_citation_is_used() -> None:

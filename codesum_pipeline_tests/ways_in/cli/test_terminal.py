@@ -31,6 +31,12 @@ def test_a_table_too_wide_for_its_terminal_is_shown_row_by_row(shop, tmp_path):
     assert shown == ["shop/orders.py::OrderBook", "  type class · start_line 8"]
 
 
+def test_an_id_with_spaces_is_folded_as_one_word():
+    lines = hit_heading("1. ", "My Documents/some notes.py::run", Text("  m")).of_width(20).plain.splitlines()
+
+    assert lines == ["1. My Documents/", "   some notes.py::", "   run  m"]
+
+
 def test_no_name_of_a_repository_is_cut_on_a_narrow_terminal(shop, tmp_path):
     shown = on_a_terminal("--home", shop, "status", cwd=tmp_path, width=40)
 
