@@ -230,6 +230,9 @@ def _explain(error: ValidationError, file: Path) -> str:
     # Within a channel pydantic names its kind, too, which is no key.
     where = [part for at, part in enumerate(first["loc"]) if not (first["loc"][1:2] == ("channels",) and at == 3)]
     key = ".".join(map(str, where))
+    if not key:
+        # What is wrong with several settings together names them itself, and all that was given is no value to show.
+        return f"{plain_reason(first['msg'])} (set in {file}, by variables that begin with {ENV_PREFIX}, or by flags)"
     # What is no address may be the key that somebody put there.
     may_be_secret = key.endswith("api_base") or key.startswith("delivery.channels")
     value = "" if may_be_secret else f" = {first['input']!r}"
