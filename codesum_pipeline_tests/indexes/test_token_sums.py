@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
-from codesum_pipeline.indexes.embedders.split_texts import Lists
 from codesum_pipeline.indexes.embedders.static import MANY_TEXTS, STATIC_MODEL_FOLDER, TokenSums
+from codesum_pipeline.indexes.embedders.tokenizer_calls import Lists
 from codesum_pipeline.indexes.lanes.embedding import most_tokens
 
 DEFINITION = (STATIC_MODEL_FOLDER / "tokenizer.json").read_bytes()

@@ -20,7 +20,7 @@ from codesum_pipeline.foundation.data_model.errors import ConfigurationError, Un
 from codesum_pipeline.foundation.store.atomic import read_json
 from codesum_pipeline.indexes.embedders.model_folders import MINILM_FILES, content_digest, module_folders
 from codesum_pipeline.indexes.embedders.protocol import unit_rows
-from codesum_pipeline.indexes.embedders.split_texts import cut_to_tokens, make_encodable, token_ids
+from codesum_pipeline.indexes.embedders.tokenizer_calls import cut_to_tokens, make_encodable, token_ids
 from codesum_pipeline.indexes.file_formats.stored_zip import Vectors
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from codesum_pipeline.foundation.data_model.errors import ConfigurationError
 from codesum_pipeline.foundation.store.atomic import read_json
 from codesum_pipeline.indexes.embedders.model_folders import read_checked, read_or_explain
 from codesum_pipeline.indexes.embedders.protocol import unit_rows
-from codesum_pipeline.indexes.embedders.split_texts import Integers, Lists, Rows, cut_to_tokens, token_ids
+from codesum_pipeline.indexes.embedders.tokenizer_calls import Integers, Lists, Rows, cut_to_tokens, token_ids
 from codesum_pipeline.indexes.file_formats.stored_zip import Vectors
 
 # Bounds a process that lives long.
