@@ -84,7 +84,7 @@ def test_a_worker_whose_disk_is_full_takes_no_runs_says_so_and_comes_back_by_its
 
     by_id = {run.run_id: run for run in fleet.runs()}
     assert by_id[first.run_id].tags[FAULT_TAG] == "machine: disk"
-    assert "takes no runs since" in told[0]
+    assert "takes no runs since" in str(told[0])
     assert waits and waits.status is dg.DagsterRunStatus.STARTING
     events = fleet.events(second.run_id, dg.DagsterEventType.STEP_FAILURE)
     failures = [each.dagster_event.step_failure_data.error.to_string() for each in events]
