@@ -125,4 +125,4 @@ def test_a_key_in_the_address_is_refused_and_not_repeated(tmp_path: Path, url: s
     with pytest.raises(ConfigurationError, match="keys belong in the environment") as raised:
         load_settings({"home": tmp_path, "embedder_api_base": url}, environ={})
 
-    assert "secret" not in str(raised.value)
+    assert "secret123" not in str(raised.value)
