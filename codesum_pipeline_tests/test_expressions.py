@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from codesum_pipeline.evidence.author_texts import docstrings
 from codesum_pipeline.evidence.author_texts.inline_marks import remove_markup
 from codesum_pipeline.evidence.extractive.known_calls import known_calls
 from codesum_pipeline.foundation.data_model.patterns import OrderedPatterns, read_patterns
 from codesum_pipeline.foundation.language_facts.file_languages import language_of_file
 from codesum_pipeline.foundation.language_facts.language_profiles import profiles
-from codesum_pipeline.languages.declarations import rust_macros, torn_branches
+from codesum_pipeline.languages.declarations import handed_names, rust_macros, torn_branches
 from codesum_pipeline.languages.declarations.c_family import function_heads, macros
 from codesum_pipeline.languages.declarations.language_registry import declarations
 from codesum_pipeline.languages.declarations.naming_calls import naming_calls
@@ -100,7 +101,7 @@ def is_anchored(expression: Expression) -> bool:
     at_a_place = [macros._PATTERNS[name] for name in ("has_body", "class_opened", "label", "call_line")]
     at_a_place += [torn_branches._PATTERNS[name] for name in ("label", "else")]
     at_a_place += [pattern for name, pattern in cython._PATTERNS.items() if name not in SEARCHED_IN_CYTHON]
-    at_a_place.append(function_heads._PATTERNS["plain"])
+    at_a_place += [function_heads._PATTERNS["plain"], handed_names._PATTERNS["list"], docstrings._ASIDES["empty_talk"]]
     anchored: set[object] = {each.pattern for each in (*signatures, *at_a_place, rust_macros._PATTERNS["closed"])}
     return expression.place == "notifications/intents/intent_entries.py" or expression.pattern in anchored
 
