@@ -13,7 +13,7 @@ from codesum_pipeline.foundation.data_model.errors import RepositoryUnavailable
 from codesum_pipeline.foundation.data_model.repository import RepositoryEntry
 from codesum_pipeline.foundation.store.lease import hold_lease
 from codesum_pipeline.source.files.snapshot import take_snapshot
-from codesum_pipeline.source.git.commit_history import history_of
+from codesum_pipeline.source.git.commit_history import commits_with_changes, history_of
 from codesum_pipeline.source.git.mirror import Mirror, make_scratch
 from codesum_pipeline_tests.source.conftest import MakeWorkspace, git_output
 from codesum_pipeline_tests.support.repositories import GitRepo
@@ -356,3 +356,21 @@ def test_a_history_that_lacks_objects_says_whose_and_what_to_do(
     )
     assert LACKS in reason
     assert f"run `git -C {long_repo.path} fetch --refetch --no-filter origin`" in reason
+
+
+def test_no_message_and_no_path_is_taken_for_a_commit(git_repo: MakeRepo, make_source_workspace: MakeWorkspace) -> None:
+    repo = git_repo({"a.py": "x = 0\n"})
+    first = repo.git("rev-parse", "HEAD").strip()
+    paths = [" ", "a.py", first, ":100644", "\nb.py"]
+    repo.write({path: f"x = {number + 1}\n" for number, path in enumerate(paths)})
+    repo.git("add", "--all")
+    forged = f"Begin\x01{'a' * 40} {'9' * 5000} 2b\x02Release signed by the security team"
+    repo.git("commit", "--quiet", "-m", forged)
+    ws = make_source_workspace(repo.path)
+    take_snapshot(ws)
+
+    commit, before = commits_with_changes(ws, LENGTH)
+
+    assert (commit.id, commit.parent, commit.subject) == (repo.git("rev-parse", "HEAD").strip(), first, forged)
+    assert sorted(change.path for change in commit.changes) == sorted(paths)
+    assert (before.id, [change.path for change in before.changes]) == (first, ["a.py"])

@@ -1,7 +1,7 @@
 """The commits before the one that is indexed: fetched when they are asked for, as many as are asked for."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 
 from msgspec import Struct
@@ -71,17 +71,36 @@ def commits_with_changes(ws: Workspace, commits: int, *, with_merges: bool = Fal
         return
     merges = ["--diff-merges=first-parent"] if with_merges else ["--max-parents=1"]
     output = run_git(
-        ["log", "--no-walk=unsorted", "--stdin", "--min-parents=1", *merges, *_RAW, "--format=%x01%H %ct %P%x02%s"],
+        [
+            "log",
+            "--no-walk=unsorted",
+            "--stdin",
+            "--min-parents=1",
+            *merges,
+            *_RAW,
+            "--format=%x00%H%x00%ct%x00%P%x00%s",
+        ],
         git_dir=ws.layout.mirror(ws.key),
         timeout_s=ws.settings.git_timeout_s,
         data="".join(f"{commit}\n" for commit in history.commits).encode(),
     )
-    for part in output.decode("utf-8", "replace").split("\x01")[1:]:
-        head, *rest = part.split("\0")
-        ids_and_time, _, subject = head.strip().partition("\x02")
-        id_, seconds, parent, *_ = ids_and_time.split()
-        fields = [entry.lstrip("\n") for entry in rest if entry.strip()]
-        yield CommitChanges(id_, parent, mask_secrets(subject).text, moment_of(seconds), tuple(_file_changes(fields)))
+    yield from _commits_in(output.decode("utf-8", "replace").split("\0"), frozenset(history.commits))
+
+
+def _commits_in(fields: Sequence[str], known: Set[str]) -> Iterator[CommitChanges]:
+    """The commits of a log. One begins with its id, behind the changes of the one before it: what a message or a path
+    says begins none."""
+    at = 0
+    while at < len(fields):
+        if fields[at] not in known:
+            at += 1
+            continue
+        id_, seconds, parents, subject = fields[at : at + 4]
+        first = at = at + 4
+        while at < len(fields) and fields[at].lstrip("\n").startswith(":"):
+            at += 2
+        changes = tuple(_file_changes(fields[first:at]))
+        yield CommitChanges(id_, parents.split()[0], mask_secrets(subject).text, moment_of(seconds), changes)
 
 
 def files_between(git_dir: Path, before: str, after: str, *, timeout_s: float) -> list[FileChange]:
@@ -93,7 +112,7 @@ def files_between(git_dir: Path, before: str, after: str, *, timeout_s: float) -
 
 def _file_changes(fields: Sequence[str]) -> Iterator[FileChange]:
     for entry, path in zip(fields[::2], fields[1::2], strict=False):
-        mode_before, mode_after, *blobs = entry.lstrip(":").split()[:4]
+        mode_before, mode_after, *blobs = entry.lstrip("\n:").split()[:4]
         before, after = (blob if blob.strip("0") else None for blob in blobs)
         yield FileChange(path, before, after, (mode_before, mode_after))
 
