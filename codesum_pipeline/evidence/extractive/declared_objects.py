@@ -236,7 +236,7 @@ _ASSIGNED_FACTS = {
     "builds": ("PROGRAMS", "LIBRARIES", "LTLIBRARIES"),
     "enters the folders": ("SUBDIRS",),
 }
-_PARTS = re.compile(r"[\w./+-]*[A-Za-z][\w./+-]*")
+_PARTS = re.compile(r"(?:(?![A-Za-z])[\w./+-])*+[A-Za-z][\w./+-]*+")
 
 
 def _makefile(text: str) -> str:

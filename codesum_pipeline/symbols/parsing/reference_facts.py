@@ -68,8 +68,7 @@ class ReferenceReader:
         constants: Sequence[str] = (),
     ) -> References:
         """Read the references of a file; `callee_names` locates the names of its callees, `words` are its names."""
-        declaration, outline, text, structures = self._declaration, self._outline, self._text, self._structures
-        names: list[int] = []
+        declaration, outline, text = self._declaration, self._outline, self._text
         content = self._content = {
             "language": declaration.spec.name,
             "package": self._package(),
@@ -92,9 +91,25 @@ class ReferenceReader:
             found = (condition_of(definition.nodes[0], text) for definition in outline.definitions)
             content["conditions"] = [[number, condition] for number, condition in enumerate(found) if condition]
         self._add_documented(symbols)
-        kinds = {*declaration.imports, *declaration.typed, *declaration.bound, *declaration.calls}
         marks = list(_all_marks(outline))
         blocks = BlockScopes(declaration, outline, marks)
+        names, imported, assigned = self._read_marks(marks, blocks, callee_names)
+        uses = NamedUses(declaration, outline, callee_names.source, content)
+        content["uses"] = uses.read(words, frozenset(names), imported, blocks.scope)
+        if declaration.blocks:
+            content["results"] = list(self._results(blocks))
+            self._place(blocks, assigned)
+        content["receivers"] = self._structures.receivers
+        return References(json.dumps(content, ensure_ascii=False, separators=(",", ":")), tuple(names))
+
+    def _read_marks(
+        self, marks: Sequence[tuple[int, Mark]], blocks: BlockScopes, callee_names: CalleeNames
+    ) -> tuple[list[int], list[Span], list[NameRow]]:
+        """Add what each node says that the language asked for. The places of callees' names, the parts that import, and
+        the rows of what is assigned."""
+        declaration, text, content = self._declaration, self._text, self._content
+        kinds = {*declaration.imports, *declaration.typed, *declaration.bound, *declaration.calls}
+        names: list[int] = []
         imported: list[Span] = []
         assigned: list[NameRow] = []
         for number, mark in marks:
@@ -117,16 +132,10 @@ class ReferenceReader:
                 receiver = called.receiver
                 if len(receiver) > MAX_CHAIN or receiver == LONG:
                     receiver = declaration.short_receiver(node, text, self._shortened) or receiver
-                content["calls"].append([scope, structures.receiver(receiver), called.name, int(called.is_new)])
+                content["calls"].append([scope, self._structures.receiver(receiver), called.name, int(called.is_new)])
                 content["counts"].append(_argument_count(node))
                 names.append(callee_names.start(node, called))
-        uses = NamedUses(declaration, outline, callee_names.source, content)
-        content["uses"] = uses.read(words, frozenset(names), imported, blocks.scope)
-        if declaration.blocks:
-            content["results"] = list(self._results(blocks))
-            self._place(blocks, assigned)
-        content["receivers"] = structures.receivers
-        return References(json.dumps(content, ensure_ascii=False, separators=(",", ":")), tuple(names))
+        return names, imported, assigned
 
     def _package(self) -> str | None:
         """The package that the file says it belongs to."""

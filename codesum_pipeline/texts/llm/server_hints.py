@@ -13,7 +13,7 @@ from codesum_pipeline.evidence.packaged_tables import packaged_table
 from codesum_pipeline.foundation.data_model.toml_values import toml_value
 
 # What an address may end with beyond the part that is the same for all calls.
-_END_OF_ADDRESS = re.compile(r"(?:/v1)?(?:/chat/completions|/completions|/messages)?/*$")
+_END_OF_ADDRESS = re.compile(r"(?:/v1)?(?:/chat/completions|/completions|/messages)?$")
 # Longer refusals say nothing more.
 _READ = 8_000
 _ASK_LIMIT = "ask.max_tokens"
@@ -75,4 +75,4 @@ def _advise(call: RefusedCall, found: re.Match[str], name: str) -> str:
 def _usual_address(call: RefusedCall) -> str:
     """The address as most servers have it. Anthropic's format has the version in the path that LiteLLM adds."""
     version = "" if call.model.startswith("anthropic/") else "/v1"
-    return f"{_END_OF_ADDRESS.sub('', call.api_base or '')}{version}"
+    return f"{_END_OF_ADDRESS.sub('', (call.api_base or '').rstrip('/'))}{version}"
